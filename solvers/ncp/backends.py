@@ -65,7 +65,7 @@ class Answer:
         `limit` (of time or nodes) or `failed`
     detail : the backend's own words
     values : float64 (V,), the best point found, None without one
-    objective, bound : of that point, and proved of all others; None without an objective
+    objective, bound : of that point, and proved of all others; None if there is none
     figures : nodes, iterations and what else the backend counts
     """
 
@@ -169,13 +169,12 @@ class Gurobi:
                 return Answer("failed", f"Gurobi: {error}")
             names = {getattr(gp.GRB, name): name for name in dir(gp.GRB.Status) if name.isupper()}
             status, solved = names[model.Status].lower(), model.SolCount > 0
-            optimizes = program.objective is not None
             return Answer(
                 ENDINGS.get(status, "failed"),
                 status,
                 np.array([variable.X for variable in variables]) if solved else None,
-                float(model.ObjVal) if solved and optimizes else None,
-                _finite(model.ObjBound, gp.GRB.INFINITY) if optimizes else None,
+                float(model.ObjVal) if solved else None,
+                _finite(model.ObjBound, gp.GRB.INFINITY),
                 {
                     "nodes": int(model.NodeCount),
                     "simplex_iterations": int(model.IterCount),
@@ -283,13 +282,12 @@ class Scip:
         model.includeEventhdlr(Watcher(), "eqbench", "reports better points")
         model.optimize()
         status, solved = model.getStatus(), model.getNSols() > 0
-        optimizes = program.objective is not None
         return Answer(
             ENDINGS.get(status, "failed"),
             status,
             best_point(model) if solved else None,
-            float(model.getSolObjVal(model.getBestSol())) if solved and optimizes else None,
-            _finite(model.getDualbound(), INFINITE) if optimizes else None,
+            float(model.getSolObjVal(model.getBestSol())) if solved else None,
+            _finite(model.getDualbound(), INFINITE),
             {
                 "nodes": int(model.getNTotalNodes()),
                 "simplex_iterations": int(model.getNLPIterations()),

@@ -80,7 +80,7 @@ def formulate(
         made.add_complementarity(aggregated=formulation == "aggregated")
     if constant is not None and formulation not in ("paper", "mip"):
         best = total(made.value_of(player) for player in range(game.n_players))
-        made.program.require(best.plus(-constant), "<=")
+        made.program.require(best.add({(): -constant}), "<=")
     if target is not None:
         made.program.objective = made.objective(target)
         made.program.maximize = target.maximize
@@ -105,10 +105,8 @@ class Formulated:
         self.weight: list[Polynomial] = []
         self.slack: dict[int, Polynomial] = {}
         self.below: list[list[int]] = [[] for _ in range(game.n_sequences)]
-        self.infoset_of = np.full(game.n_sequences, -1)
         for infoset, above in enumerate(game.parent):
             self.below[above].append(infoset)
-            self.infoset_of[game.sequences(infoset)] = infoset
         self._add_plans(eliminate=eliminate)
         # empty sequences have multipliers if they are variables
         self.root = [self.program.variable() for _ in range(game.n_players * game.rooted)]
@@ -126,10 +124,10 @@ class Formulated:
         """Variables x >= 0 with E x = e; then all V."""
         game, program = self.game, self.program
         for _ in range(game.n_players):
-            root = Polynomial.constant(1.0)
+            root = Polynomial({(): 1.0})
             if game.rooted:
                 root = program.variable(0.0)
-                program.require(Polynomial(root).plus(-1.0))
+                program.require(Polynomial(root).add({(): -1.0}))
             self.weight.append(root)
         for infoset in range(game.n_infosets):
             block = game.sequences(infoset)
@@ -159,7 +157,7 @@ class Formulated:
 
     def gap(self, sequence: int) -> Polynomial:
         """How much less a sequence is worth than the best at its information set."""
-        infoset = self.infoset_of[sequence]
+        infoset = self.game.sequence_infoset[sequence]
         best = self.root[sequence] if infoset < 0 else self.multiplier[infoset]
         return Polynomial(best).add(self._continued(sequence), -1.0)
 
@@ -179,7 +177,7 @@ class Formulated:
         for sequence, variable in self.slack.items():
             product = self.weight[sequence].times(variable)
             if aggregated:
-                sums[self._owner(sequence)].add(product)
+                sums[self.game.sequence_player[sequence]].add(product)
             else:
                 self.program.require(product)
         for products in sums:
@@ -195,8 +193,8 @@ class Formulated:
         for sequence, regret in self.slack.items():
             idle = self.program.variable(0.0, 1.0, binary=True)
             probability = Polynomial(self.weight[sequence]).add(idle)
-            self.program.require(probability.plus(-1.0), "<=")
-            most = float(span[self._owner(sequence)])
+            self.program.require(probability.add({(): -1.0}), "<=")
+            most = float(span[self.game.sequence_player[sequence]])
             self.program.require(Polynomial(regret).add(idle, -most), "<=")
 
     def tighten(self, low: FloatArray, high: FloatArray) -> None:
@@ -207,9 +205,6 @@ class Formulated:
             self.program.bound(multiplier, float(low[block].max()), most)
             for sequence in self.slack.keys() & block:
                 self.program.bound(self.slack[sequence], 0.0, most - float(low[sequence]))
-
-    def _owner(self, sequence: int) -> int:
-        return int(self.game.form.sequence_player[self.game.origin[sequence]])
 
     def objective(self, target: Target) -> Polynomial:
         """The payoff of a player in equilibrium, or the frequency of an action, as a variable.
@@ -225,7 +220,7 @@ class Formulated:
             self.program.require(Polynomial(payoff).add(value, -1.0))
             return payoff
         own = self.weight[target.sequence]
-        above = self.weight[self.game.parent[self.infoset_of[target.sequence]]]
+        above = self.weight[self.game.parent[self.game.sequence_infoset[target.sequence]]]
         if above.degree == 0:
             return own
         share = self.program.variable(0.0, 1.0)
@@ -249,7 +244,7 @@ class Products:
 
     def of_others(self, column: Sequence[int], player: int) -> Polynomial:
         """Product of the weights of a column, sequences (N,), without those of a player."""
-        inside, factors = self._players, [Polynomial.constant(1.0)]
+        inside, factors = self._players, [Polynomial({(): 1.0})]
         while len(inside) > 1:
             left, right = _halves(inside)
             sibling, nearer = (right, left) if player in left else (left, right)

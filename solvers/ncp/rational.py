@@ -27,20 +27,17 @@ from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import FloatArray
 
 from ..polish.plans import (
+    SOLVED,
     Equations,
     Held,
     PlanGame,
     Polished,
-    corrected,
+    by_newton,
     held_rows,
     improve,
-    measured,
-    rounded,
 )
 from .presolve import in_integers
 
-# Regret, as a share of the payoff range, of a profile that counts as an equilibrium.
-EQUILIBRIUM = 1e-13
 MOST_DENOMINATOR = 10**60
 REASON = "no rational equilibrium with denominators up to 10**60 found near this one"
 # Half widths of the intervals in which simple fractions are looked for.
@@ -85,7 +82,7 @@ def exact_equilibrium(
         )
     plan_game, exact = PlanGame(game), ExactGame(game)
     start = improve(plan_game, plan_game.feasible(plans))
-    if start.regret > EQUILIBRIUM * plan_game.scale:
+    if start.regret > SOLVED * plan_game.scale:
         return None
     found = None
     if rng is not None:
@@ -175,11 +172,9 @@ def _candidates(
 
 def _moved(game: PlanGame, present: Polished, held: Held) -> Polished | None:
     """An equilibrium near `present` that satisfies what is held, None if none is found."""
-    slack = game.slacks(present.weights) / game.scale
-    for weights in corrected(game, present.weights, present.weights > slack, held):
-        made = measured(game, rounded(game, weights))
+    for made in by_newton(game, present.weights, held):
         off = np.abs(held_rows(game, held) @ made.weights).max(initial=0.0)
-        if made.regret <= EQUILIBRIUM * game.scale and off <= EQUILIBRIUM:
+        if made.regret <= SOLVED * game.scale and off <= SOLVED:
             return made
     return None
 
@@ -195,7 +190,7 @@ def read_off(game: PlanGame, exact: ExactGame, near: Polished) -> tuple[Fraction
         if made is None:
             continue
         regret = game.measure.regrets(np.array([float(f) for f in made])).max()
-        if regret <= EQUILIBRIUM * game.scale and exact.is_equilibrium(made):
+        if regret <= SOLVED * game.scale and exact.is_equilibrium(made):
             return made
     return None
 
@@ -246,15 +241,11 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
     ``0 <= low <= high``; the smallest of several whole numbers.
     """
-    # h and k are numerators and denominators of the convergents before
-    h, k = (0, 1), (1, 0)
-    while True:
-        whole = ceil(low)
-        if whole <= high:
-            return Fraction(h[0] + whole * h[1], k[0] + whole * k[1])
-        below = whole - 1
-        h, k = (h[1], h[0] + below * h[1]), (k[1], k[0] + below * k[1])
-        low, high = 1 / (high - below), 1 / (low - below)
+    whole = ceil(low)
+    if whole <= high:
+        return Fraction(whole)
+    below = whole - 1
+    return below + 1 / simplest_between(1 / (high - below), 1 / (low - below))
 
 
 # -- more digits than floats have ------------------------------------------------------------------

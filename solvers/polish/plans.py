@@ -41,7 +41,7 @@ from ..semismooth.system import System, descend
 
 # Linear programs that are solved at most, each from where the last one led.
 ROUNDS = 8
-# Regret, as a share of the payoff range, from which on a polish is not worth seconds.
+# Regret, as a share of the payoff range, that counts as an equilibrium to rounding.
 SOLVED = 1e-13
 # Actions up to which a step of any method takes a tenth of a second at most.
 MOST_ACTIONS = 1000
@@ -113,7 +113,7 @@ class PlanGame:
         Of the best unless given. Weighted with the reach of chance and of the other players; 0
         at empty sequences.
         """
-        chosen = self._best_of_all() if chosen is None else chosen
+        chosen = np.full(self.form.n_infosets, -1) if chosen is None else chosen
         values = self.values(plans, chosen)
         slacks = np.zeros(len(values))
         slacks[self.form.n_players :] = values[chosen[self.infoset]] - values[self.form.n_players :]
@@ -126,7 +126,7 @@ class PlanGame:
         other players do not lead there either.
         """
         form, n = self.form, self.form.n_players
-        chosen = self._best_of_all()
+        chosen = np.full(form.n_infosets, -1)
         self.values(plans, chosen)
         best = np.zeros(form.n_sequences)
         best[chosen] = 1.0
@@ -134,10 +134,6 @@ class PlanGame:
         behavior = shares(form, plans)
         others_lead = counterfactual_reach(self.game.tree, behavior > 0) > 0
         return np.where((missed & others_lead)[self.infoset], best[n:], behavior)
-
-    def _best_of_all(self) -> NDArray[np.int64]:
-        """Choices (I,) that are still to be filled with the best sequences."""
-        return np.full(self.form.n_infosets, -1)
 
 
 @kernel
@@ -149,16 +145,11 @@ def _continue_play(
     Of each column of `values` (S, K). ``chosen[i]`` (I,) is the sequence played at information
     set i; where it is negative it becomes the first of the best ones by the first column.
     """
-    for back in range(len(parent)):
-        i = len(parent) - 1 - back
+    for i in range(len(parent) - 1, -1, -1):
         if chosen[i] < 0:
-            best = block_start[i]
-            for s in range(block_start[i] + 1, block_start[i + 1]):
-                if values[s, 0] > values[best, 0]:
-                    best = s
-            chosen[i] = best
-        for t in range(values.shape[1]):
-            values[parent[i], t] += values[chosen[i], t]
+            first, last = block_start[i], block_start[i + 1]
+            chosen[i] = first + np.argmax(values[first:last, 0])
+        values[parent[i]] += values[chosen[i]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +195,8 @@ def improve(game: PlanGame, plans: FloatArray) -> Polished:
         return best
     for start in _starts(game, plans):
         # of equal regrets the earlier one
-        best = min([best, *by_newton(game, start)], key=lambda polished: polished.regret)
+        made = [best, measured(game, start), *by_newton(game, start)]
+        best = min(made, key=lambda polished: polished.regret)
         if best.regret <= SOLVED * game.scale:
             break
     return best
@@ -223,11 +215,11 @@ def _starts(game: PlanGame, plans: FloatArray) -> Iterator[FloatArray]:
         yield plans
 
 
-def by_newton(game: PlanGame, plans: FloatArray) -> list[Polished]:
-    """Feasible plans (S,) as they are, and what Newton's method makes of their support."""
-    played = plans > game.slacks(plans) / game.scale
-    made = corrected(game, plans, played, ())
-    return [measured(game, plans), *(measured(game, rounded(game, each)) for each in made)]
+def by_newton(game: PlanGame, plans: FloatArray, held: Held = ()) -> list[Polished]:
+    """What Newton's method makes of the support of feasible plans (S,), step by step."""
+    made = corrected(game, plans, held)
+    # weights that are nothing but rounding become 0
+    return [measured(game, game.feasible(np.where(w < BEYOND, 0.0, w))) for w in made]
 
 
 def descended(game: PlanGame, plans: FloatArray) -> FloatArray:
@@ -241,11 +233,6 @@ def measured(game: PlanGame, plans: FloatArray) -> Polished:
     """Feasible plans (S,) with their behavior and regret."""
     behavior = game.behavior(plans)
     return Polished(plans, behavior, float(game.measure.regrets(behavior).max()))
-
-
-def rounded(game: PlanGame, weights: FloatArray) -> FloatArray:
-    """Feasible plans (S,); weights that are nothing but rounding become 0."""
-    return game.feasible(np.where(weights < BEYOND, 0.0, weights))
 
 
 def warm_up_polish(game: Game) -> None:
@@ -275,20 +262,15 @@ Held = tuple[tuple[int, Fraction], ...]
 Marks = NDArray[np.bool_]
 
 
-def corrected(game: PlanGame, plans: FloatArray, played: Marks, held: Held) -> list[FloatArray]:
-    """Plans (S,) that solve the equations of a support and of those that it turns into.
+def corrected(game: PlanGame, plans: FloatArray, held: Held) -> list[FloatArray]:
+    """Plans (S,) that solve the equations of the support and of those that it turns into.
 
     Weights that come out negative leave the support, sequences that come out better than the
     best enter it. What has left already and enters again is only tied: its weight stays 0.
     Weights may still be negative.
-
-    Parameters
-    ----------
-    played : bool (S,)
-        Sequences to begin with.
     """
     found: list[FloatArray] = []
-    tied = played
+    played = tied = plans > game.slacks(plans) / game.scale
     seen: set[bytes] = set()
     has_left = np.zeros(len(plans), dtype=bool)
     for _ in range(CORRECTIONS):

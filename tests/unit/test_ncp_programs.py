@@ -132,7 +132,10 @@ def point(formulated: Any, formulation: str, plans: NDArray, extra: tuple = ()) 
     own = own_sequences(compact)
     worth, best = best_replies(form, plans, compact.alias[n:] < 0)
     infoset = form.sequence_infoset[own[n:]]
-    multipliers, slacks = best[infoset[compact.start[:-1] - n]], best[infoset] - worth[own[n:]]
+    multipliers, slacks = (
+        best[infoset[compact.block_start[:-1] - n]],
+        best[infoset] - worth[own[n:]],
+    )
     given = {
         "paper": [worth[:n], multipliers, np.zeros(n), slacks],
         "constant_sum": [multipliers],
@@ -217,8 +220,8 @@ def least_violation(formulated: Any, formulation: str, plans: NDArray) -> float:
 
 
 def test_products_of_polynomials_collect_equal_monomials_up_to_degree_two() -> None:
-    x, y = programs.Polynomial.variable(3), programs.Polynomial.variable(1)
-    left = programs.Polynomial(x).add(y, 2.0).plus(-1.0)
+    x, y = programs.Polynomial({(3,): 1.0}), programs.Polynomial({(1,): 1.0})
+    left = programs.Polynomial(x).add(y, 2.0).add({(): -1.0})
     assert left == {(3,): 1, (1,): 2, (): -1}
     product = left.times(programs.Polynomial(x).add(y, -1.0))
     assert product == {(3, 3): 1, (1, 3): 1, (1, 1): -2, (3,): -1, (1,): 1}
@@ -398,7 +401,7 @@ def test_bounds_hold_whatever_is_played(spec: str) -> None:
     bounds = np.stack(presolve.value_bounds(compact, game.tree), axis=1)
     formulated.tighten(*bounds.T)
     own = own_sequences(compact)[n:]
-    first = form.sequence_infoset[own][compact.start[:-1] - n]
+    first = form.sequence_infoset[own][compact.block_start[:-1] - n]
     nearest = np.inf
     for _ in range(100):
         for behavior in (random_profile(game.tree, rng), random_pure(game, rng)):
