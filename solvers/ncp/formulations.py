@@ -118,7 +118,8 @@ class Formulated:
             sum(c * values[m[0]] if m else c for m, c in polynomial.items())
             for polynomial in self.weight
         ]
-        return self.game.weights(np.array(found))
+        alias = self.game.alias
+        return np.where(alias >= 0, np.array(found)[alias], 0.0)
 
     def _add_plans(self, *, eliminate: bool) -> None:
         """Variables x >= 0 with E x = e; then all V."""

@@ -216,10 +216,6 @@ class CompactGame(SequenceForm):
         """The sequences that end at an information set."""
         return range(int(self.block_start[infoset]), int(self.block_start[infoset + 1]))
 
-    def weights(self, found: FloatArray) -> FloatArray:
-        """Weights of the game's own sequences, float64 (S,), from those here (s,)."""
-        return np.where(self.alias >= 0, found[self.alias], 0.0)
-
 
 def value_bounds(
     game: CompactGame, tree: GameTree, unit: float = 1.0

@@ -77,13 +77,7 @@ class PlanGame:
         return self.form.flow()[self.form.n_players :]
 
     def feasible(self, weights: NDArray) -> FloatArray:
-        """The realization plans (S,) nearest at hand to weights (S,) that may be no plans.
-
-        Raises
-        ------
-        UsageError
-            If the shape is wrong or a weight is not finite.
-        """
+        """The realization plans (S,) nearest at hand to weights (S,) that may be no plans."""
         plans = np.array(weights, dtype=np.float64)
         if plans.shape != (self.form.n_sequences,) or not np.isfinite(plans).all():
             raise UsageError(
