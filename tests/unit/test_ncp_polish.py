@@ -14,7 +14,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 
 polishing = importlib.import_module("eqbench.solvers.polish.plans")
-PlanGame = importlib.import_module("eqbench.solvers.polish.plan_game").PlanGame
+PlanGame = polishing.PlanGame
 
 GAMES = (
     "kuhn2",

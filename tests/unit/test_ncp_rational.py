@@ -19,7 +19,7 @@ from eqbench.verification import verify, verify_exactly
 
 rational = importlib.import_module("eqbench.solvers.ncp.rational")
 polishing = importlib.import_module("eqbench.solvers.polish.plans")
-PlanGame = importlib.import_module("eqbench.solvers.polish.plan_game").PlanGame
+PlanGame = polishing.PlanGame
 
 
 def exact_near(game: Game, behavior: np.ndarray, **options: object) -> tuple[Fraction, ...] | None:
@@ -190,7 +190,7 @@ def test_refinement_gives_square_roots_to_hundreds_of_bits() -> None:
     near = polishing.polish(game, np.append(np.ones(3), IRRATIONAL))
     played = near.weights > 0
     equations = polishing.Equations(PlanGame(game), near.weights, played, played, ())
-    weights = rational.refined(rational.ExactGame(game), equations, near.weights, 1e-9)
+    weights = rational.refined(rational.ExactGame(game), equations, near.weights)
     root = Fraction(int(weights[4]), 2**rational.BITS) + 1
     assert abs(root**2 - 2) < Fraction(1, 2**450)
 
