@@ -169,7 +169,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "arclength",
-        "arclength:Arclength",
+        "arclength.arclength:Arclength",
         "regularized arclength continuation (Billingham 2018)",
     ),
     _solver(
@@ -187,7 +187,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "semismooth",
-        "semismooth:Semismooth",
+        "semismooth.semismooth:Semismooth",
         "semismooth Newton on the complementarity system (De Luca et al. 1996)",
     ),
     _solver(
@@ -203,7 +203,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "replicator",
-        "replicator:Replicator",
+        "replicator.replicator:Replicator",
         "replicator dynamics in continuous time (Taylor and Jonker 1978; Billingham 2017)",
     ),
     _openspiel("openspiel_cfr", "CFR", "CFR in OpenSpiel's C++ code"),

@@ -41,11 +41,7 @@ class Inspection:
 
 def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
     """Reach and action values of the frequencies `behavior`, float64 (A,)."""
-    tree = game.tree
-    counterfactual = np.zeros(tree.n_infosets)
-    for player in range(tree.n_players):
-        own = slice(*np.searchsorted(tree.infoset_player, [player, player + 1]))
-        counterfactual[own] = infoset_reach(tree, behavior, but=player)[own]
+    tree, counterfactual = game.tree, counterfactual_reach(game.tree, behavior)
     values = game.payoff_model().counterfactual_values(behavior)
     form = game.sequence_form
     return Inspection(
@@ -66,8 +62,13 @@ def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArra
     for level in tree.levels[1:]:
         reach[level] *= reach[tree.parent[level]]
     inside = tree.infoset >= 0
-    weights = reach[inside]
-    return np.bincount(tree.infoset[inside], weights, tree.n_infosets).astype(np.float64)
+    return np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets).astype(np.float64)
+
+
+def counterfactual_reach(tree: GameTree, behavior: NDArray) -> FloatArray:
+    """Reach of each information set where its owner's moves count as certain, (I,)."""
+    reach = [infoset_reach(tree, behavior, player) for player in range(tree.n_players)]
+    return np.array(reach)[tree.infoset_player, np.arange(tree.n_infosets)]
 
 
 def payoff_bounds(tree: GameTree) -> tuple[FloatArray, FloatArray]:

@@ -17,6 +17,7 @@ import numpy as np
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability
 
+from ..search import importable
 from .program import Polynomial, Program, Size
 
 Ending = Literal["solved", "infeasible", "limit", "failed"]
@@ -64,7 +65,7 @@ class Answer:
         `limit` (of time or nodes) or `failed`
     detail : the backend's own words
     values : float64 (V,), the best point found, None without one
-    objective, bound : of that point, and proved of all others; None without an objective
+    objective, bound : of that point, and proved of all others; None if there is none
     figures : nodes, iterations and what else the backend counts
     """
 
@@ -112,13 +113,11 @@ class Gurobi:
     @cache
     def availability() -> Availability:
         """Whether gurobipy is installed and finds a license that is valid today."""
-        try:
-            import gurobipy as gp
-        except ImportError:
-            return Availability(
-                "missing",
-                "gurobipy is not installed; pip install 'eqbench[gurobi]', or backend=scip",
-            )
+        here = importable("gurobipy", "pip install 'eqbench[gurobi]', or backend=scip")
+        if here.state != "available":
+            return here
+        import gurobipy as gp
+
         try:
             with gp.Env(params={"OutputFlag": 0}):
                 return Availability()
@@ -170,13 +169,12 @@ class Gurobi:
                 return Answer("failed", f"Gurobi: {error}")
             names = {getattr(gp.GRB, name): name for name in dir(gp.GRB.Status) if name.isupper()}
             status, solved = names[model.Status].lower(), model.SolCount > 0
-            optimizes = program.objective is not None
             return Answer(
                 ENDINGS.get(status, "failed"),
                 status,
                 np.array([variable.X for variable in variables]) if solved else None,
-                float(model.ObjVal) if solved and optimizes else None,
-                _finite(model.ObjBound, gp.GRB.INFINITY) if optimizes else None,
+                float(model.ObjVal) if solved else None,
+                _finite(model.ObjBound, gp.GRB.INFINITY),
                 {
                     "nodes": int(model.NodeCount),
                     "simplex_iterations": int(model.IterCount),
@@ -240,14 +238,7 @@ class Scip:
 
     def availability(self) -> Availability:
         """Whether PySCIPOpt is installed."""
-        try:
-            import pyscipopt  # noqa: F401
-        except ImportError:
-            return Availability(
-                "missing",
-                "pyscipopt is not installed; pip install 'eqbench[scip]', or backend=gurobi",
-            )
-        return Availability()
+        return importable("pyscipopt", "pip install 'eqbench[scip]', or backend=gurobi")
 
     def admits(self, size: Size) -> Availability:
         """Any size."""
@@ -291,13 +282,12 @@ class Scip:
         model.includeEventhdlr(Watcher(), "eqbench", "reports better points")
         model.optimize()
         status, solved = model.getStatus(), model.getNSols() > 0
-        optimizes = program.objective is not None
         return Answer(
             ENDINGS.get(status, "failed"),
             status,
             best_point(model) if solved else None,
-            float(model.getSolObjVal(model.getBestSol())) if solved and optimizes else None,
-            _finite(model.getDualbound(), INFINITE) if optimizes else None,
+            float(model.getSolObjVal(model.getBestSol())) if solved else None,
+            _finite(model.getDualbound(), INFINITE),
             {
                 "nodes": int(model.getNTotalNodes()),
                 "simplex_iterations": int(model.getNLPIterations()),

@@ -70,18 +70,17 @@ def formulate(
     constant : what payoffs sum to, None if that varies; `constant_sum` needs it
     target : None for any equilibrium; its sequence is one of the compact game
     """
-    made = Formulated(game)
-    made.add_plans(eliminate=formulation == "elimination")
-    made.add_multipliers()
+    made = Formulated(game, eliminate=formulation == "elimination")
     if formulation == "constant_sum":
-        made.add_best_response_values()
+        for sequence in range(game.n_players, game.n_sequences):
+            made.program.require(made.gap(sequence), ">=")
     elif formulation == "mip":
         made.add_binaries()
     else:
         made.add_complementarity(aggregated=formulation == "aggregated")
     if constant is not None and formulation not in ("paper", "mip"):
         best = total(made.value_of(player) for player in range(game.n_players))
-        made.program.require(best.plus(-constant), "<=")
+        made.program.require(best.add({(): -constant}), "<=")
     if target is not None:
         made.program.objective = made.objective(target)
         made.program.maximize = target.maximize
@@ -93,8 +92,6 @@ class Formulated:
 
     Attributes
     ----------
-    program : Program
-    game : CompactGame
     weight, value : lists of s polynomials
         x, of degree one at most, and V of each sequence.
     multiplier : list of i polynomials
@@ -103,15 +100,17 @@ class Formulated:
         r by sequence, where the formulation has any.
     """
 
-    def __init__(self, game: CompactGame) -> None:
+    def __init__(self, game: CompactGame, *, eliminate: bool) -> None:
         self.game, self.program = game, Program()
         self.weight: list[Polynomial] = []
         self.slack: dict[int, Polynomial] = {}
         self.below: list[list[int]] = [[] for _ in range(game.n_sequences)]
-        self.infoset_of = np.full(game.n_sequences, -1)
         for infoset, above in enumerate(game.parent):
             self.below[above].append(infoset)
-            self.infoset_of[game.sequences(infoset)] = infoset
+        self._add_plans(eliminate=eliminate)
+        # empty sequences have multipliers if they are variables
+        self.root = [self.program.variable() for _ in range(game.n_players * game.rooted)]
+        self.multiplier = [self.program.variable() for _ in range(game.n_infosets)]
 
     def weights(self, values: FloatArray) -> FloatArray:
         """Weights of the game's own sequences, float64 (S,), from variables (V,)."""
@@ -119,16 +118,17 @@ class Formulated:
             sum(c * values[m[0]] if m else c for m, c in polynomial.items())
             for polynomial in self.weight
         ]
-        return self.game.weights(np.array(found))
+        alias = self.game.alias
+        return np.where(alias >= 0, np.array(found)[alias], 0.0)
 
-    def add_plans(self, *, eliminate: bool) -> None:
+    def _add_plans(self, *, eliminate: bool) -> None:
         """Variables x >= 0 with E x = e; then all V."""
         game, program = self.game, self.program
         for _ in range(game.n_players):
-            root = Polynomial.constant(1.0)
+            root = Polynomial({(): 1.0})
             if game.rooted:
                 root = program.variable(0.0)
-                program.require(Polynomial(root).plus(-1.0))
+                program.require(Polynomial(root).add({(): -1.0}))
             self.weight.append(root)
         for infoset in range(game.n_infosets):
             block = game.sequences(infoset)
@@ -147,12 +147,6 @@ class Formulated:
                     others = products.of_others(column, player)
                     self.value[column[player]].add(others, payoff)
 
-    def add_multipliers(self) -> None:
-        """Variables lambda, also those of empty sequences if these are variables."""
-        if self.game.rooted:
-            self.root = [self.program.variable() for _ in range(self.game.n_players)]
-        self.multiplier = [self.program.variable() for _ in range(self.game.n_infosets)]
-
     def value_of(self, player: int) -> Polynomial:
         """Best-response value of a player: the multiplier of the empty sequence."""
         return self.root[player] if self.game.rooted else self._continued(player)
@@ -162,16 +156,11 @@ class Formulated:
         later = total(self.multiplier[infoset] for infoset in self.below[sequence])
         return later.add(self.value[sequence])
 
-    def _gap(self, sequence: int) -> Polynomial:
+    def gap(self, sequence: int) -> Polynomial:
         """How much less a sequence is worth than the best at its information set."""
-        infoset = self.infoset_of[sequence]
+        infoset = self.game.sequence_infoset[sequence]
         best = self.root[sequence] if infoset < 0 else self.multiplier[infoset]
         return Polynomial(best).add(self._continued(sequence), -1.0)
-
-    def add_best_response_values(self) -> None:
-        """Multipliers at least as large as the values of sequences."""
-        for sequence in range(self.game.n_players, self.game.n_sequences):
-            self.program.require(self._gap(sequence), ">=")
 
     def _add_slacks(self) -> None:
         """Variables r, with the equations that define them."""
@@ -179,21 +168,21 @@ class Formulated:
         for sequence in range(0 if game.rooted else game.n_players, game.n_sequences):
             self.slack[sequence] = self.program.variable(0.0)
         for sequence, variable in self.slack.items():
-            gap = self._gap(sequence).add(variable, -1.0)
+            gap = self.gap(sequence).add(variable, -1.0)
             self.program.require(gap, count_as_quadratic=game.rooted)
 
     def add_complementarity(self, *, aggregated: bool) -> None:
         """Slacks r, and x r = 0 for each sequence or for all of a player together."""
         self._add_slacks()
-        of_player: list[list[Polynomial]] = [[] for _ in range(self.game.n_players)]
+        sums = [Polynomial() for _ in range(self.game.n_players * aggregated)]
         for sequence, variable in self.slack.items():
             product = self.weight[sequence].times(variable)
-            of_player[self._owner(sequence)].append(product)
-            if not aggregated:
+            if aggregated:
+                sums[self.game.sequence_player[sequence]].add(product)
+            else:
                 self.program.require(product)
-        if aggregated:
-            for products in of_player:
-                self.program.require(total(products), "<=")
+        for products in sums:
+            self.program.require(products, "<=")
 
     def add_binaries(self) -> None:
         """Slacks r, and binaries so that each strategy has no probability or no regret."""
@@ -205,8 +194,8 @@ class Formulated:
         for sequence, regret in self.slack.items():
             idle = self.program.variable(0.0, 1.0, binary=True)
             probability = Polynomial(self.weight[sequence]).add(idle)
-            self.program.require(probability.plus(-1.0), "<=")
-            most = float(span[self._owner(sequence)])
+            self.program.require(probability.add({(): -1.0}), "<=")
+            most = float(span[self.game.sequence_player[sequence]])
             self.program.require(Polynomial(regret).add(idle, -most), "<=")
 
     def tighten(self, low: FloatArray, high: FloatArray) -> None:
@@ -217,9 +206,6 @@ class Formulated:
             self.program.bound(multiplier, float(low[block].max()), most)
             for sequence in self.slack.keys() & block:
                 self.program.bound(self.slack[sequence], 0.0, most - float(low[sequence]))
-
-    def _owner(self, sequence: int) -> int:
-        return int(self.game.form.sequence_player[self.game.origin[sequence]])
 
     def objective(self, target: Target) -> Polynomial:
         """The payoff of a player in equilibrium, or the frequency of an action, as a variable.
@@ -235,7 +221,7 @@ class Formulated:
             self.program.require(Polynomial(payoff).add(value, -1.0))
             return payoff
         own = self.weight[target.sequence]
-        above = self.weight[self.game.parent[self.infoset_of[target.sequence]]]
+        above = self.weight[self.game.parent[self.game.sequence_infoset[target.sequence]]]
         if above.degree == 0:
             return own
         share = self.program.variable(0.0, 1.0)
@@ -250,12 +236,6 @@ class Products:
     outside of it, are products of two such quantities; where one is multiplied once more it
     becomes a variable of its own. With four players these are the variables ``w_12 = x_1 x_2``
     and ``w_34 = x_3 x_4`` of Ganzfried 2025, section 2; with two and three there are none.
-
-    Parameters
-    ----------
-    program : takes the new variables and their definitions
-    weights : weight of each sequence, of degree one at most
-    n_players : N
     """
 
     def __init__(self, program: Program, weights: Sequence[Polynomial], n_players: int) -> None:
@@ -265,7 +245,7 @@ class Products:
 
     def of_others(self, column: Sequence[int], player: int) -> Polynomial:
         """Product of the weights of a column, sequences (N,), without those of a player."""
-        inside, factors = self._players, [Polynomial.constant(1.0)]
+        inside, factors = self._players, [Polynomial({(): 1.0})]
         while len(inside) > 1:
             left, right = _halves(inside)
             sibling, nearer = (right, left) if player in left else (left, right)

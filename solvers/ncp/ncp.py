@@ -14,16 +14,21 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
-from ..polish.plan_game import PlanGame
-from ..polish.plans import Polished, measured, polish, warm_up_polish
+from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
 from ..search import memory_refusal
 from ..sequence_lp import ROUNDING, payoff_sums
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds
-from .rational import EQUILIBRIUM, REASON, exact_equilibrium
+from .rational import REASON, exact_equilibrium
 
 BackendName = Literal["auto", "gurobi", "scip"]
+
+
+# Terms of polynomials that are put together one by one; 10 s for building alone.
+MOST_TERMS = 1_000_000
+# Dense matrices over sequences that polishing has at a time, and the memory they may take.
+MATRICES, MOST_BYTES = 4, 2**30
 
 
 class ByProgram:
@@ -51,7 +56,47 @@ class ByProgram:
 
     def supports(self, game: Game) -> bool | str:
         """True, or the reason why the formulation or the objective does not fit the game."""
-        return refusal(self, game) or True
+        form, formulation = game.sequence_form, self.formulation
+        if formulation == "mip" and not is_one_shot(form):
+            return (
+                "mip solves games in strategic form, where every player moves once without knowing "
+                f"anything; this game has {form.n_infosets:,} information sets (ncp takes any game)"
+            )
+        unfit = memory_refusal(
+            f"derivatives by {form.n_sequences:,} sequences, for polishing,",
+            8 * MATRICES * form.n_sequences**2,
+            MOST_BYTES,
+            "a smaller game (cfr_plus and its relatives take larger ones)",
+        )
+        if unfit:
+            return unfit
+        terms = len(form.columns) * form.n_players
+        if terms > MOST_TERMS:
+            return (
+                f"the program of this game would have about {terms:,} bilinear terms; at most "
+                f"{MOST_TERMS:,} are taken (cfr_plus and its relatives take larger games)"
+            )
+        if self.exact and not game.tree.exact:
+            return (
+                "exact=true needs payoffs and probabilities in fractions; those of this game are "
+                "floating-point numbers (leave exact out)"
+            )
+        if formulation == "constant_sum" and constant_sum(game) is None:
+            lowest, highest = payoff_sums(form)
+            return (
+                "formulation=constant_sum needs payoffs that sum to a constant; here the sum "
+                f"varies from {lowest:.6g} to {highest:.6g} (formulation=elimination takes any "
+                "game)"
+            )
+        if formulation == "paper" and self.dominated == "remove":
+            return "formulation=paper is the model without presolve; use dominated=keep"
+        if formulation == "paper" and self.bounds == "on":
+            return "formulation=paper is the model without presolve; use bounds=auto or off"
+        try:
+            find_target(self, game)
+        except SpecError as error:
+            return f'of="{self.of}": {error}'
+        return True
 
     def availability_for(self, game: Game) -> Availability:
         """Whether the license that is here admits the program of this game."""
@@ -156,56 +201,7 @@ class MIP(ByProgram):
     feasibility: float = 1e-4
 
 
-# -- what fits -------------------------------------------------------------------------------------
-
-# Terms of polynomials that are put together one by one; 10 s for building alone.
-MOST_TERMS = 1_000_000
-# Dense matrices over sequences that polishing has at a time, and the memory they may take.
-MATRICES, MOST_BYTES = 4, 2**30
-
-
-def refusal(options: ByProgram, game: Game) -> str | None:
-    """Why a solver with these options does not take the game, or None."""
-    form, formulation = game.sequence_form, options.formulation
-    if formulation == "mip" and not is_one_shot(form):
-        return (
-            "mip solves games in strategic form, where every player moves once without knowing "
-            f"anything; this game has {form.n_infosets:,} information sets (ncp takes any game)"
-        )
-    unfit = memory_refusal(
-        f"derivatives by {form.n_sequences:,} sequences, for polishing,",
-        8 * MATRICES * form.n_sequences**2,
-        MOST_BYTES,
-        "a smaller game (cfr_plus and its relatives take larger ones)",
-    )
-    if unfit:
-        return unfit
-    terms = len(form.columns) * form.n_players
-    if terms > MOST_TERMS:
-        return (
-            f"the program of this game would have about {terms:,} bilinear terms; at most "
-            f"{MOST_TERMS:,} are taken (cfr_plus and its relatives take larger games)"
-        )
-    if options.exact and not game.tree.exact:
-        return (
-            "exact=true needs payoffs and probabilities in fractions; those of this game are "
-            "floating-point numbers (leave exact out)"
-        )
-    if formulation == "constant_sum" and constant_sum(game) is None:
-        lowest, highest = payoff_sums(form)
-        return (
-            "formulation=constant_sum needs payoffs that sum to a constant; here the sum varies "
-            f"from {lowest:.6g} to {highest:.6g} (formulation=elimination takes any game)"
-        )
-    if formulation == "paper" and options.dominated == "remove":
-        return "formulation=paper is the model without presolve; use dominated=keep"
-    if formulation == "paper" and options.bounds == "on":
-        return "formulation=paper is the model without presolve; use bounds=auto or off"
-    try:
-        find_target(options, game)
-    except SpecError as error:
-        return f'of="{options.of}": {error}'
-    return None
+# -- what the options say of a game ----------------------------------------------------------------
 
 
 def find_target(options: ByProgram, game: Game) -> Target | None:
@@ -241,7 +237,7 @@ def _position(kind: str, name: str, labels: tuple[str, ...]) -> int:
 def constant_sum(game: Game) -> float | None:
     """What the payoffs of all players sum to, None if that varies."""
     lowest, highest = payoff_sums(game.sequence_form)
-    close = highest - lowest <= ROUNDING * abs(game.tree.payoffs.table).max()
+    close = highest - lowest <= ROUNDING * game.tree.largest_payoff
     return (lowest + highest) / 2 if close else None
 
 
@@ -263,10 +259,7 @@ class SetUp:
 
     Attributes
     ----------
-    formulated : Formulated
-    backend
-        The one that takes it, if `available` says so.
-    available : Availability
+    backend : the one that takes it, if `available` says so
     figures : what presolve did, and the sizes of the program
     unit : payoff that is 1 in the program
     target : what is optimized, None for nothing
@@ -281,7 +274,7 @@ class SetUp:
 
 
 def set_up(options: ByProgram, game: Game) -> SetUp:
-    """The program of a game that `refusal` does not refuse, and the backend for it."""
+    """The program of a game that the solver supports, and the backend for it."""
     formulation = chosen_formulation(options, game)
     figures: dict[str, Any] = {"formulation": formulation}
     removed = None
@@ -331,7 +324,7 @@ def alternatives(options: ByProgram, game: Game) -> str:
     if isinstance(options, NCP):
         for name in ("elimination", "aggregated", "constant_sum"):
             other = replace(options, formulation=name)
-            if name != chosen_formulation(options, game) and refusal(other, game) is None:
+            if name != chosen_formulation(options, game) and other.supports(game) is True:
                 made = set_up(other, game)
                 if made.available.state == "available":
                     ways.append(f"formulation={name} ({made.figures['columns']:,} variables)")
@@ -439,12 +432,7 @@ class ProgramRun:
         return errors * self._options.feasibility * max(made.unit, self._plans.scale)
 
     def _hand_over(self, weights: FloatArray, allowed: float) -> None:
-        """The backend's own point, and what polishing made of it if that is better.
-
-        Parameters
-        ----------
-        allowed : the regret up to which the backend's own point is what it says, in payoff units
-        """
+        """The backend's own point, claimed to `allowed`, and a better one that polishing made."""
         monitor = self._monitor
         best = raw = measured(self._plans, self._plans.feasible(weights))
         monitor.record(raw_max_regret=raw.regret)
@@ -461,7 +449,7 @@ class ProgramRun:
     def _hand_over_exact(self, near: Polished) -> str:
         """An equilibrium in fractions near one, if there is one; returns what became of it."""
         monitor = self._monitor
-        if near.regret > EQUILIBRIUM * self._plans.scale:
+        if near.regret > SOLVED * self._plans.scale:
             return f"not tried, since the max regret here is {near.regret:.2g}"
         frequencies = exact_equilibrium(
             self._game, near.weights, stop=lambda: monitor.remaining_s <= 0, rng=self._rng
@@ -475,7 +463,10 @@ class ProgramRun:
     def _ending(self, answer: Answer, bound_text: str) -> Termination:
         found = "" if answer.values is None else "; the best point so far is handed over"
         if answer.ending == "limit":
-            limit = f"stopped after {self._spent(answer)} ({answer.detail}){found}"
+            budget, nodes = self._monitor.budget, self._monitor.work
+            hit = budget.iterations is not None and nodes >= budget.iterations
+            spent = f"{nodes:,} nodes" if hit else f"{budget.time_s:g} s"
+            limit = f"stopped after {spent} ({answer.detail}){found}"
             return Termination("limit", limit + bound_text)
         if answer.ending == "infeasible":
             return Termination(
@@ -486,10 +477,3 @@ class ProgramRun:
         if answer.ending == "failed" or answer.values is None:
             return Termination("failed", f"the backend ended with: {answer.detail}{found}")
         return Termination("converged", answer.detail + bound_text)
-
-    def _spent(self, answer: Answer) -> str:
-        """The bound that was hit: nodes if there are as many, otherwise time."""
-        budget, nodes = self._monitor.budget, answer.figures.get("nodes", 0)
-        if budget.iterations is not None and nodes >= budget.iterations:
-            return f"{nodes:,} nodes"
-        return f"{budget.time_s:g} s"

@@ -3,7 +3,7 @@
 Dominated actions, sequences that carry no choice, and bounds of multipliers and slacks.
 
 Symbols: M nodes, N players, S sequences, I information sets, A actions and Z terminals of the
-game; s sequences, i information sets and z columns of the compact game.
+game; s sequences of the compact game.
 """
 
 from __future__ import annotations
@@ -50,12 +50,7 @@ def dominated_actions(tree: GameTree) -> IntArray:
 
 
 class _Play:
-    """A tree prepared for passes over what can still happen.
-
-    Parameters
-    ----------
-    exact : whether to compute in integers instead of floats
-    """
+    """A tree prepared for passes over what can still happen, in integers if `exact`."""
 
     def __init__(self, tree: GameTree, *, exact: bool) -> None:
         self.tree = tree
@@ -142,8 +137,8 @@ def in_integers(tree: GameTree) -> tuple[NDArray, NDArray, int]:
 
 
 @dataclass(frozen=True, eq=False)
-class CompactGame:
-    """Sequences, information sets and payoffs as the programs see them.
+class CompactGame(SequenceForm):
+    """The sequence form as the programs see it, of s sequences.
 
     An information set with one remaining action is an alias: its sequence is the one that
     leads there, so weight, slack and multiplier of that sequence go. Removed actions go with
@@ -153,30 +148,18 @@ class CompactGame:
     ----------
     form : SequenceForm
         The game's own.
-    alias : int64 (S,)
+    alias : int32 (S,)
         Sequence here that stands for each sequence of the game; -1 if it was removed.
-    origin : int64 (s,)
+    origin : int32 (s,)
         The first sequence of the game that each one here stands for: where its choice is made.
-    parent : int64 (i,)
-        Sequence that leads to each information set.
-    start : int64 (i+1,)
-        First sequence of each information set; blocks are contiguous, empty sequences first.
-    columns : int64 (z, N)
-        Sequences of all players, no row twice.
-    payoffs : float64 (z, N)
-        Weighted with chance.
     rooted : bool
         Whether the weights of empty sequences are variables, and not just 1.
     """
 
     form: SequenceForm
-    alias: NDArray[np.int64]
-    origin: NDArray[np.int64]
-    parent: NDArray[np.int64]
-    start: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    payoffs: FloatArray
-    rooted: bool = False
+    alias: IntArray
+    origin: IntArray
+    rooted: bool
 
     @classmethod
     def of(
@@ -190,13 +173,13 @@ class CompactGame:
         kept = np.ones(form.n_sequences, dtype=bool)
         if removed is not None:
             kept[n:] = ~removed
-        alias = np.full(form.n_sequences, -1)
+        alias = np.full(form.n_sequences, -1, dtype=np.int32)
         alias[:n] = np.arange(n)
-        origin, parent, start = list(range(n)), [], [n]
+        origin, start, infosets = list(range(n)), [n], []
         for i in range(form.n_infosets):
-            above = alias[form.parent[i]]
             block = np.arange(form.block_start[i], form.block_start[i + 1])
             block = block[kept[block]]
+            above = alias[form.parent[i]]
             if above < 0:
                 continue
             if len(block) == 1 and not verbatim:
@@ -204,34 +187,34 @@ class CompactGame:
                 continue
             alias[block] = len(origin) + np.arange(len(block))
             origin += block.tolist()
-            parent.append(above)
             start.append(len(origin))
+            infosets.append(i)
+        own = np.array(infosets, dtype=np.int32)
+        player = form.infoset_player[own]
         possible = (alias[form.columns] >= 0).all(axis=1)
         columns, group = np.unique(alias[form.columns[possible]], axis=0, return_inverse=True)
         payoffs = np.zeros((len(columns), n))
         np.add.at(payoffs, group.ravel(), form.payoffs[possible])
-        indices = [np.array(part, dtype=np.int64) for part in (origin, parent, start)]
-        return cls(form, alias, indices[0], indices[1], indices[2], columns, payoffs, verbatim)
-
-    @property
-    def n_players(self) -> int:
-        return self.form.n_players
-
-    @property
-    def n_sequences(self) -> int:
-        return len(self.origin)
-
-    @property
-    def n_infosets(self) -> int:
-        return len(self.parent)
+        return cls(
+            n_players=n,
+            block_start=np.array(start, dtype=np.int32),
+            parent=alias[form.parent[own]],
+            infoset_start=np.searchsorted(player, np.arange(n + 1)).astype(np.int32),
+            infoset_player=player,
+            columns=columns,
+            chance=np.bincount(group.ravel(), form.chance[possible]).astype(np.float64),
+            base=payoffs,
+            slope=None,
+            value=0.0,
+            form=form,
+            alias=alias,
+            origin=np.array(origin, dtype=np.int32),
+            rooted=verbatim,
+        )
 
     def sequences(self, infoset: int) -> range:
         """The sequences that end at an information set."""
-        return range(int(self.start[infoset]), int(self.start[infoset + 1]))
-
-    def weights(self, found: FloatArray) -> FloatArray:
-        """Weights of the game's own sequences, float64 (S,), from those here (s,)."""
-        return np.where(self.alias >= 0, found[self.alias], 0.0)
+        return range(int(self.block_start[infoset]), int(self.block_start[infoset + 1]))
 
 
 def value_bounds(

@@ -18,14 +18,6 @@ Monomial = tuple[int, ...]
 class Polynomial(dict[Monomial, float]):
     """Coefficients by monomial: sorted tuples of at most two variables, () for the constant."""
 
-    @classmethod
-    def variable(cls, index: int) -> Polynomial:
-        return cls({(index,): 1.0})
-
-    @classmethod
-    def constant(cls, value: float) -> Polynomial:
-        return cls({(): value})
-
     @property
     def degree(self) -> int:
         return max((len(monomial) for monomial in self), default=0)
@@ -39,10 +31,6 @@ class Polynomial(dict[Monomial, float]):
         for monomial, coefficient in other.items():
             self[monomial] = self.get(monomial, 0.0) + scale * coefficient
         return self
-
-    def plus(self, constant: float) -> Polynomial:
-        """Add a number, in place."""
-        return self.add({(): constant})
 
     def times(self, other: Mapping[Monomial, float]) -> Polynomial:
         """The product, which must not have terms of three variables."""
@@ -113,7 +101,7 @@ class Program:
         self.lower.append(lower)
         self.upper.append(upper)
         self.binary.append(binary)
-        return Polynomial.variable(len(self.lower) - 1)
+        return Polynomial({(len(self.lower) - 1,): 1.0})
 
     def bound(self, variable: Polynomial, lower: float, upper: float) -> None:
         """Set the bounds of a variable."""

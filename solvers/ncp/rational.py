@@ -26,21 +26,18 @@ from eqbench.model.reference import realization
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import FloatArray
 
-from ..polish.plan_game import PlanGame
 from ..polish.plans import (
+    SOLVED,
     Equations,
     Held,
+    PlanGame,
     Polished,
-    corrected,
+    by_newton,
     held_rows,
     improve,
-    measured,
-    rounded,
 )
 from .presolve import in_integers
 
-# Regret, as a share of the payoff range, of a profile that counts as an equilibrium.
-EQUILIBRIUM = 1e-13
 MOST_DENOMINATOR = 10**60
 REASON = "no rational equilibrium with denominators up to 10**60 found near this one"
 # Half widths of the intervals in which simple fractions are looked for.
@@ -85,7 +82,7 @@ def exact_equilibrium(
         )
     plan_game, exact = PlanGame(game), ExactGame(game)
     start = improve(plan_game, plan_game.feasible(plans))
-    if start.regret > EQUILIBRIUM * plan_game.scale:
+    if start.regret > SOLVED * plan_game.scale:
         return None
     found = None
     if rng is not None:
@@ -114,15 +111,10 @@ def settle(
     stop: Callable[[], bool],
     rng: np.random.Generator | None = None,
 ) -> tuple[Polished, Held]:
-    """An equilibrium near `start` with simple fractions for all frequencies that can be chosen.
+    """An equilibrium near `start` with simple fractions for what can be chosen, and these.
 
-    Also what these are.
-
-    Parameters
-    ----------
-    order : players in the order in which their frequencies are set
-    stop : gives up if true; the rest is not simple then
-    rng : chooses the fractions; unless given, they are near those of `start`
+    They are set player by player in some `order` and, unless `rng` chooses them, near those of
+    `start`. If `stop` gives up, the rest is not simple.
     """
     held: Held = ()
     present = start
@@ -157,7 +149,6 @@ def _free_sequences(game: PlanGame, present: Polished, held: Held) -> list[int]:
 
 
 def _equations(game: PlanGame, present: Polished, held: Held) -> Equations:
-    """The equations of what is played."""
     played = present.weights > 0
     return Equations(game, present.weights, played, played, held)
 
@@ -181,11 +172,9 @@ def _candidates(
 
 def _moved(game: PlanGame, present: Polished, held: Held) -> Polished | None:
     """An equilibrium near `present` that satisfies what is held, None if none is found."""
-    slack = game.slacks(present.weights) / game.scale
-    for weights in corrected(game, present.weights, present.weights > slack, held):
-        made = measured(game, rounded(game, weights))
+    for made in by_newton(game, present.weights, held):
         off = np.abs(held_rows(game, held) @ made.weights).max(initial=0.0)
-        if made.regret <= EQUILIBRIUM * game.scale and off <= EQUILIBRIUM:
+        if made.regret <= SOLVED * game.scale and off <= SOLVED:
             return made
     return None
 
@@ -201,7 +190,7 @@ def read_off(game: PlanGame, exact: ExactGame, near: Polished) -> tuple[Fraction
         if made is None:
             continue
         regret = game.measure.regrets(np.array([float(f) for f in made])).max()
-        if regret <= EQUILIBRIUM * game.scale and exact.is_equilibrium(made):
+        if regret <= SOLVED * game.scale and exact.is_equilibrium(made):
             return made
     return None
 
@@ -210,7 +199,7 @@ def read_digits(
     game: PlanGame, exact: ExactGame, near: Polished, held: Held
 ) -> tuple[Fraction, ...] | None:
     """The equilibrium whose frequencies are simple in many digits, if there is one."""
-    weights = refined(exact, _equations(game, near, held), near.weights, FREE)
+    weights = refined(exact, _equations(game, near, held), near.weights)
     if weights is None:
         return None
     weights[weights < NOTHING] = 0
@@ -252,15 +241,11 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
     ``0 <= low <= high``; the smallest of several whole numbers.
     """
-    # h and k are numerators and denominators of the convergents before
-    h, k = (0, 1), (1, 0)
-    while True:
-        whole = ceil(low)
-        if whole <= high:
-            return Fraction(h[0] + whole * h[1], k[0] + whole * k[1])
-        below = whole - 1
-        h, k = (h[1], h[0] + below * h[1]), (k[1], k[0] + below * k[1])
-        low, high = 1 / (high - below), 1 / (low - below)
+    whole = ceil(low)
+    if whole <= high:
+        return Fraction(whole)
+    below = whole - 1
+    return below + 1 / simplest_between(1 / (high - below), 1 / (low - below))
 
 
 # -- more digits than floats have ------------------------------------------------------------------
@@ -276,23 +261,16 @@ ROUNDS = 60
 KEPT_BITS = 60
 
 
-def refined(
-    exact: ExactGame, equations: Equations, plans: FloatArray, rank_tolerance: float
-) -> NDArray | None:
+def refined(exact: ExactGame, equations: Equations, plans: FloatArray) -> NDArray | None:
     """Weights (S,) as integers over ``2**BITS`` that solve the equations to nearly all bits.
 
-    By iterative refinement: what is left of the equations is computed exactly, the steps with
-    the derivatives of the floats. Each round adds about as many digits as the first solution has
-    right. None if that does not converge, or to weights that are negative.
-
-    Parameters
-    ----------
-    plans : float64 (S,)
-        The solution to the digits of floats.
-    rank_tolerance : share of the largest singular value below which one counts as 0
+    By iterative refinement of a solution in floats (S,): what is left of the equations is
+    computed exactly, the steps with the derivatives of the floats. Each round adds about as many
+    digits as the first solution has right. None if that does not converge, or to weights that
+    are negative.
     """
     matrix, scale = equations.scaled(plans)
-    inverse = np.linalg.pinv(matrix, rcond=rank_tolerance)
+    inverse = np.linalg.pinv(matrix, rcond=FREE)
     weights = np.array([int(Fraction(float(w)) * 2**BITS) for w in plans], dtype=object)
     for _ in range(ROUNDS):
         left = exact.left(equations, weights)
@@ -344,11 +322,8 @@ class ExactGame:
         if any(min(row) < 0 or sum(row) != 1 for row in rows):
             return False
         plans = realization(form, behavior[n:])
-        # integers, each player's plan times a factor of its own
-        for p in range(n):
-            own = form.sequence_player == p
-            factor = lcm(*(x.denominator for x in plans[own]))
-            plans[own] = np.array([int(x * factor) for x in plans[own]], dtype=object)
+        common = lcm(*(x.denominator for x in plans))
+        plans = np.array([int(x * common) for x in plans], dtype=object)
         direct = self.direct_values(plans)
         best = direct.copy()
         for i in reversed(range(form.n_infosets)):
@@ -360,7 +335,7 @@ class ExactGame:
     def direct_values(self, plans: NDArray) -> NDArray:
         """Values of sequences over the terminals that end in them, object (S,).
 
-        From whole plans (S,); in units of `factor`, and of the other players' factors.
+        From whole plans (S,); in units of `factor`, and of the plans.
         """
         values = np.zeros(len(plans), dtype=object)
         reach = plans[self.form.columns]

@@ -5,7 +5,13 @@ the support is not clear, semismooth steps that need none, which solve most of w
 a linear program comes nearer and shows it, and Newton's method again. Nothing counts but the
 measured regret.
 
-Symbols: N players, I information sets, A actions, S sequences.
+Symbols: N players, I information sets, A actions, S sequences. Information sets stand in the
+order of a player's decisions, so that one pass forward or backward is enough.
+
+V_s is the value of sequence s over the terminals that end in it. With lambda_I the value of
+information set I, the slack is ``r_s = lambda_I(s) - V_s - sum of lambda_J`` over the information
+sets J to which s leads. Plans x are an equilibrium if and only if r >= 0 and x_s r_s = 0 (for two
+players Koller, Megiddo and von Stengel 1996; for more Ganzfried 2025).
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,20 +28,122 @@ from scipy.linalg import LinAlgError, lstsq
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack
 
+from eqbench.errors import UsageError
+from eqbench.model.compiled import kernel
 from eqbench.model.game import Game
-from eqbench.model.tree import FloatArray
+from eqbench.model.inspection import counterfactual_reach
+from eqbench.model.payoff_model import SequenceFormModel
+from eqbench.model.realization import shares
+from eqbench.model.reference import realization
+from eqbench.model.tree import FloatArray, IntArray
 
 from ..semismooth.system import System, descend
-from .plan_game import PlanGame
 
 # Linear programs that are solved at most, each from where the last one led.
 ROUNDS = 8
-# Regret, as a share of the payoff range, from which on a polish is not worth seconds.
+# Regret, as a share of the payoff range, that counts as an equilibrium to rounding.
 SOLVED = 1e-13
 # Actions up to which a step of any method takes a tenth of a second at most.
 MOST_ACTIONS = 1000
 # Polishing a game of so many actions takes about as long as compiling.
 FEW_ACTIONS = 300
+
+
+class PlanGame:
+    """What polishing asks of a game.
+
+    Attributes
+    ----------
+    model, measure
+        The payoff model that knows realization plans, and the one that measures regrets.
+    scale : payoff that counts as 1
+    infoset : int64 (A,)
+        Information set of each sequence but the empty ones.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.game, self.form = game, game.sequence_form
+        self.model, self.measure = SequenceFormModel(self.form), game.payoff_model()
+        self.scale = game.tree.payoff_range or 1.0
+        self.infoset = self.form.sequence_infoset[self.form.n_players :].astype(np.int64)
+
+    def above(self, sequence: int) -> int:
+        """The sequence that leads to the information set of a sequence that is not empty."""
+        return int(self.form.parent[self.infoset[sequence - self.form.n_players]])
+
+    @cached_property
+    def flow(self) -> FloatArray:
+        """Equations ``flow @ plans = 0`` of each information set, float64 (I, S)."""
+        return self.form.flow()[self.form.n_players :]
+
+    def feasible(self, weights: NDArray) -> FloatArray:
+        """The realization plans (S,) nearest at hand to weights (S,) that may be no plans."""
+        plans = np.array(weights, dtype=np.float64)
+        if plans.shape != (self.form.n_sequences,) or not np.isfinite(plans).all():
+            raise UsageError(
+                f"weights have shape {plans.shape}, finite: {np.isfinite(plans).all()}; give one "
+                f"finite weight for each of the {self.form.n_sequences} sequences"
+            )
+        return realization(self.form, shares(self.form, np.maximum(plans, 0.0)))
+
+    def values(self, plans: FloatArray, chosen: NDArray[np.int64]) -> FloatArray:
+        """Values of all sequences, float64 (S,), with later play as `chosen` (I,) says.
+
+        Where that is negative it is filled with a best sequence.
+        """
+        values = self.model.direct_values(plans)
+        _continue_play(self.form.block_start, self.form.parent, chosen, values[:, None])
+        return values
+
+    def derivatives(self, plans: FloatArray, chosen: NDArray[np.int64]) -> FloatArray:
+        """Derivatives of `values` (rows) by the weights, float64 (S, S)."""
+        matrix = self.model.direct_derivatives(plans)
+        _continue_play(self.form.block_start, self.form.parent, chosen, matrix)
+        return matrix
+
+    def slacks(self, plans: FloatArray, chosen: NDArray[np.int64] | None = None) -> FloatArray:
+        """What each sequence falls short of the chosen (I,) of its information set, float64 (S,).
+
+        Of the best unless given. Weighted with the reach of chance and of the other players; 0
+        at empty sequences.
+        """
+        chosen = np.full(self.form.n_infosets, -1) if chosen is None else chosen
+        values = self.values(plans, chosen)
+        slacks = np.zeros(len(values))
+        slacks[self.form.n_players :] = values[chosen[self.infoset]] - values[self.form.n_players :]
+        return slacks
+
+    def behavior(self, plans: FloatArray) -> FloatArray:
+        """Frequencies, float64 (A,), that play like feasible plans (S,).
+
+        Where the own plan does not lead: the first best action, or equal frequencies if the
+        other players do not lead there either.
+        """
+        form, n = self.form, self.form.n_players
+        chosen = np.full(form.n_infosets, -1)
+        self.values(plans, chosen)
+        best = np.zeros(form.n_sequences)
+        best[chosen] = 1.0
+        missed = np.bincount(self.infoset, plans[n:], form.n_infosets) == 0
+        behavior = shares(form, plans)
+        others_lead = counterfactual_reach(self.game.tree, behavior > 0) > 0
+        return np.where((missed & others_lead)[self.infoset], best[n:], behavior)
+
+
+@kernel
+def _continue_play(
+    block_start: IntArray, parent: IntArray, chosen: NDArray[np.int64], values: FloatArray
+) -> None:
+    """Turn direct values into values with later play of the chosen sequences, in place.
+
+    Of each column of `values` (S, K). ``chosen[i]`` (I,) is the sequence played at information
+    set i; where it is negative it becomes the first of the best ones by the first column.
+    """
+    for i in range(len(parent) - 1, -1, -1):
+        if chosen[i] < 0:
+            first, last = block_start[i], block_start[i + 1]
+            chosen[i] = first + np.argmax(values[first:last, 0])
+        values[parent[i]] += values[chosen[i]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +189,8 @@ def improve(game: PlanGame, plans: FloatArray) -> Polished:
         return best
     for start in _starts(game, plans):
         # of equal regrets the earlier one
-        best = min([best, *by_newton(game, start)], key=lambda polished: polished.regret)
+        made = [best, measured(game, start), *by_newton(game, start)]
+        best = min(made, key=lambda polished: polished.regret)
         if best.regret <= SOLVED * game.scale:
             break
     return best
@@ -99,29 +209,24 @@ def _starts(game: PlanGame, plans: FloatArray) -> Iterator[FloatArray]:
         yield plans
 
 
-def by_newton(game: PlanGame, plans: FloatArray) -> list[Polished]:
-    """Feasible plans (S,) as they are, and what Newton's method makes of their support."""
-    played = plans > game.slacks(plans) / game.scale
-    made = corrected(game, plans, played, ())
-    return [measured(game, plans), *(measured(game, rounded(game, each)) for each in made)]
+def by_newton(game: PlanGame, plans: FloatArray, held: Held = ()) -> list[Polished]:
+    """What Newton's method makes of the support of feasible plans (S,), step by step."""
+    made = corrected(game, plans, held)
+    # weights that are nothing but rounding become 0
+    return [measured(game, game.feasible(np.where(w < BEYOND, 0.0, w))) for w in made]
 
 
 def descended(game: PlanGame, plans: FloatArray) -> FloatArray:
     """Feasible plans (S,) at the end of semismooth steps."""
     system = System(game.game)
     *_, last = descend(system, system.start(game.behavior(plans)))
-    return game.feasible(last.point.weights)
+    return game.feasible(last.weights)
 
 
 def measured(game: PlanGame, plans: FloatArray) -> Polished:
     """Feasible plans (S,) with their behavior and regret."""
     behavior = game.behavior(plans)
     return Polished(plans, behavior, float(game.measure.regrets(behavior).max()))
-
-
-def rounded(game: PlanGame, weights: FloatArray) -> FloatArray:
-    """Feasible plans (S,); weights that are nothing but rounding become 0."""
-    return game.feasible(np.where(weights < BEYOND, 0.0, weights))
 
 
 def warm_up_polish(game: Game) -> None:
@@ -151,20 +256,15 @@ Held = tuple[tuple[int, Fraction], ...]
 Marks = NDArray[np.bool_]
 
 
-def corrected(game: PlanGame, plans: FloatArray, played: Marks, held: Held) -> list[FloatArray]:
-    """Plans (S,) that solve the equations of a support and of those that it turns into.
+def corrected(game: PlanGame, plans: FloatArray, held: Held) -> list[FloatArray]:
+    """Plans (S,) that solve the equations of the support and of those that it turns into.
 
     Weights that come out negative leave the support, sequences that come out better than the
     best enter it. What has left already and enters again is only tied: its weight stays 0.
     Weights may still be negative.
-
-    Parameters
-    ----------
-    played : bool (S,)
-        Sequences to begin with.
     """
     found: list[FloatArray] = []
-    tied = played
+    played = tied = plans > game.slacks(plans) / game.scale
     seen: set[bytes] = set()
     has_left = np.zeros(len(plans), dtype=bool)
     for _ in range(CORRECTIONS):
