@@ -40,9 +40,9 @@ class SequenceLP:
         demand = "sequence_lp solves two-player constant-sum games"
         if game.tree.n_players != 2:
             return f"{demand}; this game has {counted(game.tree.n_players, 'player')}"
-        lowest, highest = payoff_sums(game.sequence_form)
-        if highest - lowest <= ROUNDING * game.tree.largest_payoff:
+        if constant_sum(game) is not None:
             return True
+        lowest, highest = payoff_sums(game.sequence_form)
         return (
             f"{demand}; here the sum of the payoffs varies by {highest - lowest:.6g}, from "
             f"{lowest:.6g} to {highest:.6g} (lcp solves such games)"
@@ -81,3 +81,10 @@ def payoff_sums(form: SequenceForm) -> tuple[float, float]:
     possible = form.chance > 0
     sums = form.payoffs[possible].sum(axis=1) / form.chance[possible]
     return float(sums.min()), float(sums.max())
+
+
+def constant_sum(game: Game) -> float | None:
+    """What the payoffs of all players sum to, None if that varies."""
+    lowest, highest = payoff_sums(game.sequence_form)
+    close = highest - lowest <= ROUNDING * game.tree.largest_payoff
+    return (lowest + highest) / 2 if close else None

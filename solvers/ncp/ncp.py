@@ -16,7 +16,7 @@ from eqbench.solver import Availability, Candidate, Monitor, Termination
 
 from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
 from ..search import memory_refusal
-from ..sequence_lp import ROUNDING, payoff_sums
+from ..sequence_lp import constant_sum, payoff_sums
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds
@@ -232,13 +232,6 @@ def _position(kind: str, name: str, labels: tuple[str, ...]) -> int:
     if name not in labels:
         raise SpecError(f"no {kind} {name!r}; {known_labels(name, labels)}")
     return labels.index(name)
-
-
-def constant_sum(game: Game) -> float | None:
-    """What the payoffs of all players sum to, None if that varies."""
-    lowest, highest = payoff_sums(game.sequence_form)
-    close = highest - lowest <= ROUNDING * game.tree.largest_payoff
-    return (lowest + highest) / 2 if close else None
 
 
 def is_one_shot(form: SequenceForm) -> bool:
