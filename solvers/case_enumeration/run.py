@@ -9,6 +9,7 @@ from functools import partial
 
 from flint import fmpq, fmpq_mpoly
 
+from eqbench.errors import counted
 from eqbench.model.polytope import Point
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
@@ -115,8 +116,8 @@ class Run:
         return BehaviorProfile.of(self.tree, list(map(float, frequencies)))
 
     def _termination(self, left: int, reason: str, *, pieces: int, points: int) -> Termination:
-        cases = f"{self.cases:,} case{'s'[: self.cases != 1]}"
-        detail = f"closed all {cases}; found {pieces:,} piece{'s'[: pieces != 1]}"
+        cases = counted(self.cases, "case")
+        detail = f"closed all {cases}; found {counted(pieces, 'piece')}"
         if left:
             detail = f"{reason}; {left:,} of {cases} stayed open"
         if points > MOST_CANDIDATES:
