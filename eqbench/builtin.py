@@ -110,28 +110,28 @@ FOREIGN_GAMES = {
 }
 
 BUILTIN_SOLVERS = _table(
-    _solver("cfr", "cfr:CFR", "counterfactual regret minimization (Zinkevich et al. 2007)"),
+    _solver("cfr", "cfr.methods:CFR", "counterfactual regret minimization (Zinkevich et al. 2007)"),
     _solver(
         "cfr_plus",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "CFR+ (Tammelin 2014)",
         {"regrets": "clipped", "averaging": "linear"},
     ),
     _solver(
         "cfr_linear",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "CFR with linear discounting (Brown and Sandholm 2019)",
         {"regrets": "discounted", "alpha": 1.0, "beta": 1.0, "averaging": "linear"},
     ),
     _solver(
         "dcfr",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "discounted CFR (Brown and Sandholm 2019)",
         {"regrets": "discounted", "alpha": 1.5, "beta": 0.0, "averaging": "quadratic"},
     ),
     _solver(
         "pcfr_plus",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "predictive CFR+ (Farina, Kroer and Sandholm 2021)",
         # in turns it stops at cycles from two of three random starts on kuhn3; together, none
         {
@@ -143,18 +143,18 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "pcfr_plus_alternating",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "predictive CFR+ with players in turn; for two players with constant sum",
         {"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
     ),
     _solver(
         "mccfr",
-        "cfr:ExternalSampling",
+        "cfr.methods:ExternalSampling",
         "Monte Carlo CFR with external sampling (Lanctot et al. 2009)",
     ),
     _solver(
         "fictitious_play",
-        "fictitious_play:FictitiousPlay",
+        "fictitious_play.full_width:FictitiousPlay",
         "fictitious play in realization plans (Brown 1951; Heinrich et al. 2015)",
     ),
     _solver(
@@ -164,12 +164,12 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "lcp",
-        "lcp:LCP",
+        "lcp.lemke:LCP",
         "Lemke's algorithm for two players (Koller, Megiddo and von Stengel 1996)",
     ),
     _solver(
         "arclength",
-        "arclength:Arclength",
+        "arclength.arclength:Arclength",
         "regularized arclength continuation (Billingham 2018)",
     ),
     _solver(
@@ -187,7 +187,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "semismooth",
-        "semismooth:Semismooth",
+        "semismooth.semismooth:Semismooth",
         "semismooth Newton on the complementarity system (De Luca et al. 1996)",
     ),
     _solver(
@@ -197,13 +197,13 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "case_enumeration",
-        "case_enumeration:CaseEnumeration",
+        "case_enumeration.enumeration:CaseEnumeration",
         "all equilibria of small games by exact branch and prune (after Billingham 2017)",
         requires=("flint",),
     ),
     _solver(
         "replicator",
-        "replicator:Replicator",
+        "replicator.replicator:Replicator",
         "replicator dynamics in continuous time (Taylor and Jonker 1978; Billingham 2017)",
     ),
     _openspiel("openspiel_cfr", "CFR", "CFR in OpenSpiel's C++ code"),

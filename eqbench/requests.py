@@ -8,12 +8,22 @@ what a resumed run keeps. Defaults are those of the dataclass.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from eqbench.errors import UsageError, nearest
 from eqbench.text import shortened
@@ -77,6 +87,40 @@ class File(Kind):
     """The path of a file."""
 
     metavar: str = "FILE"
+
+
+class GivenProfile(NamedTuple):
+    """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
+
+    typed: str
+    data: Any
+
+
+@dataclass(frozen=True)
+class ProfileFile(File):
+    """A profile in a file, on standard input if that is ``-``, or named by one of a few words.
+
+    It is read at once and written whole: a study that goes on needs neither file nor input.
+    """
+
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> GivenProfile:
+        if isinstance(value, GivenProfile):
+            return value
+        if isinstance(value, Mapping) and len(value) == 1:
+            return GivenProfile(*next(iter(value.items())))
+        if value in self.words:
+            return GivenProfile(value, None)
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is no name of a file")
+        from eqbench.model.profile_json import read_profile
+
+        # fractions become texts
+        return GivenProfile(value, json.loads(json.dumps(read_profile(value), default=str)))
+
+    def write(self, value: GivenProfile) -> dict[str, Any]:
+        return {value.typed: value.data}
 
 
 @dataclass(frozen=True)

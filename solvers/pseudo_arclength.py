@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,31 +33,6 @@ CROSSING = 1e-6
 ITERATIONS, TOLERANCE = 15, 1e-13
 # A crossing whose parameter differs from the value by more than this share was not found.
 AT_VALUE = 1e-9
-
-
-class Factors(NamedTuple):
-    """LU factors of the bordered matrix, transposed."""
-
-    lu: FloatArray
-    pivots: NDArray[np.int32]
-    singular: bool
-
-    @classmethod
-    def of(cls, matrix: FloatArray) -> Factors:
-        """Factors of a matrix in rows, which is overwritten."""
-        lu, pivots, info = lapack.dgetrf(matrix.T, overwrite_a=1)
-        return cls(lu, pivots, info != 0)
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """Solution of the bordered system, float64 (F+1,)."""
-        return np.asarray(lapack.dgetrs(self.lu, self.pivots, right, trans=1)[0])
-
-    @property
-    def sign(self) -> int:
-        """Sign of the determinant."""
-        swaps = np.count_nonzero(self.pivots != np.arange(len(self.pivots)))
-        negative = np.count_nonzero(np.diagonal(self.lu) < 0)
-        return -1 if (swaps + negative) % 2 else 1
 
 
 class Curve(Protocol):
@@ -141,12 +116,13 @@ def correct(
     for iteration in range(1, iterations + 1):
         residual, matrix = curve.equations(y)
         matrix[-1] = normal
-        factors = Factors.of(matrix)
+        # of the transposed matrix, whose columns are in one piece
+        lu, pivots, singular = lapack.dgetrf(matrix.T, overwrite_a=1)
         curve.counts["factorizations"] += 1
-        if factors.singular:
+        if singular:
             return None
         right[:-1], right[-1] = residual, normal @ (y - guess)
-        step = factors.solve(right)
+        step = lapack.dgetrs(lu, pivots, right, trans=1)[0]
         y -= step
         size = float(np.abs(step).max())
         if not size < LARGEST_COORDINATE or np.linalg.norm(y - guess) > reach:  # nan too
@@ -156,12 +132,18 @@ def correct(
         before = size
         if size <= CONVERGED or stuck or (exact and size <= LOOSE):
             right[:-1], right[-1] = 0.0, 1.0
-            along = factors.solve(right)
+            along = lapack.dgetrs(lu, pivots, right, trans=1)[0]
             length = float(np.linalg.norm(along))
             if not np.isfinite(length):
                 return None
-            return CurvePoint(y, along / length, factors.sign, iteration)
+            return CurvePoint(y, along / length, _determinant_sign(lu, pivots), iteration)
     return None
+
+
+def _determinant_sign(lu: FloatArray, pivots: NDArray[np.int32]) -> int:
+    swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
+    negative = np.count_nonzero(np.diagonal(lu) < 0)
+    return -1 if (swaps + negative) % 2 else 1
 
 
 def follow(

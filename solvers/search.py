@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Availability, Candidate, Monitor, Termination
@@ -26,7 +28,7 @@ def importable(module: str, remedy: str) -> Availability:
     """Whether a package can be imported; otherwise why it cannot, and how to install it."""
     try:
         import_module(module)
-    except ImportError as error:
+    except Exception as error:  # whatever a broken installation raises
         return Availability("missing", f"{error}; {remedy}")
     return Availability()
 
@@ -66,6 +68,26 @@ def first_profile(tree: GameTree, start: str, rng: np.random.Generator) -> Float
     if start == "random":
         return random_profile(tree, rng)
     return BehaviorProfile.uniform(tree).probabilities
+
+
+def chance_reach(tree: GameTree) -> FloatArray:
+    """How much of chance leads to each information set, float64 (I,); 1 where nothing does.
+
+    Its probability where, as in poker, public moves are known to all.
+    """
+    reach = infoset_reach(tree, np.ones(tree.n_actions))
+    # nodes that only other players' actions tell apart were counted several times
+    return np.where(reach > 0, np.minimum(reach, 1.0), 1.0)
+
+
+def repeat(
+    monitor: Monitor, advance: Callable[[int, int], object], place: Callable[[], Any]
+) -> None:
+    """Call ``advance(start, count)`` until the budget or the target ends; snapshots are `place`."""
+    for start, count, due in monitor.chunks():
+        advance(start, count)
+        if due:
+            monitor.snapshot(place, work=start + count)
 
 
 def without_choice(game: Game, monitor: Monitor) -> Termination | None:

@@ -14,8 +14,6 @@ import numpy as np
 import eqbench
 from eqbench.continuation import BranchPoint
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
-from eqbench.verification import Verifier
 
 # What rounding may leave of a regret, in payoff units.
 EXACT = 1e-12
@@ -56,11 +54,6 @@ def descend(made: Any, epsilon: float) -> tuple[np.ndarray, Any]:
     assert z is not None
     polished = paths.polished_end(made, made.parameter, epsilon, z)
     return made.frequencies(z, epsilon).behavior, polished
-
-
-def max_regret(of: Game, behavior: np.ndarray) -> float:
-    """As the independent verifier measures it."""
-    return float(Verifier(of.tree).verify(BehaviorProfile.of(of.tree, behavior)).max_regret)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from random_trees import random_tree
 import eqbench
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import Payoffs
 from eqbench.solver import Budget, Monitor, Report, Termination
 from eqbench.verification import verify
@@ -57,10 +60,15 @@ class Result:
         return found.profile.probabilities
 
     @property
+    def regrets(self) -> list[float]:
+        """Max regret of each candidate, measured on the tree."""
+        return [float(verify(self.game.tree, each.profile).max_regret) for each in self.candidates]
+
+    @property
     def max_regret(self) -> float:
         """Max regret of the only candidate, measured on the tree."""
-        (candidate,) = self.candidates
-        return float(verify(self.game.tree, candidate.profile).max_regret)
+        (regret,) = self.regrets
+        return regret
 
 
 def run(solver: Any, game: str | Game, seed: int = 0, **budget: Any) -> Result:
@@ -71,6 +79,26 @@ def run(solver: Any, game: str | Game, seed: int = 0, **budget: Any) -> Result:
     instance = eqbench.load_solver(solver) if isinstance(solver, str) else solver
     termination = instance.solve(game, monitor, np.random.default_rng(seed))
     return Result(game, monitor, reports, termination)
+
+
+def max_regret(game: Game, behavior: np.ndarray) -> float:
+    """Max regret of frequencies (A,), measured on the tree."""
+    return float(verify(game.tree, BehaviorProfile.of(game.tree, behavior)).max_regret)
+
+
+def plans_of(game: Game, behavior: np.ndarray) -> np.ndarray:
+    """Plans (S,) that play like a behavior profile (A,)."""
+    return RealizationPlan.of(game.sequence_form, behavior).weights
+
+
+@cache
+def solved(spec: str) -> tuple[Game, np.ndarray]:
+    """A game, and plans (S,) of an equilibrium."""
+    game = eqbench.load_game(spec)
+    found = run("arclength(starts=0,branch=false)", game, iterations=20_000, target=1e-12)
+    behavior = found.candidates[0].profile.probabilities
+    assert max_regret(game, behavior) <= 1e-12
+    return game, plans_of(game, behavior)
 
 
 def bimatrix(rows: Any, columns: Any) -> Game:

@@ -13,9 +13,10 @@ import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.studies.flow.stability import StabilityStudy, stability_report
+from eqbench.requests import GivenProfile
+from eqbench.studies.flow.stability import StabilityStudy
 from eqbench.studies.frame import study_in
-from eqbench.studies.requests import GivenProfile, StabilityRequest
+from eqbench.studies.requests import StabilityRequest
 
 
 @cache
@@ -37,4 +38,4 @@ def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenPr
 
 
 def printed(document: dict[str, Any], width: int = 160) -> str:
-    return plain_text(lambda console: print_report(stability_report(document), console), width)
+    return plain_text(lambda console: print_report(StabilityStudy.report(document), console), width)

@@ -93,12 +93,12 @@ def moves_to(tree: GameTree, node: int) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def on_the_way(tree: GameTree, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Nodes, bool (M,), on the way to some of the terminals, bool (Z,)."""
+def on_the_way(tree: GameTree, ends: NDArray) -> NDArray[np.bool_]:
+    """Nodes, bool (M,), that are some of `ends` (numbers of nodes) or on the way there."""
     passed = np.zeros(tree.n_nodes, dtype=bool)
-    passed[tree.terminals] = ends
+    passed[ends] = True
     for level in reversed(tree.levels[1:]):
-        np.logical_or.at(passed, tree.parent[level], passed[level])
+        passed[tree.parent[level][passed[level]]] = True
     return passed
 
 

@@ -26,7 +26,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, action_labels
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.studies.study_files import write_profile
+from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text
 from eqbench.verification import verify
 
@@ -256,12 +256,16 @@ class Counts(NamedTuple):
         return int(self.counts.max(initial=0))
 
 
-def crossing_counts(values: FloatArray, tolerance: float = VERTICAL) -> Counts:
+def crossing_counts(
+    values: FloatArray, tolerance: float = VERTICAL, turns: Sequence[tuple[int, float]] = ()
+) -> Counts:
     """Count how often a polyline of values (K,) takes each value.
 
     Ends and folds that are no further apart than `tolerance` become one breakpoint, so that a
-    vertical piece counts neither as a piece of its own nor as folds, however it winds.
+    vertical piece counts neither as a piece of its own nor as folds, however it winds. `turns`
+    says before which point it turns around between two points, and at which value.
     """
+    values = np.insert(values, [row for row, _ in turns], [value for _, value in turns])
     pieces = values[np.concatenate(([0], turning_points(values), [len(values) - 1]))]
     order = np.sort(pieces)
     first = np.concatenate(([True], np.diff(order) > tolerance))
@@ -300,12 +304,13 @@ class Measured:
 
     def write(self, game: Game, folder: Path, name: str) -> dict[str, Any]:
         """Write the profile as JSON; return its file and what the verifier measures."""
-        text = profile_text(game.tree, self.profile, game.spec)
+        file = f"profiles/{name}.json"
+        write_texts(folder, {file: profile_text(game.tree, self.profile, game.spec)})
         return {
             "payoffs": self.payoffs,
             "regrets": self.regrets,
             "max_regret": self.max_regret,
-            "profile": write_profile(folder, name, text),
+            "profile": file,
         }
 
 

@@ -6,7 +6,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +63,7 @@ class QuantalStudy(Study[QuantalRequest]):
             )
         registry = request.registry()
         self.game = registry.load_game(request.game, max_nodes=request.max_nodes)
+        self.identifier = Identifier(self.game)
         spec = parse_spec(request.solver)
         solver_for(request, self.game, spec, "branch")
         twice = {"stop_lambda", "prior"} & set(dict(spec.options))
@@ -77,10 +77,6 @@ class QuantalStudy(Study[QuantalRequest]):
         )
         if figures:
             call("eqbench.plots.branches:frequency_panels", self.game.tree)
-
-    @cached_property
-    def _identifier(self) -> Identifier:
-        return Identifier(self.game)
 
     def _grid(self) -> list[float]:
         """Points of the principal branch for figures, besides those that were asked for."""
@@ -123,7 +119,7 @@ class QuantalStudy(Study[QuantalRequest]):
         asked = (*self.at, self.request.last)
         landings = [k for k in path.landings.tolist() if path.lambdas[k] in asked]
         seen = measured(game.tree, end)
-        identity = self._identifier.identify(seen.profile, seen.max_regret)
+        identity = self.identifier.identify(seen.profile, seen.max_regret)
         return {
             "seed": seed,
             "points": len(path.lambdas),
@@ -163,7 +159,12 @@ class QuantalStudy(Study[QuantalRequest]):
         if not document["branches"]:
             return Report((Table(title, lines=("no branch yet",)),))
         principal, drawn = document["branches"][0], document["branches"][1:]
-        end, players = principal["equilibrium"], document["players"]
+        end, players, turns = principal["equilibrium"], document["players"], len(principal["turns"])
+        course = (
+            f"Principal branch: {principal['points']} points to lambda {principal['lambda']:,g}"
+            f"{f', {turns} turning points' if turns else ''}, "
+            f"{seconds(principal['traced_cpu_s'])} of CPU; {principal['ending']}"
+        )
         points = [(f"{point['lambda']:,g}", point) for point in principal["at"]]
         points.append(("∞" if end["is_equilibrium"] else "end", end))
         first = Table(
@@ -171,7 +172,7 @@ class QuantalStudy(Study[QuantalRequest]):
             (Column("lambda", "number", identifies=True), *profile_columns(players)),
             tuple(Row(name, {"lambda": name, **profile_values(p, players)}) for name, p in points),
             notes=(legend("qre.points", polished=POLISHED),),
-            lines=(_course(principal),),
+            lines=(course,),
         )
         return Report((first, _of_random(document, drawn)) if drawn else (first,))
 
@@ -230,12 +231,3 @@ def _of_random(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
         legend("qre.random", same=SAME_PAYOFFS),
     )
     return Table(title, columns, tuple(rows), notes, lines=(said,))
-
-
-def _course(entry: Mapping[str, Any]) -> str:
-    turns = len(entry["turns"])
-    return (
-        f"Principal branch: {entry['points']} points to lambda {entry['lambda']:,g}"
-        f"{f', {turns} turning points' if turns else ''}, {seconds(entry['traced_cpu_s'])} of CPU; "
-        f"{entry['ending']}"
-    )

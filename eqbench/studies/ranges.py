@@ -194,8 +194,19 @@ class RangesStudy(Study[RangesRequest]):
         solvers: list[str] = self.asked["solvers"]
         return solvers
 
-    def report(self, document: Mapping[str, Any]) -> Report:
-        return ranges_report(document)
+    @staticmethod
+    def report(document: Mapping[str, Any]) -> Report:
+        rows, game, spec = document["quantities"], document["game"], document["game_spec"]
+        published = any(row["published"] for row in rows)
+        table = Table(
+            game if game == spec else f"{game} = {spec}",
+            (*_COLUMNS, *(_PUBLISHED if published else ())),
+            tuple(map(_row, rows)),
+            tuple(_notes(document)),
+            _legend(document, published=published),
+            topic="ranges over all equilibria",
+        )
+        return Report((table,), table.legend, tuple(_conditions(document)))
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         statuses = [end["status"] for _, end in _ends(document)]
@@ -460,21 +471,6 @@ _NOISE = 1e-9  # in units of the quantity; less is shown as 0
 _MOST_NAMES = 6  # that a note lists
 
 
-def ranges_report(document: Mapping[str, Any]) -> Report:
-    """Return the table of what `ranges_summary` gave."""
-    rows, game, spec = document["quantities"], document["game"], document["game_spec"]
-    published = any(row["published"] for row in rows)
-    table = Table(
-        game if game == spec else f"{game} = {spec}",
-        (*_COLUMNS, *(_PUBLISHED if published else ())),
-        tuple(map(_row, rows)),
-        tuple(_notes(document)),
-        _legend(document, published=published),
-        topic="ranges over all equilibria",
-    )
-    return Report((table,), table.legend, tuple(_conditions(document)))
-
-
 def _row(row: Mapping[str, Any]) -> Row:
     def number(value: float | None) -> str | None:
         if value is None:
@@ -602,7 +598,7 @@ def ranges_csv(document: Mapping[str, Any]) -> str:
 
 def write_ranges(document: Mapping[str, Any], folder: Path) -> list[Path]:
     """Write the ranges into the folder of a run, as JSON, Markdown, CSV and LaTeX."""
-    report = ranges_report(document)
+    report = RangesStudy.report(document)
     texts = {
         SUMMARY: json.dumps(document, indent=2, allow_nan=False) + "\n",
         "ranges.md": markdown(report),

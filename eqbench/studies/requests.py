@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from eqbench.requests import (
     DURATION,
@@ -27,7 +25,7 @@ from eqbench.requests import (
     THREADS,
     Choice,
     Exact,
-    File,
+    GivenProfile,
     Integer,
     Interval,
     Kind,
@@ -36,6 +34,7 @@ from eqbench.requests import (
     Option,
     Pair,
     Plugins,
+    ProfileFile,
 )
 
 if TYPE_CHECKING:
@@ -150,7 +149,8 @@ class TraceRequest(StudyRequest):
     beyond: Annotated[
         float | None,
         Option(
-            "How far it may go outside the range and come back. What is there is not kept.",
+            "How far it may go outside the range and come back; 0 ends it where it leaves. What is "
+            "outside is not kept.",
             Number("LENGTH", most=1e9),
             default="the length of the range",
         ),
@@ -342,40 +342,6 @@ MEMORY = 20  # hands
 RANDOM_STARTS = 3
 SAMPLES = 16
 _GAME_OF_FLOW = Option("Game, for example 'skp(pot=3.1)' or a file such as game.efg.", GAME)
-
-
-class GivenProfile(NamedTuple):
-    """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
-
-    typed: str
-    data: Any
-
-
-@dataclass(frozen=True)
-class ProfileFile(File):
-    """A profile in a file, on standard input if that is ``-``, or named by one of a few words.
-
-    It is read at once and written whole: a study that goes on needs neither file nor input.
-    """
-
-    words: tuple[str, ...] = ()
-
-    def read(self, value: Any) -> GivenProfile:
-        if isinstance(value, GivenProfile):
-            return value
-        if isinstance(value, Mapping) and len(value) == 1:
-            return GivenProfile(*next(iter(value.items())))
-        if value in self.words:
-            return GivenProfile(value, None)
-        if not isinstance(value, str):
-            raise ValueError(f"{value!r} is no name of a file")
-        from eqbench.model.profile_json import read_profile
-
-        # fractions become texts
-        return GivenProfile(value, json.loads(json.dumps(read_profile(value), default=str)))
-
-    def write(self, value: GivenProfile) -> dict[str, Any]:
-        return {value.typed: value.data}
 
 
 @dataclass(frozen=True, kw_only=True)

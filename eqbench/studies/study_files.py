@@ -24,13 +24,6 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     return files
 
 
-def write_profile(folder: Path, name: str, text: str) -> str:
-    """Write the JSON text of a profile; return its path relative to the folder, or StoreError."""
-    relative = f"profiles/{name}.json"
-    write_texts(folder, {relative: text})
-    return relative
-
-
 def new_folder(path: Path) -> None:
     """Make the folder of a study; UsageError if it holds anything, or cannot be written."""
     try:

@@ -119,25 +119,22 @@ class RegularizedGame(GainSystem):
         linear = super().linearize(behavior, parameter)
         if self.derivative == "counterfactual":
             return linear
-        reach = np.array([behavior[path].prod() for path in self._own_paths])
-        jacobian = reach[:, None] * linear.jacobian
-        moves = directions(self.choices.action, self.choices.first, self.choices.n_actions)
-        for f, path in enumerate(self._own_paths):
-            for step, action in enumerate(path):
-                others = behavior[path[:step] + path[step + 1 :]].prod()
-                jacobian[f] += linear.gains[f] * others * moves[action]
-        slope = None if linear.slope is None else reach * linear.slope
-        return Linearization(reach * linear.gains, jacobian, slope)
-
-    @cached_property
-    def _own_paths(self) -> list[list[int]]:
-        """The player's own actions that lead to each free action."""
-        tree = self.game.tree
+        tree, choices = self.game.tree, self.choices
+        # the player's own reach of all sets, and its derivatives by frequencies
+        reach, by_action = np.ones(tree.n_infosets), np.zeros((tree.n_infosets, tree.n_actions))
         infoset_of = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
-        before: list[list[int]] = []
-        for above in tree.infoset_parent.tolist():  # earlier sets come first; -1 is none
-            before.append([] if above < 0 else [*before[infoset_of[above]], above])
-        return [before[infoset_of[action]] for action in self.choices.action]
+        for i, above in enumerate(tree.infoset_parent.tolist()):  # earlier sets come first
+            if above >= 0:  # -1 is none
+                before = infoset_of[above]
+                reach[i] = reach[before] * behavior[above]
+                by_action[i] = by_action[before] * behavior[above]
+                by_action[i, above] = reach[before]
+        own = infoset_of[choices.action]
+        moves = directions(choices.action, choices.first, choices.n_actions)
+        jacobian = reach[own, None] * linear.jacobian
+        jacobian += linear.gains[:, None] * (by_action[own] @ moves)
+        slope = None if linear.slope is None else reach[own] * linear.slope
+        return Linearization(reach[own] * linear.gains, jacobian, slope)
 
     def evaluate(
         self, z: FloatArray, epsilon: float, parameter: float, unknown: Unknown = "parameter"

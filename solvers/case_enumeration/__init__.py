@@ -1,5 +1,1 @@
 """Complete lists of Nash equilibria of small games, by cases and in exact arithmetic."""
-
-from .enumeration import CaseEnumeration
-
-__all__ = ["CaseEnumeration"]

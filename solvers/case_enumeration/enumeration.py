@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from eqbench.errors import UsageError
+from eqbench.model.profile import place_of
+
+from ..search import importable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,19 +56,10 @@ class CaseEnumeration:
 
     def availability(self) -> Availability:
         """Whether python-flint is installed."""
-        from importlib.util import find_spec
-
-        from eqbench.solver import Availability
-
-        if find_spec("flint") is None:
-            remedy = "python-flint is not installed; pip install 'eqbench[exact]'"
-            return Availability("missing", remedy)
-        return Availability()
+        return importable("flint", "pip install 'eqbench[exact]'")
 
     def supports(self, game: Game) -> bool | str:
         """True for small exact games with two actions everywhere, otherwise the reason why not."""
-        from eqbench.model.profile import place_of
-
         tree = game.tree
         sizes = [len(actions) for actions in tree.infoset_actions]
         most = max(sizes, default=0)

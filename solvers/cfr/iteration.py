@@ -20,12 +20,11 @@ from eqbench.model.game import Game
 from eqbench.model.kernels import direct_values, realize
 from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.realization import shares
 from eqbench.model.sequence_form import FormArrays, SequenceForm
 from eqbench.model.tree import FloatArray
-from eqbench.solver import Candidate, Monitor, Termination
+from eqbench.solver import Candidate
 
-# Below this an average reach is an underflow, and its ratios are noise.
-SMALLEST_REACH = 1e-300
 # Share of the payoff range up to which a positive regret is rounding.
 NEGLIGIBLE = 1e-12
 
@@ -91,6 +90,17 @@ def kept_share(t: int, exponent: float) -> float:
 
 
 @inlined
+def normalize(behavior: FloatArray, first: int, last: int, total: float) -> None:
+    """Divide frequencies of an information set by their sum; equal ones where it is zero."""
+    if total > 0.0:
+        for s in range(first, last):
+            behavior[s] /= total
+    else:
+        for s in range(first, last):
+            behavior[s] = 1.0 / (last - first)
+
+
+@inlined
 def update_regrets(
     form: FormArrays,
     rule: Rule,
@@ -120,12 +130,7 @@ def update_regrets(
             positive = regret if regret > rule.negligible else 0.0
             behavior[s] = positive
             total += positive
-        if total > 0.0:
-            for s in range(first, last):
-                behavior[s] /= total
-        else:
-            for s in range(first, last):
-                behavior[s] = 1.0 / (last - first)
+        normalize(behavior, first, last, total)
 
 
 @inlined
@@ -171,40 +176,13 @@ def begin(form: SequenceForm, behavior: FloatArray) -> State:
     return state
 
 
-def last_iterate(form: SequenceForm, state: State) -> FloatArray:
-    """Frequencies of the next iteration, (A,); a view of the state."""
-    return state.behavior[form.n_players :]
-
-
-def average(form: SequenceForm, state: State) -> FloatArray:
-    """Frequencies whose realization plan is the weighted average over the iterations, (A,).
-
-    They are uniform at information sets that the player has never reached.
-    """
-    weights, row = state.average[form.n_players :], form.sequence_infoset[form.n_players :]
-    total = np.bincount(row, weights, form.n_infosets)
-    uniform = 1.0 / np.diff(form.block_start)[row]
-    return np.divide(weights, total[row], out=uniform, where=total[row] > SMALLEST_REACH)
+def candidates(game: Game, state: State) -> tuple[Candidate, Candidate]:
+    """The average profile, uniform where its player has never been, and the last iterate."""
+    average = BehaviorProfile.of(game.tree, shares(game.sequence_form, state.average))
+    last = BehaviorProfile.of(game.tree, state.behavior[game.tree.n_players :])
+    return Candidate(average, "average"), Candidate(last, "iterate")
 
 
 def better_candidate(model: PayoffModel, game: Game, state: State) -> Candidate:
-    """The average or the last iterate, whichever has the smaller max regret."""
-    form = game.sequence_form
-    by_average, last = average(form, state), last_iterate(form, state)
-    if model.regrets(last).max() < model.regrets(by_average).max():
-        return Candidate(BehaviorProfile.of(game.tree, last), "iterate")
-    return Candidate(BehaviorProfile.of(game.tree, by_average), "average")
-
-
-def iterate(
-    game: Game, monitor: Monitor, state: State, advance: Callable[[int, int], None]
-) -> Termination:
-    """Call ``advance(start, count)`` until the budget or the target ends, and report."""
-    form, model = game.sequence_form, game.payoff_model()
-    for start, count, due in monitor.chunks():
-        advance(start, count)
-        if due:
-            monitor.snapshot(lambda: better_candidate(model, game, state), work=start + count)
-    monitor.candidate(average(form, state), claim="average")
-    monitor.candidate(last_iterate(form, state), claim="iterate")
-    return monitor.termination()
+    """The one of both candidates with the smaller max regret; the average in a tie."""
+    return min(candidates(game, state), key=lambda c: model.regrets(c.profile.probabilities).max())

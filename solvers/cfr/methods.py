@@ -1,4 +1,8 @@
-"""The solvers: CFR over the whole game, whose variants differ only in options, and sampled."""
+"""The solvers: CFR over the whole game, whose variants differ only in options, and sampled.
+
+With two players and constant sum the average profile converges to an equilibrium. Otherwise
+nothing is promised, and the verified regret decides.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ import numpy as np
 from eqbench.errors import SpecError
 from eqbench.solver import Monitor, Termination
 
-from ..search import first_profile
+from ..search import first_profile, repeat
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -43,9 +47,16 @@ class RegretMinimizer:
         """Iterate until the budget or the target ends; all draws come from `rng`."""
         from . import iteration
 
-        first = first_profile(game.tree, self.start, rng)
+        model, first = game.payoff_model(), first_profile(game.tree, self.start, rng)
         state = iteration.begin(game.sequence_form, first)
-        return iteration.iterate(game, monitor, state, self._advance(game, state, rng))
+        repeat(
+            monitor,
+            self._advance(game, state, rng),
+            lambda: iteration.better_candidate(model, game, state),
+        )
+        for candidate in iteration.candidates(game, state):
+            monitor.candidate(candidate)
+        return monitor.termination()
 
     def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
         """Function ``(start, count)`` that does these iterations on `state`."""

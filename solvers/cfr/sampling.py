@@ -18,7 +18,7 @@ from eqbench.model.compiled import kernel
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
 
-from .iteration import Rule, State, inlined, update_plan
+from .iteration import Rule, State, inlined, normalize, update_plan
 
 
 class WalkArrays(NamedTuple):
@@ -181,11 +181,7 @@ def walk_up(
             positive = regret if regret > rule.negligible else 0.0
             behavior[first + action] = positive
             total += positive
-        for action in range(actions):
-            if total > 0.0:
-                behavior[first + action] /= total
-            else:
-                behavior[first + action] = 1.0 / actions
+        normalize(behavior, first, first + actions, total)
 
 
 @kernel

@@ -11,13 +11,10 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Candidate, Monitor, Termination
 
-from ..search import first_profile
+from ..search import first_profile, repeat
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-
-# Share of the payoff range up to which actions count as equally good.
-NEGLIGIBLE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -53,20 +50,23 @@ class FictitiousPlay:
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
-        from .kernels import Rule, advance, begin
+        from ..cfr.iteration import Rule
+        from .kernels import State, advance
 
         if self.start == "maximin":
             from .. import maximin  # noqa: F401
         form = game.sequence_form
-        rule, state = Rule(0.0, self.alternating), begin(form, np.ones(form.n_sequences))
-        advance(form.arrays, rule, 0, state)
+        state = State(*np.ones((3, form.n_sequences)))
+        advance(form.arrays, Rule(0, 0.0, alternating=self.alternating), 0, state)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Iterate until the budget or the target ends; `rng` only draws random starts."""
-        from .kernels import Rule, advance, begin
+        from ..cfr.iteration import NEGLIGIBLE, Rule
+        from .kernels import State, advance
 
         form = game.sequence_form
-        rule = Rule(NEGLIGIBLE * game.tree.payoff_range, self.alternating)
+        negligible = NEGLIGIBLE * game.tree.payoff_range
+        rule = Rule(averaging=0, negligible=negligible, alternating=self.alternating)
         if self.start == "maximin":
             from ..maximin import maximin_plans
 
@@ -76,7 +76,7 @@ class FictitiousPlay:
         else:
             profile = first_profile(game.tree, self.start, rng)
             first = RealizationPlan.of(form, profile).weights
-        state = begin(form, first)
+        state = State(first.copy(), *np.zeros((2, len(first))))
 
         def average() -> Candidate:
             plans = RealizationPlan(state.plans / state.plans[0])
@@ -84,9 +84,6 @@ class FictitiousPlay:
 
         monitor.snapshot(average, work=0)
         if not monitor.reached_target:
-            for start, count, due in monitor.chunks():
-                advance(form.arrays, rule, count, state)
-                if due:
-                    monitor.snapshot(average, work=start + count)
+            repeat(monitor, lambda _, count: advance(form.arrays, rule, count, state), average)
         monitor.candidate(average())
         return monitor.termination()

@@ -8,53 +8,33 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.model.compiled import kernel
-from eqbench.model.sequence_form import FormArrays, SequenceForm
+from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 
-from ..cfr.iteration import direct_values_inlined, inlined
-
-
-class Rule(NamedTuple):
-    """How to respond, as the kernels read it."""
-
-    negligible: float  # values that differ by at most this are equally good
-    alternating: bool  # whether a player faces averages that others changed in this iteration
+from ..cfr.iteration import Rule, direct_values_inlined, inlined
 
 
 class State(NamedTuple):
-    """What iterations change; the arrays belong to one call of `solve`.
+    """What iterations change; all arrays are float64 (S,) and belong to one call of `solve`.
 
     Attributes
     ----------
-    plans : float64 (S,)
-        Sum of all realization plans so far; at a player's empty sequence their number. Best
-        responses are pure, so these are whole numbers if the first plans are pure too.
-    values : float64 (S,)
-        Scratch.
-    choice : uint32 (I,)
-        Sequence that the last best response takes at each information set.
-    played : float64 (S,)
-        Realization plans of the last best responses.
+    plans : sum of all realization plans so far; at a player's empty sequence their number
+        Best responses are pure, so these are whole numbers if the first plans are pure too.
+    values : scratch
+    played : last best responses, first as frequencies, then as realization plans
     """
 
     plans: FloatArray
     values: FloatArray
-    choice: NDArray[np.uint32]
     played: FloatArray
-
-
-def begin(form: SequenceForm, plans: FloatArray) -> State:
-    """State after the first plans (S,), before the first best responses."""
-    choice = np.zeros(form.n_infosets, dtype=np.uint32)
-    return State(plans.copy(), np.zeros(len(plans)), choice, np.zeros(len(plans)))
 
 
 @inlined
 def respond(form: FormArrays, rule: Rule, player: int, state: State) -> None:
-    """Best response of one player to the sums of the others' plans, into `state.choice`.
+    """Best response of one player to the sums of the others' plans, into `state.played`.
 
     Values stand against sums, not averages, so they grow with the number of plans, and so
     does what counts as a tie.
@@ -72,10 +52,11 @@ def respond(form: FormArrays, rule: Rule, player: int, state: State) -> None:
         best = -np.inf
         for s in range(first, last):
             best = max(best, values[s])
+            state.played[s] = 0.0
         chosen = first
         while values[chosen] < best - tie:
             chosen += np.uint32(1)
-        state.choice[i] = chosen
+        state.played[chosen] = 1.0
         values[form.parent[i]] += best
 
 
@@ -87,15 +68,13 @@ def add_response(form: FormArrays, player: int, state: State) -> None:
     plans[player] += 1.0
     for i in range(form.infoset_start[player], form.infoset_start[player + 1]):
         for s in range(form.block_start[i], form.block_start[i + 1]):
-            played[s] = 0.0
-        chosen = state.choice[i]
-        played[chosen] = played[form.parent[i]]
-        plans[chosen] += played[chosen]
+            played[s] *= played[form.parent[i]]
+            plans[s] += played[s]
 
 
 @kernel
 def advance(form: FormArrays, rule: Rule, count: int, state: State) -> None:
-    """Do `count` iterations, in place."""
+    """Do `count` iterations, in place; of the rule, values within `negligible` are equal."""
     players = len(form.others) + 1
     for _ in range(count):
         for player in range(players):

@@ -1,4 +1,18 @@
-"""A branch of logit quantal response equilibria, from its prior on."""
+"""A branch of logit quantal response equilibria, followed from its prior on.
+
+Its steps are compiled: predict, correct, judge, choose the next length.
+
+A point (F+1,) holds the log-odds and lambda. Where lambda is large they grow in proportion, so
+each is measured in a unit of its own: lambda plus a constant, and sqrt(1 + y^2) for log-odds y
+against the most probable action of the set. Against another one, whose log probability may be
+-7000 and changes fast, all others would seem not to move. In these units a step may multiply
+lambda. Newton's method goes back to the branch within the plane across the direction of the
+step; so lambda may turn around. At a lambda that is asked for the plane is that of this lambda.
+
+The direction is the tangent, from the last matrix that was factorized. Where the equilibria in
+the limit form a continuum, it is lost in rounding long before the points are; so after a refusal
+the chord of the last two points takes its place, and the other way around.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +22,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import ResponsePath
-from eqbench.model.choices import Choices
+from eqbench.model.compiled import kernel
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import FloatArray
 
-from . import kernels, steps
-from .flat_tree import flat_tree, workspace
+from ..elimination import eliminate
+from .kernels import (
+    FlatTree,
+    Workspace,
+    action_values,
+    flat_tree,
+    log_frequencies,
+    newton_system,
+    workspace,
+)
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -21,6 +43,26 @@ if TYPE_CHECKING:
 FIRST_LENGTH = 2.0
 # Points for which memory is taken at a time.
 BLOCK = 64
+RUNNING, ENDED, STALLED = 0, 1, 2
+ITERATIONS = 8
+# Error left by the last Newton step, as the decrease of the last two foretells it: at points that
+# were asked for, and elsewhere.
+EXACT, CONVERGED = 1e-11, 1e-5
+# Rounding of values times lambda, which no step can make smaller: shares of lambda, and of lambda
+# times the largest log-odds.
+ROUNDING, EPSILON = 1e-13, 1e-15
+WILD, SHRINKING = 1.0, 0.5
+# Corrections of accepted steps are at most that share of the step, or that large; and the size
+# aimed at.
+CORRECTION, SMALL, AIM = 1.0, 0.1, 0.5
+SHORTEST, LARGEST = 1e-10, 16.0
+SHRINK, GROWTH = 0.5, 4.0
+# After so many refusals the branch may bend sharply, and the determinant tells what is forward.
+PATIENCE = 3
+# Points that lie closer together give no direction.
+APART = 0.01
+# Longer steps do not pass turning points, lest they pass two of them at once.
+TURNING = 0.25
 
 
 class Branch:
@@ -31,92 +73,52 @@ class Branch:
     game : Game
         With at least one choice.
     rng : generator of a prior, or None for the uniform one
+
+    `counts` are Newton iterations and refused steps so far.
     """
 
     def __init__(self, game: Game, rng: np.random.Generator | None = None) -> None:
         tree = game.tree
-        self.game, self.choices = game, Choices.of(tree)
-        self.model = game.payoff_model()
-        self.flat = flat_tree(tree, self.choices)
-        self._work = workspace(self.flat)
-        self._unit = 1.0 / (tree.payoff_range or 1.0)
-        self._prior = np.zeros(self.choices.size)
+        self.game, self.flat = game, flat_tree(tree)
         if rng is not None:
-            logs = np.log(random_profile(tree, rng))
-            self._prior = logs[self.choices.action] - logs[self.choices.first]
-        first = np.append(self._prior, 0.0)
-        # where lambda is 0 log-odds change by gains
-        kernels.action_values(self.flat, self._prior, self._work)
-        values, start = self._work.values, self.flat.start
-        gains = values - np.repeat(values[start[:-1]], np.diff(start))
-        ahead = np.append(np.delete(gains, start[:-1]), 1.0)
-        self._behind = first - self._unit * ahead
-        scale = np.empty(len(first))
-        steps.units(first, self._unit, scale)
-        _, sign = steps.tangent(self.flat, self._work, self._prior, ahead, scale, first)
-        self._control = np.array([FIRST_LENGTH, sign])
-        self._counts = np.zeros(2, dtype=np.int64)
+            logs, start = np.log(random_profile(tree, rng))[self.flat.action], self.flat.start
+            odds = logs - np.repeat(logs[start[:-1]], np.diff(start))
+            self.flat = self.flat._replace(prior=np.delete(odds, start[:-1]))
+        self._work = workspace(self.flat)
+        first = np.append(self.flat.prior, 0.0)
+        course, self.counts = np.empty((2, len(first))), np.zeros(2, dtype=np.int64)
+        begin(self.flat, self._work, course)
+        self._state = course, np.array([FIRST_LENGTH, 1.0]), self.counts
         self._points = [first[None]]
         self.steps = 0
         self.stalled = False
-
-    @property
-    def lambdas(self) -> FloatArray:
-        """Lambda at all points so far, float64 (steps + 1,)."""
-        return np.concatenate([block[:, -1] for block in self._points])
 
     @property
     def last(self) -> float:
         """Lambda at the last point."""
         return float(self._points[-1][-1, -1])
 
-    @property
-    def newton_iterations(self) -> int:
-        return int(self._counts[0])
-
-    @property
-    def refused_steps(self) -> int:
-        return int(self._counts[1])
-
-    def advance(self, stops: FloatArray, count: int) -> bool:
+    def advance(self, stops: FloatArray, count: int, regret: float | None = None) -> bool:
         """Take at most `count` steps towards the last stop; whether the branch goes on.
 
-        Parameters
-        ----------
-        stops : float64 (L,), ascending
-            Where lambda is hit exactly.
+        Lambda hits the stops, float64 (L,), ascending, exactly. With a `regret` the branch ends
+        at a point of at most this max regret.
         """
+        width = len(self.flat.prior) + 1
         while count > 0 and not self.stalled:
-            points = np.empty((min(count, BLOCK) + 1, len(self._behind)))
+            points = np.empty((1 + (min(count, BLOCK) if regret is None else 1), width))
             points[0] = self._points[-1][-1]
-            made, status = steps.advance(
-                self.flat,
-                self._work,
-                self._prior,
-                self._unit,
-                stops,
-                self._behind,
-                self._control,
-                self._counts,
-                points,
-            )
+            made, status = advance(self.flat, self._work, stops, *self._state, points)
             if made:
                 self._points.append(points[1 : made + 1])
             self.steps += made
             count -= made
-            self.stalled = status == steps.STALLED
-            if status == steps.ENDED:
+            self.stalled = status == STALLED
+            if status == ENDED or (
+                regret is not None and made and self.regret(self.behavior()) <= regret
+            ):
                 return False
         return not self.stalled
-
-    def advance_to_regret(self, stops: FloatArray, count: int, regret: float | None) -> bool:
-        """Like `advance`, but not beyond a point of at most this max regret."""
-        if regret is None:
-            return self.advance(stops, count)
-        for _ in range(count):
-            if not self.advance(stops, 1) or self.regret(self.behavior()) <= regret:
-                return False
-        return True
 
     def points(self) -> FloatArray:
         """All points, log-odds and lambda, float64 (steps + 1, F+1)."""
@@ -124,30 +126,17 @@ class Branch:
 
     def log_probabilities(self, points: FloatArray) -> FloatArray:
         """Logarithms of all frequencies, float64 (K, A), at points (K, F+1)."""
-        z = points[:, :-1]
-        first = self.choices.first
-        start = self.choices.start[:-1]
-        top = np.maximum(np.maximum.reduceat(z, start, axis=1), 0.0)
-        spread = np.repeat(top, np.diff(self.choices.start), axis=1)
-        # what is largest is taken off first: of log-odds like 1e7 rounding would reach frequencies
-        below = z - spread
-        total = np.log(np.exp(-top) + np.add.reduceat(np.exp(below), start, axis=1))
-        logs = np.zeros((len(points), self.choices.n_actions))
-        logs[:, first[start]] = -top - total
-        logs[:, self.choices.action] = below - np.repeat(total, np.diff(self.choices.start), axis=1)
+        logs = np.zeros((len(points), self.game.tree.n_actions))
+        logs[:, self.flat.action] = log_frequencies(self.flat.start, points)
         return logs
-
-    def last_log_probabilities(self) -> FloatArray:
-        """Logarithms of the frequencies at the last point, float64 (A,)."""
-        return self.log_probabilities(self._points[-1][-1:])[0]
 
     def behavior(self) -> FloatArray:
         """Frequencies at the last point, float64 (A,)."""
-        return np.asarray(np.exp(self.last_log_probabilities()))
+        return np.asarray(np.exp(self.log_probabilities(self._points[-1][-1:])[0]))
 
     def regret(self, behavior: FloatArray) -> float:
         """Largest regret in payoff units, on the kernels."""
-        return float(self.model.regrets(behavior).max())
+        return float(self.game.payoff_model().regrets(behavior).max())
 
     def path(self, at: FloatArray, ending: str) -> ResponsePath:
         """All points, as studies see them."""
@@ -159,7 +148,7 @@ class Branch:
             behavior=behavior,
             log_probabilities=logs,
             turns=turns(points[:, -1]),
-            landings=np.flatnonzero(np.isin(points[:, -1], at)),
+            landings=np.flatnonzero((points[:, -1:] == at).any(axis=1)),
             ending=ending,
         )
 
@@ -168,3 +157,216 @@ def turns(lambdas: FloatArray) -> NDArray[np.int64]:
     """Points at which lambda turns around, int64 (T,)."""
     rising = np.diff(lambdas) > 0
     return np.flatnonzero(rising[1:] != rising[:-1]) + 1
+
+
+@kernel
+def set_units(flat: FlatTree, work: Workspace, point: FloatArray) -> None:
+    """Set the most probable action of each information set and the units at a point."""
+    start, top, scale = flat.start, work.top, work.scale
+    for c in range(len(top)):
+        begin, end = start[c] - c, start[c + 1] - c - 1
+        top[c], highest = -1, 0.0
+        for i in range(begin, end):
+            if point[i] > highest:
+                top[c], highest = i, point[i]
+        for i in range(begin, end):
+            odds = (0.0 if i == top[c] else point[i]) - highest
+            scale[i] = np.sqrt(1.0 + odds * odds)
+    scale[-1] = abs(point[-1]) + flat.unit
+
+
+@kernel
+def in_units(flat: FlatTree, work: Workspace, change: FloatArray, measured: FloatArray) -> float:
+    """Largest change of a coordinate in its unit, infinite if one is none; `measured` are all."""
+    start, top, scale = flat.start, work.top, work.scale
+    measured[-1] = change[-1] / scale[-1]
+    for c in range(len(top)):
+        shift = change[top[c]] if top[c] >= 0 else 0.0
+        for i in range(start[c] - c, start[c + 1] - c - 1):
+            # in the place of the most probable action stands the first one
+            measured[i] = ((0.0 if i == top[c] else change[i]) - shift) / scale[i]
+    largest = 0.0
+    for entry in measured:
+        if not np.isfinite(entry):
+            return np.inf
+        largest = max(largest, abs(entry))
+    return largest
+
+
+@kernel
+def set_plane(flat: FlatTree, work: Workspace, direction: FloatArray) -> None:
+    """Set the border of the matrix to the plane across a direction."""
+    start, top, scale, border = flat.start, work.top, work.scale, work.border
+    in_units(flat, work, direction, border)
+    border /= np.sqrt((border * border).sum())
+    for c in range(len(top)):
+        if top[c] >= 0:
+            total = 0.0
+            for i in range(start[c] - c, start[c + 1] - c - 1):
+                total -= border[i] / scale[i]
+            border[top[c]] = total * scale[top[c]]
+    border /= scale
+
+
+@kernel
+def correct(flat: FlatTree, work: Workspace, tolerance: float, point: FloatArray) -> int:
+    """Newton iterations to the branch, negative if they failed; `point` changes."""
+    before, last = np.inf, len(point) - 1
+    step, measured = work.solution[0], np.empty(last + 1)
+    for iteration in range(1, ITERATIONS + 1):
+        newton_system(flat, work, point)
+        residual = np.abs(work.right[0] * work.scale).max()
+        if not eliminate(work.bordered, work.right, work.solution):
+            return -iteration
+        size = in_units(flat, work, step, measured)
+        if size > min(WILD, SHRINKING * before):
+            # beliefs depend on differences of log-odds, whose rounding grows with them
+            rate = abs(point[last]) / flat.unit
+            noise = ROUNDING * (1.0 + rate) + EPSILON * rate * np.abs(point[:last]).max()
+            return iteration if iteration > 1 and residual <= noise else -iteration
+        point -= step
+        # steps decrease quadratically
+        foretold = size * (size / before) ** 2 if iteration > 1 else size**2
+        if foretold <= tolerance:
+            return iteration
+        before = size
+    return -ITERATIONS
+
+
+@kernel
+def stop_between(stops: FloatArray, here: float, there: float) -> float:
+    """The stop nearest to `here` on the way to `there`, which counts; nan if there is none."""
+    found = np.nan
+    for stop in stops:
+        between = here < stop <= there or there <= stop < here
+        if between and not abs(stop - here) >= abs(found - here):
+            found = stop
+    return found
+
+
+@kernel
+def try_step(
+    flat: FlatTree,
+    work: Workspace,
+    stops: FloatArray,
+    before: FloatArray,
+    direction: FloatArray,
+    length: float,
+    counts: NDArray[np.int64],
+    point: FloatArray,
+) -> tuple[float, float, float, bool]:
+    """Correction (inf if refused), what the step moved, its length, and whether it is at a stop.
+
+    `point` becomes the end of the step, `work.solution[1]` the tangent there.
+    """
+    last = len(before) - 1
+    stop = stop_between(stops, before[last], before[last] + length * direction[last])
+    landing = not np.isnan(stop)
+    if landing:
+        length = (stop - before[last]) / direction[last]
+    guess = before + length * direction
+    set_units(flat, work, guess)
+    if landing:
+        guess[last] = stop
+        work.border[:] = 0.0
+        work.border[last] = 1.0
+    else:
+        set_plane(flat, work, direction)
+    point[:] = guess
+    made = correct(flat, work, EXACT if landing else CONVERGED, point)
+    counts[0] += abs(made)
+    if landing:
+        point[last] = stop
+    elif not np.isnan(stop_between(stops, before[last], point[last])):
+        made = -1
+    if made < 0:
+        return np.inf, 0.0, length, landing
+    measured, ahead = np.empty(last + 1), np.empty(last + 1)
+    moved = in_units(flat, work, guess - before, measured)
+    in_units(flat, work, work.solution[1], ahead)
+    if (measured * ahead).sum() < 0.0:
+        work.solution[1] *= -1.0
+    if moved > TURNING and work.solution[1, last] * direction[last] < 0.0:
+        return np.inf, moved, length, landing
+    return in_units(flat, work, point - guess, measured), moved, length, landing
+
+
+@kernel
+def begin(flat: FlatTree, work: Workspace, course: FloatArray) -> None:
+    """Set the course where lambda is 0, and log-odds change by gains."""
+    action_values(flat, flat.prior, work)
+    course[0, -1], course[1, -1] = -1.0, 1.0
+    for c in range(len(flat.owner)):
+        first = flat.start[c]
+        for i in range(first - c, flat.start[c + 1] - c - 1):
+            course[1, i] = work.values[i + c + 1] - work.values[first]
+            course[0, i] = flat.prior[i] - course[1, i]
+
+
+@kernel
+def advance(
+    flat: FlatTree,
+    work: Workspace,
+    stops: FloatArray,
+    course: FloatArray,
+    control: FloatArray,
+    counts: NDArray[np.int64],
+    points: FloatArray,
+) -> tuple[int, int]:
+    """Number of new points, and whether the branch goes on, has ended or has stalled.
+
+    Parameters
+    ----------
+    stops : float64 (L,), ascending
+        Where lambda is hit exactly; the branch ends at the last one.
+    course : float64 (2, F+1)
+        A point before the first one, and a tangent there; become those of the last one.
+    control : float64 (2,)
+        Length of the next step, and whether the tangent is tried before the chord; they change.
+    counts : int64 (2,)
+        Newton iterations and refused steps; they grow.
+    points : float64 (P+1, F+1)
+        The first row is given; the others are filled, as far as the branch goes.
+    """
+    behind, ahead = course
+    measured = np.empty_like(ahead)
+    for k in range(1, len(points)):
+        before = points[k - 1]
+        set_units(flat, work, before)
+        chord = before - behind
+        chord /= in_units(flat, work, chord, measured)
+        size = in_units(flat, work, ahead, measured)
+        if 0.0 < size < np.inf:
+            ahead /= size
+        else:
+            ahead[:] = chord
+        refused = 0
+        while True:
+            direction = ahead if control[1] else chord
+            size, moved, length, landed = try_step(
+                flat, work, stops, before, direction, control[0], counts, points[k]
+            )
+            if size <= max(CORRECTION * moved, SMALL):
+                break
+            counts[1] += 1
+            refused += 1
+            if refused == PATIENCE:
+                set_units(flat, work, before)
+                set_plane(flat, work, chord)
+                newton_system(flat, work, before)
+                # it is 1 at the beginning, and remains so if the chord really is forward
+                sign = eliminate(work.bordered, work.right, work.solution)
+                if sign:
+                    fresh = work.solution[1]
+                    ahead[:] = fresh * (sign / in_units(flat, work, fresh, measured))
+            control[1] = 1.0 - control[1]
+            control[0] = SHRINK * length
+            if control[0] < SHORTEST:
+                return k - 1, STALLED
+        behind[:] = before if moved > APART else points[k] - APART * direction
+        ahead[:] = work.solution[1]
+        grown = length * min(GROWTH, np.sqrt(AIM / max(size, 1e-6))) / (1.0 + moved)
+        control[0] = min(LARGEST, max(grown, control[0]) if landed else max(grown, SHRINK * length))
+        if landed and points[k, -1] == stops[-1]:
+            return k, ENDED
+    return len(points) - 1, RUNNING

@@ -5,59 +5,234 @@ the action, weighted with the beliefs that chance's and the others' moves induce
 cancels, by perfect recall. Beliefs are quotients of reaches that may be as small as exp(-1e6);
 so they are made from logarithms.
 
-Arguments are a `FlatTree` and a `Workspace`, or arrays of them; symbols as there.
+Symbols: M nodes, N players, C information sets with a choice, H nodes of these, K actions there,
+F = K - C log-odds. Actions at information sets without a choice have no number. What is latest in
+the game comes first, so that Newton matrices, eliminated in this order, remain sparse. Indices
+that are never negative are unsigned, for others are checked and wrapped around.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from eqbench.model.compiled import kernel
+from eqbench.model.tree import FloatArray, GameTree
 
 # Probability of later play below which it changes no value.
 NEGLIGIBLE = 1e-200
 
 
+class FlatTree(NamedTuple):
+    """A game tree without names; nothing of it is overwritten."""
+
+    parent: NDArray  # uint32 (M,)
+    inner: NDArray  # uint32: nodes that are not terminal
+    children: NDArray  # uint32 (M+1,): first child; children of a node stand together
+    # int32 (M,): number of the action that leads to a node, who chose it; -1 where nobody did
+    edge: NDArray
+    mover: NDArray
+    # uint32 (M,): the gains over first actions that its value enters, none where nobody chose
+    gain_start: NDArray
+    gain_end: NDArray
+    gain_sign: FloatArray  # (M,): 1, or -1 for a first action, whose value is taken off
+    chance: FloatArray  # (M,): probability of the move to a node as far as chance makes it
+    owner: NDArray  # int32 (C,)
+    # int32 (C+1,): first action of each information set, the reference of its log-odds
+    start: NDArray
+    action: NDArray  # int64 (K,): number of each action among all of the tree
+    node_start: NDArray  # uint32 (C+1,): first of the H nodes of each information set
+    # uint32 (H,): these nodes, and the first child of each
+    decision: NDArray
+    child: NDArray
+    log_chance: FloatArray  # (H,): log probability with which chance leads to them
+    # uint32 (H+1,) and any length: actions of all but the owner that lead to each of them
+    path_start: NDArray
+    path: NDArray
+    # uint32 (C+1,) and any length: sets on whose frequencies the values at each set depend
+    link_start: NDArray
+    link: NDArray
+    payoffs: FloatArray  # (N, M): less the middle of each player's; 0 at inner nodes
+    prior: FloatArray  # (F,): log-odds where lambda is 0
+    unit: float  # lambda that counts as 1
+
+
+class Workspace(NamedTuple):
+    """Memory that the kernels overwrite, float64 where nothing else is said."""
+
+    # (K,): log frequency, frequency and conditional value of each action
+    log_p: FloatArray
+    p: FloatArray
+    values: FloatArray
+    move: FloatArray  # (M,): probability of the move that leads to each node
+    payoffs: FloatArray  # (N, M): expected payoffs from each node on
+    belief: FloatArray  # (M,): probability of a node given its set, 0 where nobody has a choice
+    by_log: FloatArray  # (F, K): derivatives of gains by log frequencies, taken as independent
+    bordered: FloatArray  # (F+1, F+1)
+    # (2, F+1): of Newton's equations, and of those of the tangent
+    right: FloatArray
+    solution: FloatArray
+    top: NDArray  # int32 (C,): log-odds of the most probable action, -1 if it is the first one
+    # (F+1,): units of log-odds and of lambda, and the last row of the matrix
+    scale: FloatArray
+    border: FloatArray
+
+
+def flat_tree(tree: GameTree) -> FlatTree:
+    """Return the arrays of a tree, with the uniform prior."""
+    moves = tree.parent, tree.incoming, tree.infoset, tree.player, tree.chance_probability
+    sets, unit = (tree.action_start, tree.infoset_player), 1.0 / (tree.payoff_range or 1.0)
+    return _flattened(*moves, *sets, tree.terminals, tree.payoffs.table, unit)
+
+
+def workspace(flat: FlatTree) -> Workspace:
+    """Return memory for the kernels."""
+    nodes, actions, unknowns = len(flat.parent), len(flat.action), len(flat.prior) + 1
+    rows = np.empty((6, unknowns))
+    return Workspace(
+        log_p=np.empty(actions),
+        p=np.empty(actions),
+        values=np.empty(actions),
+        move=np.empty(nodes),
+        payoffs=flat.payoffs.copy(),
+        belief=np.zeros(nodes),
+        by_log=np.zeros((unknowns - 1, actions)),
+        bordered=np.empty((unknowns, unknowns)),
+        right=rows[:2],
+        solution=rows[2:4],
+        top=np.empty(len(flat.owner), np.int32),
+        scale=rows[4],
+        border=rows[5],
+    )
+
+
+def bytes_needed(tree: GameTree) -> int:
+    """Return the memory of the matrices."""
+    sizes = [len(labels) for labels in tree.infoset_actions if len(labels) > 1]
+    unknowns = sum(sizes) - len(sizes)
+    return 8 * (unknowns * sum(sizes) + (unknowns + 1) ** 2)
+
+
 @kernel
-def walk_up(parent, edge, mover, chance, belongs, decision, choice, owner):
-    """What depends on what: paths, which sets are linked, and log probabilities of chance.
+def _flattened(
+    parent, incoming, infoset, player, chance, action_start, infoset_player, terminals, table, unit
+):
+    """Return the `FlatTree` of the arrays of a `GameTree`."""
+    nodes, sizes = len(parent), np.diff(action_start)
+    earliest, children = np.zeros(len(sizes), np.int64), np.ones(nodes + 1, np.uint32)
+    for x in range(nodes - 1, -1, -1):
+        if infoset[x] >= 0:
+            earliest[infoset[x]] = x
+    for x in range(1, nodes):
+        children[parent[x] + 1] += 1
+    for x in range(nodes):
+        children[x + 1] += children[x] - 1
+    chosen = np.flatnonzero(sizes > 1)
+    # nodes are in order of depth
+    chosen = chosen[np.argsort(-earliest[chosen], kind="mergesort")]
+    sets, actions = len(chosen), sizes[chosen].sum()
+    place, number = np.full(len(sizes), -1), np.full(action_start[-1], -1)
+    owner, start = np.empty(sets, np.int32), np.zeros(sets + 1, np.int32)
+    action = np.empty(actions, np.int64)
+    for c in range(sets):
+        i = chosen[c]
+        place[i], owner[c], start[c + 1] = c, infoset_player[i], start[c] + sizes[i]
+        action[start[c] : start[c + 1]] = np.arange(action_start[i], action_start[i + 1])
+        number[action_start[i] : action_start[i + 1]] = np.arange(start[c], start[c + 1])
+    edge, mover = np.full(nodes, -1, np.int32), np.full(nodes, -1, np.int32)
+    gain_start, gain_end = np.zeros(nodes, np.uint32), np.zeros(nodes, np.uint32)
+    gain_sign, belongs = np.ones(nodes), np.full(nodes, -1)
+    node_start = np.zeros(sets + 1, np.uint32)
+    for x in range(nodes):
+        if infoset[x] >= 0 and place[infoset[x]] >= 0:
+            node_start[place[infoset[x]] + 1] += 1
+        if x == 0 or incoming[x] < 0 or number[incoming[x]] < 0:
+            continue
+        edge[x], mover[x] = number[incoming[x]], player[parent[x]]
+        c = belongs[x] = place[infoset[parent[x]]]
+        if edge[x] == start[c]:
+            gain_start[x], gain_end[x], gain_sign[x] = start[c] - c, start[c + 1] - c - 1, -1.0
+        else:
+            gain_start[x], gain_end[x] = edge[x] - c - 1, edge[x] - c
+    for c in range(sets):
+        node_start[c + 1] += node_start[c]
+    decision, used = np.empty(node_start[sets], np.uint32), node_start.copy()
+    for x in range(nodes):
+        if infoset[x] >= 0 and place[infoset[x]] >= 0:
+            c = place[infoset[x]]
+            decision[used[c]] = x
+            used[c] += 1
+    payoffs = np.zeros((table.shape[1], nodes))
+    for n in range(len(payoffs)):
+        # constants change nothing but the rounding of differences
+        middle = (table[:, n].min() + table[:, n].max()) / 2
+        for i in range(len(terminals)):
+            payoffs[n, terminals[i]] = table[i, n] - middle
+    log_chance, path_start, path, link_start, link = _dependences(
+        parent, edge, mover, chance, belongs, node_start, decision, owner
+    )
+    return FlatTree(
+        parent.astype(np.uint32),
+        np.flatnonzero(np.diff(children) > 0).astype(np.uint32),
+        children,
+        edge,
+        mover,
+        gain_start,
+        gain_end,
+        gain_sign,
+        chance,
+        owner,
+        start,
+        action,
+        node_start,
+        decision,
+        children[decision],
+        log_chance,
+        path_start,
+        path,
+        link_start,
+        link,
+        payoffs,
+        np.zeros(actions - sets),
+        unit,
+    )
 
-    Parameters
-    ----------
-    parent, edge, mover, chance : (M,), belongs : (K,), decision, choice : (H,), owner : (C,)
-        As in `FlatTree`; `belongs` and `choice` are the sets of actions and of nodes.
 
-    Returns
-    -------
-    start : int64 (H+1,), path : int64
-        Actions of all but the owner before each decision node.
-    linked : bool (C, C)
-        Whether values at a set (rows) depend on frequencies at another one.
-    log_chance : float64 (H,)
+@kernel
+def _dependences(parent, edge, mover, chance, belongs, node_start, decision, owner):
+    """Return `log_chance`, `path_start`, `path`, `link_start`, and `link` of a `FlatTree`.
+
+    `belongs` (M,) are the sets at which the moves to nodes were chosen.
     """
-    start, sets = np.zeros(len(decision) + 1, np.int64), len(owner)
-    path, used = np.empty(4 * len(decision), np.int64), 0
+    sets = len(owner)
+    path_start = np.zeros(len(decision) + 1, np.uint32)
+    path, used = np.empty(4 * len(decision), np.uint32), 0
     log_chance, linked = np.zeros(len(decision)), np.zeros((sets, sets), np.bool_)
-    for d in range(len(decision)):
-        c, x = choice[d], decision[d]
-        while x > 0:
-            if edge[x] < 0:
-                log_chance[d] += np.log(chance[x]) if chance[x] > 0.0 else -np.inf
-            elif mover[x] != owner[c]:
-                if used == len(path):
-                    path = np.append(path, np.empty_like(path))
-                path[used] = edge[x]
-                used += 1
-                linked[c, belongs[edge[x]]] = True
-            x = parent[x]
-        start[d + 1] = used
+    for c in range(sets):
+        for d in range(node_start[c], node_start[c + 1]):
+            y = np.int64(decision[d])
+            while y > 0:
+                if edge[y] < 0:
+                    log_chance[d] += np.log(chance[y]) if chance[y] > 0.0 else -np.inf
+                elif mover[y] != owner[c]:
+                    if used == len(path):
+                        path = np.append(path, np.empty_like(path))
+                    path[used] = edge[y]
+                    used += 1
+                    linked[c, belongs[y]] = True
+                y = np.int64(parent[y])
+            path_start[d + 1] = used
     for x in range(1, len(parent)):
-        y = parent[x] if edge[x] >= 0 else 0
+        y = np.int64(parent[x] if edge[x] >= 0 else 0)
         while y > 0:
             if edge[y] >= 0:
-                linked[belongs[edge[y]], belongs[edge[x]]] = True
-            y = parent[y]
-    return start, path[:used], linked, log_chance
+                linked[belongs[y], belongs[x]] = True
+            y = np.int64(parent[y])
+    by, link = np.nonzero(linked)
+    link_start = np.searchsorted(by, np.arange(sets + 1)).astype(np.uint32)
+    return log_chance, path_start, path[:used], link_start, link.astype(np.uint32)
 
 
 @kernel
@@ -78,6 +253,15 @@ def softmax(start, z, log_p, p):
         for k in range(first + 1, last):
             log_p[k] = (z[k - c - 1] - top) - log_total
             p[k] = np.exp(log_p[k])
+
+
+@kernel
+def log_frequencies(start, points):
+    """Logarithms of frequencies, float64 (P, K), at points (P, F+1)."""
+    logs, p = np.empty((len(points), start[-1])), np.empty(start[-1])
+    for i in range(len(points)):
+        softmax(start, points[i, :-1], logs[i], p)
+    return logs
 
 
 @kernel
@@ -104,31 +288,34 @@ def believe(flat, log_p, belief):
 
 @kernel
 def expected_payoffs(flat, p, move, payoffs):
-    """Probabilities (M,) of the moves to nodes, and expected payoffs (M, N) from nodes on."""
-    parent, edge, chance, players = flat.parent, flat.edge, flat.chance, payoffs.shape[1]
-    payoffs[:] = flat.payoffs
-    for x in range(len(parent) - 1, 0, -1):
+    """Probabilities (M,) of the moves to nodes, and expected payoffs (N, M) from nodes on."""
+    edge, chance, inner, children = flat.edge, flat.chance, flat.inner, flat.children
+    for x in range(1, len(edge)):
         move[x] = p[edge[x]] if edge[x] >= 0 else chance[x]
-        for n in range(players):
-            payoffs[parent[x], n] += move[x] * payoffs[x, n]
+    for player in range(len(payoffs)):
+        own = payoffs[player]
+        for i in range(len(inner) - 1, -1, -1):
+            total = 0.0
+            for x in range(children[inner[i]], children[inner[i] + 1]):
+                total += move[x] * own[x]
+            own[inner[i]] = total
 
 
 @kernel
 def action_values(flat, z, work):
     """Conditional value of each action at log-odds z (F,), and all that it is made of."""
-    start, owners, node_start = flat.start, flat.owner, flat.node_start
-    decision, children = flat.decision, flat.child
-    belief, payoffs, values = work.belief, work.payoffs, work.values
+    start, node_start, decision = flat.start, flat.node_start, flat.decision
+    belief, values = work.belief, work.values
     softmax(start, z, work.log_p, work.p)
     believe(flat, work.log_p, belief)
-    expected_payoffs(flat, work.p, work.move, payoffs)
-    values[:] = 0.0
-    for c in range(len(owners)):
-        first, owner = start[c], owners[c]
-        for d in range(node_start[c], node_start[c + 1]):
-            weight, child = belief[decision[d]], children[d] - first
-            for k in range(first, start[c + 1]):
-                values[k] += weight * payoffs[child + k, owner]
+    expected_payoffs(flat, work.p, work.move, work.payoffs)
+    for c in range(len(flat.owner)):
+        own = work.payoffs[flat.owner[c]]
+        for k in range(start[c], start[c + 1]):
+            total = 0.0
+            for d in range(node_start[c], node_start[c + 1]):
+                total += belief[decision[d]] * own[flat.child[d] + (k - start[c])]
+            values[k] = total
 
 
 @kernel
@@ -137,12 +324,12 @@ def by_earlier(flat, work):
 
     A move of another player changes how likely a node is within its information set.
     """
-    start, owners, node_start = flat.start, flat.owner, flat.node_start
+    start, node_start = flat.start, flat.node_start
     decision, children, path_start, path = flat.decision, flat.child, flat.path_start, flat.path
     link_start, link = flat.link_start, flat.link
-    belief, payoffs, values, by_log = work.belief, work.payoffs, work.values, work.by_log
-    for c in range(len(owners)):
-        first, owner = start[c], owners[c]
+    belief, values, by_log = work.belief, work.values, work.by_log
+    for c in range(len(start) - 1):
+        first, own = start[c], work.payoffs[flat.owner[c]]
         for k in range(first + 1, start[c + 1]):
             row = by_log[k - c - 1]
             for i in range(link_start[c], link_start[c + 1]):
@@ -151,7 +338,7 @@ def by_earlier(flat, work):
             gain = values[k] - values[first]
             for d in range(node_start[c], node_start[c + 1]):
                 child = children[d]
-                here = payoffs[child + k - first, owner] - payoffs[child, owner]
+                here = own[child + k - first] - own[child]
                 more = belief[decision[d]] * (here - gain)
                 for i in range(path_start[d], path_start[d + 1]):
                     row[path[i]] += more
@@ -173,7 +360,7 @@ def add_later(flat, work):
         while y > 0 and weight > NEGLIGIBLE:
             above = parent[y]
             if gain_start[y] < gain_end[y]:
-                more = gain_sign[y] * belief[above] * weight * payoffs[x, mover[y]]
+                more = gain_sign[y] * belief[above] * weight * payoffs[mover[y], x]
                 for row in range(gain_start[y], gain_end[y]):
                     by_log[row, edge[x]] += more
             weight *= move[y]
@@ -181,24 +368,25 @@ def add_later(flat, work):
 
 
 @kernel
-def newton_system(flat, prior, point, scale, border, work):
+def newton_system(flat, work, point):
     """Equations z - prior - lambda (v - v of the first action) = 0, linearized at a point.
 
     Parameters
     ----------
-    prior : float64 (F,)
-    point, scale, border : float64 (F+1,)
-        Log-odds and lambda; the unit in which each is measured; the last row of the matrix.
+    point : float64 (F+1,)
+        Log-odds and lambda.
 
-    The matrix is `work.bordered`, in these units and with its columns as `flat.column` tells;
-    `work.right` holds the residual.
+    The matrix is `work.bordered`. Its last row is `work.border`, the others are divided by
+    `work.scale`, lest those of actions that are hardly played become pivots. `work.right` holds
+    the residual, and what makes the solution a tangent.
     """
-    z, size = point[:-1], len(prior)
+    prior, z, scale, border = flat.prior, point[:-1], work.scale, work.border
+    size = len(prior)
     rate = point[size]
     action_values(flat, z, work)
     by_earlier(flat, work)
     add_later(flat, work)
-    start, link_start, link, column = flat.start, flat.link_start, flat.link, flat.column
+    start, link_start, link = flat.start, flat.link_start, flat.link
     p, values, by_log = work.p, work.values, work.by_log
     bordered, right = work.bordered, work.right
     bordered[:] = 0.0
@@ -207,7 +395,7 @@ def newton_system(flat, prior, point, scale, border, work):
         for k in range(first + 1, start[c + 1]):
             row = k - c - 1
             gain = values[k] - values[first]
-            right[row] = (z[row] - prior[row] - rate * gain) / scale[row]
+            right[0, row] = (z[row] - prior[row] - rate * gain) / scale[row]
             factor = -rate / scale[row]
             for i in range(link_start[c], link_start[c + 1]):
                 e = link[i]
@@ -218,10 +406,10 @@ def newton_system(flat, prior, point, scale, border, work):
                 for b in range(begin + 1, end):
                     f = b - e - 1
                     change = by_log[row, b] - p[b] * total
-                    bordered[row, column[f]] = factor * change * scale[f]
-            bordered[row, column[row]] += 1.0
-            bordered[row, size] = -gain * scale[size] / scale[row]
-    for f in range(size):
-        bordered[size, column[f]] = border[f]
-    bordered[size, size] = border[size]
-    right[size] = 0.0
+                    bordered[row, f] = factor * change
+            bordered[row, row] += 1.0 / scale[row]
+            bordered[row, size] = -gain / scale[row]
+    bordered[size] = border
+    right[0, size] = 0.0
+    right[1] = 0.0
+    right[1, size] = 1.0

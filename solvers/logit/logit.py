@@ -10,24 +10,34 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from eqbench.errors import SpecError, UsageError
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.realization import RealizationPlan
 from eqbench.solver import CHUNK_S, Monitor, Termination
 
+from ..polish.frequencies import GainSystem, Polished, polish
+from ..polish.plans import polish as polish_plans
 from ..polish.plans import warm_up_polish
+from ..search import CLAIMED, BudgetSpentError, check_time, memory_refusal, without_choice
 from .branch import BLOCK, Branch, turns
-from .polish import polished
+from .kernels import bytes_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from eqbench.continuation import ResponsePath
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray
 
 
-MEBIBYTE = 2**20
 # One factorization of a matrix of this size takes about ten seconds.
 MOST_UNKNOWNS = 5000
+# Steps of a path for a study between two questions whether to go on, at first.
+FEW = 4
+# A path for a study is cut there.
+MOST_STEPS = 100_000
+STALLED_AT = "no step, however short, was acceptable"
+# Actions of smaller log frequency are taken to be unplayed in the limit.
+UNPLAYED = -30.0
+# Regrets, as shares of the payoff range: nothing is left to do, and the equilibrium is near. The
+# polish in plans goes to some equilibrium from anywhere, so it is used near one only.
+EXACT, NEAR = 1e-13, 1e-6
 
 
 @dataclass(frozen=True)
@@ -81,21 +91,81 @@ class Logit:
 
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code."""
-        warm_up(self, game)
+        if has_choice(game):
+            branch = Branch(game)
+            branch.advance(np.array([self.stop_lambda]), 1)
+            branch.regret(branch.behavior())
+            if self.polish:
+                game.payoff_model().linearize(branch.behavior())
+                warm_up_polish(game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over the end of the branch and the equilibrium near it."""
-        from .flat_tree import bytes_needed
-
-        needed, limit = bytes_needed(game.tree), monitor.budget.memory_bytes
-        if needed > limit:
-            return Termination(
-                "failed",
-                f"the dense matrices of {game.tree.n_actions:,} actions need "
-                f"{needed / MEBIBYTE:,.0f} MiB, more than {limit / MEBIBYTE:,.0f} MiB; give the "
-                "solver more memory",
+        refusal = memory_refusal(
+            f"the dense matrices of {game.tree.n_actions:,} actions",
+            bytes_needed(game.tree),
+            monitor.budget.memory_bytes,
+        )
+        if refusal:
+            return Termination("failed", refusal)
+        if solved := without_choice(game, monitor):
+            return solved
+        branch = Branch(game, rng if self.prior == "random" else None)
+        ended = self._follow(branch, monitor)
+        behavior = branch.behavior()
+        regret = branch.regret(behavior)
+        monitor.candidate(behavior, claim="iterate")
+        found = self.polish and self._hand_over_equilibrium(branch, monitor)
+        monitor.record(
+            lambda_reached=branch.last,
+            steps=branch.steps,
+            turning_points=len(turns(branch.points()[:, -1])),
+            path_regret=regret,
+            newton_iterations=int(branch.counts[0]),
+            refused_steps=int(branch.counts[1]),
+        )
+        where = f"the branch was followed to lambda = {branch.last:.6g}, max regret {regret:.3g}"
+        if branch.stalled:
+            where += f", where {STALLED_AT}"
+        if found:
+            return Termination("converged", f"{where}; an equilibrium was found near its end")
+        if monitor.reached_target or (ended and not self.polish):
+            return Termination("converged", where)
+        if branch.stalled:
+            return Termination("failed", where)
+        if ended:
+            nothing = (
+                "no equilibrium was found near its end, for which a larger stop_lambda may help"
             )
-        return Run(self, game, monitor, rng).run()
+            return Termination("not_found", f"{where}; {nothing}")
+        bound = monitor.termination()
+        return Termination(bound.reason, f"{bound.detail}; {where}")
+
+    def _follow(self, branch: Branch, monitor: Monitor) -> bool:
+        """Follow the branch within the budget; whether it came to its end or to the regret."""
+        stops, goes_on = np.array([self.stop_lambda]), True
+        for _, count, due in monitor.chunks():
+            goes_on = branch.advance(stops, count, self.regret)
+            monitor.work = branch.steps
+            if due:
+                monitor.snapshot(branch.behavior, work=branch.steps)
+            if not goes_on or monitor.reached_target:
+                break
+        monitor.work = branch.steps
+        return not (goes_on or branch.stalled)
+
+    def _hand_over_equilibrium(self, branch: Branch, monitor: Monitor) -> bool:
+        """Hand over the equilibrium near the end; whether there is one."""
+        logs = branch.log_probabilities(branch.points()[-1:])[0]
+        try:
+            made = polished(branch.game, logs, lambda: check_time(monitor))
+        except BudgetSpentError:
+            return False
+        claimed = CLAIMED * (branch.game.tree.payoff_range or 1.0)
+        if made.regret > max(claimed, monitor.target):
+            return False
+        monitor.candidate(made.behavior, claim="equilibrium")
+        return True
 
     def branch(
         self,
@@ -116,7 +186,7 @@ class Logit:
         fits = self.supports(game)
         if isinstance(fits, str):
             raise UsageError(fits)
-        if all(len(actions) <= 1 for actions in game.tree.infoset_actions):
+        if not has_choice(game):
             raise UsageError(f"{game.spec} has no information set with a choice, so no branch")
         stops = sorted(at)
         for stop in stops:
@@ -126,7 +196,24 @@ class Logit:
                 )
         if self.prior == "random" and rng is None:
             raise UsageError("prior=random is drawn at random; give a generator as rng")
-        return whole_branch(self, Branch(game, prior_of(self, rng)), stops, interrupted)
+        followed = Branch(game, rng if self.prior == "random" else None)
+        all_stops, goes_on, count = np.array([*stops, self.stop_lambda]), True, FEW
+        while goes_on and followed.steps < MOST_STEPS and not interrupted():
+            before = time.perf_counter()
+            goes_on = followed.advance(all_stops, count, self.regret)
+            if time.perf_counter() - before < CHUNK_S:
+                count = min(2 * count, BLOCK)
+        if followed.stalled:
+            ending = STALLED_AT
+        elif goes_on and followed.steps < MOST_STEPS:
+            ending = "interrupted"
+        elif goes_on:
+            ending = f"{followed.steps:,} steps were made"
+        elif followed.last == self.stop_lambda:
+            ending = f"lambda reached {followed.last:g}"
+        else:
+            ending = f"max regret reached {self.regret:g}"
+        return followed.path(all_stops, ending)
 
     def equilibrium(self, game: Game, path: ResponsePath) -> FloatArray:
         """An equilibrium close to the end of a path, float64 (A,).
@@ -139,136 +226,47 @@ class Logit:
         return polished(game, path.log_probabilities[-1]).behavior
 
 
-# Regret, as a share of the payoff range, up to which a polished profile is claimed.
-CLAIMED = 1e-9
-# Steps of a path for a study between two questions whether to go on, at first.
-FEW = 4
-# A path for a study is cut there.
-MOST_STEPS = 100_000
+def has_choice(game: Game) -> bool:
+    """Whether any information set has more than one action."""
+    return any(len(actions) > 1 for actions in game.tree.infoset_actions)
 
 
-class OutOfBudgetError(Exception):
-    """The budget has ended."""
+def polished(
+    game: Game, log_probabilities: FloatArray, before_work: Callable[[], None] = lambda: None
+) -> Polished:
+    """The equilibrium on the support of a point of a branch or one near it.
+
+    Where the regret cannot be lowered it is that point.
+
+    Parameters
+    ----------
+    log_probabilities : float64 (A,)
+    before_work : called before each evaluation of derivatives; may raise to end the work
+    """
+    behavior = np.exp(log_probabilities)
+    system = GainSystem(game, before_work=before_work)
+    start = Polished(behavior, system.parameter, float(system.model.regrets(behavior).max()))
+    span = game.tree.payoff_range or 1.0
+    best = start
+    if start.regret <= NEAR * span:
+        before_work()
+        best = in_plans(game, start)
+    if best.regret <= EXACT * span:
+        return best
+    made = polish(system, start, log_probabilities > UNPLAYED)
+    if made.regret < best.regret and EXACT * span < made.regret <= NEAR * span:
+        before_work()
+        made = in_plans(game, made)
+    return min(best, made, key=lambda found: found.regret)
 
 
-class Run:
-    """One run of the solver on one game."""
+def in_plans(game: Game, start: Polished) -> Polished:
+    """The equilibrium near a profile, by the polish of `ncp`; the profile if that is better.
 
-    def __init__(
-        self, solver: Logit, game: Game, monitor: Monitor, rng: np.random.Generator
-    ) -> None:
-        self.solver, self.game, self.monitor, self.rng = solver, game, monitor, rng
-        self.claimed = CLAIMED * (game.tree.payoff_range or 1.0)
-
-    def run(self) -> Termination:
-        """The branch, its end, and the equilibrium near it."""
-        monitor = self.monitor
-        if all(len(actions) <= 1 for actions in self.game.tree.infoset_actions):
-            monitor.candidate(BehaviorProfile.uniform(self.game.tree), claim="equilibrium")
-            return Termination("converged", "no information set has a choice")
-        branch = Branch(self.game, prior_of(self.solver, self.rng))
-        ended = self._follow(branch)
-        lambdas, behavior = branch.lambdas, branch.behavior()
-        regret = branch.regret(behavior)
-        monitor.candidate(behavior, claim="iterate")
-        found = self.solver.polish and self._polish(branch)
-        monitor.record(
-            lambda_reached=branch.last,
-            steps=branch.steps,
-            turning_points=len(turns(lambdas)),
-            path_regret=regret,
-            newton_iterations=branch.newton_iterations,
-            refused_steps=branch.refused_steps,
-        )
-        return self._termination(branch, regret, ended=ended, found=found)
-
-    def _termination(
-        self, branch: Branch, regret: float, *, ended: bool, found: bool
-    ) -> Termination:
-        where = f"the branch was followed to lambda = {branch.last:.6g}, max regret {regret:.3g}"
-        if branch.stalled:
-            where += ", where no step, however short, was acceptable"
-        if found:
-            return Termination("converged", f"{where}; an equilibrium was found near its end")
-        if self.monitor.reached_target or (ended and not self.solver.polish):
-            return Termination("converged", where)
-        if branch.stalled:
-            return Termination("failed", where)
-        if ended:
-            return Termination(
-                "not_found",
-                f"{where}; no equilibrium was found near its end, for which a larger stop_lambda "
-                "may help",
-            )
-        bound = self.monitor.termination()
-        return Termination(bound.reason, f"{bound.detail}; {where}")
-
-    def _follow(self, branch: Branch) -> bool:
-        """Follow the branch within the budget; whether it came to its end or to the regret."""
-        monitor, stops = self.monitor, np.array([self.solver.stop_lambda])
-        goes_on = True
-        for _, count, due in monitor.chunks():
-            goes_on = branch.advance_to_regret(stops, count, self.solver.regret)
-            monitor.work = branch.steps
-            if due:
-                monitor.snapshot(branch.behavior, work=branch.steps)
-            if not goes_on or monitor.reached_target:
-                break
-        monitor.work = branch.steps
-        return not (goes_on or branch.stalled)
-
-    def _polish(self, branch: Branch) -> bool:
-        """Hand over the equilibrium near the end; whether there is one."""
-        try:
-            made = polished(self.game, branch.last_log_probabilities(), self._check_time)
-        except OutOfBudgetError:
-            return False
-        if made.regret > max(self.claimed, self.monitor.target):
-            return False
-        self.monitor.candidate(made.behavior, claim="equilibrium")
-        return True
-
-    def _check_time(self) -> None:
-        if self.monitor.remaining_s <= 0:
-            raise OutOfBudgetError
-
-
-def prior_of(solver: Logit, rng: np.random.Generator | None) -> np.random.Generator | None:
-    """The generator of the prior, None where it is uniform."""
-    return rng if solver.prior == "random" else None
-
-
-def whole_branch(
-    solver: Logit,
-    branch: Branch,
-    stops: Sequence[float],
-    interrupted: Callable[[], bool],
-) -> ResponsePath:
-    """The branch with exact points at the stops, in ascending order, and at its end."""
-    all_stops = np.array([*stops, solver.stop_lambda])
-    goes_on, count = True, FEW
-    while goes_on and branch.steps < MOST_STEPS and not interrupted():
-        before = time.perf_counter()
-        goes_on = branch.advance_to_regret(all_stops, count, solver.regret)
-        if time.perf_counter() - before < CHUNK_S:
-            count = min(2 * count, BLOCK)
-    if branch.stalled:
-        ending = "no step, however short, was acceptable"
-    elif goes_on:
-        ending = "interrupted" if branch.steps < MOST_STEPS else f"{branch.steps:,} steps were made"
-    elif branch.last == solver.stop_lambda:
-        ending = f"lambda reached {branch.last:g}"
-    else:
-        ending = f"max regret reached {solver.regret:g}"
-    return branch.path(all_stops, ending)
-
-
-def warm_up(solver: Logit, game: Game) -> None:
-    """Compile the kernels with the types of this game."""
-    if any(len(actions) > 1 for actions in game.tree.infoset_actions):
-        branch = Branch(game)
-        branch.advance(np.array([solver.stop_lambda]), 1)
-        branch.regret(branch.behavior())
-        if solver.polish:
-            branch.model.linearize(branch.behavior())
-            warm_up_polish(game)
+    In frequencies small reach makes the equations singular, in realization plans it does not.
+    """
+    plans = RealizationPlan.of(game.sequence_form, start.behavior).weights
+    made = polish_plans(game, plans)
+    if made.regret >= start.regret:
+        return start
+    return Polished(made.behavior, start.parameter, made.regret)

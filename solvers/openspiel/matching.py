@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError
 from eqbench.model.game import Game
+from eqbench.model.inspection import on_the_way
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray
 from eqbench.spec import OPENSPIEL, Value, parse_spec
@@ -70,7 +70,11 @@ class Match:
 
     def __init__(self, game: Game) -> None:
         self.theirs = _their_game(game.spec)
-        self._spec, self._tree, self._needed = game.spec, game.tree, _needed(game)
+        self._spec, self._tree = game.spec, game.tree
+        self._needed = np.ones(game.tree.n_nodes, dtype=bool)
+        if game.spec.startswith(OPENSPIEL):
+            first_of_each = np.unique(game.tree.infoset, return_index=True)[1]
+            self._needed = on_the_way(game.tree, first_of_each)
         self._first_child = np.searchsorted(game.tree.parent, np.arange(game.tree.n_nodes + 1))
         self._tolerance = TOLERANCE * max(1.0, game.tree.payoff_range)
         self._row = np.cumsum(game.tree.player == TERMINAL) - 1  # of terminals, in the payoffs
@@ -193,12 +197,9 @@ def _their_game(spec: str) -> Any:
         raise SolverUnavailableError(missing)
     import pyspiel
 
-    name = spec.removeprefix(OPENSPIEL)
-    if name == spec:
-        name = _their_name(spec)
-    else:
+    if spec.startswith(OPENSPIEL):
         import open_spiel.python.games  # noqa: F401 - its import registers further games
-    game = pyspiel.load_game(name)
+    game = pyspiel.load_game(_their_name(spec))
     if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
     return game
@@ -206,6 +207,8 @@ def _their_game(spec: str) -> Any:
 
 def _their_name(spec: str) -> str:
     """Text for `pyspiel.load_game` of a game of ours; UsageError if there is none."""
+    if spec.startswith(OPENSPIEL):
+        return spec.removeprefix(OPENSPIEL)
     name, options = "", {}
     with suppress(SpecError):  # a game that was not named by a spec
         parsed = parse_spec(spec)
@@ -225,19 +228,6 @@ def _their_name(spec: str) -> str:
             "or one of its own games by --game openspiel:NAME"
         )
     return text.format(**options)
-
-
-def _needed(game: Game) -> NDArray[np.bool_]:
-    """Nodes that have to be walked, bool (M,)."""
-    tree = game.tree
-    if not game.spec.startswith(OPENSPIEL):
-        return np.ones(tree.n_nodes, dtype=bool)
-    needed = np.zeros(tree.n_nodes, dtype=bool)
-    needed[np.unique(tree.infoset, return_index=True)[1]] = True
-    needed[0] = True
-    for level in reversed(tree.levels[1:]):
-        needed[tree.parent[level][needed[level]]] = True
-    return needed
 
 
 def _their_chance(state: Any) -> list[tuple[Any, float]]:

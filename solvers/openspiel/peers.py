@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.solver import Availability
 
-from ..search import importable
+from ..search import importable, repeat
 from .matching import REMEDY, match
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ class Peer:
         def average() -> FloatArray:
             return found.frequencies(solver.average_policy())
 
-        for start, count, due in monitor.chunks():
+        def steps(_: int, count: int) -> None:
             for _ in range(count):
                 step()
-            if due:
-                monitor.snapshot(average, work=start + count)
+
+        repeat(monitor, steps, average)
         monitor.candidate(average(), claim="average")
         return monitor.termination()
 

@@ -18,9 +18,10 @@ from scipy.linalg import lstsq
 
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.inspection import infoset_reach
 from eqbench.model.payoff_model import Linearization, PayoffModel
 from eqbench.model.tree import FloatArray
+
+from ..search import chance_reach
 
 # Found by trial: in these units homotopies and branches take few steps.
 UNIT = 0.1
@@ -63,14 +64,8 @@ class GainSystem:
 
     @cached_property
     def chance(self) -> FloatArray:
-        """How much of chance leads to each information set with a choice, float64 (C,).
-
-        Its probability where, as in poker, public moves are known to all.
-        """
-        total = infoset_reach(self.game.tree, np.ones(self.choices.n_actions))
-        # nodes that only other players' actions tell apart were counted several times
-        chance = np.minimum(total[self.choices.infoset], 1.0)
-        return np.where(chance > 0, chance, 1.0)
+        """How much of chance leads to each information set with a choice, float64 (C,)."""
+        return chance_reach(self.game.tree)[self.choices.infoset]
 
     @cached_property
     def unit(self) -> float:
@@ -247,18 +242,13 @@ class ActiveSet:
 
         With `free_parameter` those by the payoff parameter are in one more column.
         """
-        size = self.choices.size
-        place = np.full(self.choices.n_actions, size)
-        place[self.choices.action] = np.arange(size)
-        padded = np.zeros((size + 1, size + 1))
-        padded[:-1, :-1] = linear.jacobian
-        gains = np.append(linear.gains, 0.0)
-        row, base = place[self.tied], place[self.reference[self.tied]]
-        column, way = place[self.moving], place[self.reference[self.moving]]
-        differences = padded[row] - padded[base]
-        matrix = differences[:, column] - differences[:, way]
+        count, actions = self.choices.n_actions, self.choices.action
+        gains, slopes, jacobian = np.zeros(count), np.zeros(count), np.zeros((count, count))
+        gains[actions], jacobian[np.ix_(actions, actions)] = linear.gains, linear.jacobian
+        tied, base = self.tied, self.reference[self.tied]
+        differences = jacobian[tied] - jacobian[base]
+        matrix = differences[:, self.moving] - differences[:, self.reference[self.moving]]
         if free_parameter:
-            assert linear.slope is not None
-            slopes = np.append(linear.slope, 0.0)
-            matrix = np.column_stack((matrix, slopes[row] - slopes[base]))
-        return gains[row] - gains[base], matrix
+            slopes[actions] = linear.slope
+            matrix = np.column_stack((matrix, slopes[tied] - slopes[base]))
+        return gains[tied] - gains[base], matrix

@@ -220,7 +220,7 @@ def descended(game: PlanGame, plans: FloatArray) -> FloatArray:
     """Feasible plans (S,) at the end of semismooth steps."""
     system = System(game.game)
     *_, last = descend(system, system.start(game.behavior(plans)))
-    return game.feasible(last.point.weights)
+    return game.feasible(last.weights)
 
 
 def measured(game: PlanGame, plans: FloatArray) -> Polished:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
-from eqbench.model.profile import BehaviorProfile, place_of
+from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
+from ..search import importable
 from . import integrators, kernels
-from .integrators import LARGEST, Dop853, Integration, Taylor, obstacle, refusal, stepper
+from .integrators import LARGEST, Dop853, Integration, Taylor, refusal, stepper
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -43,8 +44,8 @@ class ReplicatorFlow:
     ) -> None:
         self._game, self._tolerance = game, tolerance
         if integrator == "auto":
-            obstacles = refusal(game, integrators.WORTHWHILE_PRODUCTS) or obstacle()
-            integrator = "dop853" if obstacles else "heyoka"
+            slow = refusal(game, integrators.WORTHWHILE_PRODUCTS)
+            integrator = "dop853" if slow or importable("heyoka", "").reason else "heyoka"
         self.rate, self.integrator = rate, integrator
         self.choices = choices = Choices.of(game.tree)
         sizes = np.diff(choices.start)
@@ -56,18 +57,14 @@ class ReplicatorFlow:
 
     def state_of(self, behavior: FloatArray) -> FloatArray:
         """The state (F,) of a profile (A,)."""
-        tree, choices = self._game.tree, self.choices
-        values = BehaviorProfile.of(tree, behavior).probabilities
+        values, choices = self._profile(behavior), self.choices
         for action in np.concatenate((choices.first, choices.action)).tolist():
-            if 0 < values[action] < 1:
-                continue
-            i = int(np.searchsorted(tree.action_start, action, side="right")) - 1
-            label = tree.infoset_actions[i][action - tree.action_start[i]]
-            raise UsageError(
-                f"the frequency of {label!r} at {place_of(tree, i)} is {values[action]:g}, whose "
-                "log-odds are infinite; frequencies of a state lie between 0 and 1, so move it "
-                "inside, for example by 1e-6"
-            )
+            if not 0 < values[action] < 1:
+                raise UsageError(
+                    f"the frequency of {action_labels(self._game.tree)[action]} is "
+                    f"{values[action]:g}, whose log-odds are infinite; frequencies of a state lie "
+                    "between 0 and 1, so move it inside, for example by 1e-6"
+                )
         return np.log(values[choices.action]) - np.log(values[choices.first])
 
     def behavior(self, states: FloatArray) -> FloatArray:

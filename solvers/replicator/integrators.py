@@ -63,10 +63,8 @@ class Integration(ABC):
 
     Attributes
     ----------
-    unit : str
-        What work is counted in.
-    work : int
-        How many of them it took so far.
+    unit, work : str, int
+        What work is counted in, and how much it took so far.
     state, now : float64 (M,), float
         State and time at the end of the last step.
     """
@@ -155,18 +153,6 @@ class Dop853(Integration):
         return ended
 
 
-def obstacle() -> str | None:
-    """Say why heyoka cannot be imported; None if it can, which takes a moment at first."""
-    try:
-        import heyoka  # noqa: F401
-    except Exception as error:  # whatever a broken installation raises
-        return (
-            f"heyoka is not installed, or broken ({type(error).__name__}: {error}); install it "
-            "with: pip install 'eqbench[ode]', or leave integrator=auto"
-        )
-    return None
-
-
 def refusal(game: Game, most: int = MOST_PRODUCTS) -> str | None:
     """Say why a game is not written out as expressions; None if it is."""
     largest = max(map(len, game.tree.infoset_actions), default=0)
@@ -238,7 +224,10 @@ class Taylor(Integration):
         """Make one step; how it ended."""
         stepper, state, series, now = self._stepper, self.state, self._series, self.now
         if len(self._tangent):
-            self._log += np.log(kernels.unit_length(self._tangent))
+            length = math.sqrt(self._tangent @ self._tangent)  # a kernel takes longer to call
+            if not kernels.SHORTEST < length < kernels.LONGEST:
+                self._tangent /= length
+                self._log += math.log(length)
         outcome, length = stepper.step(LONGEST_STEP, write_tc=True)
         self.work += 1
         trusted = kernels.trusted_step(series, state, len(self._field.action), self._silent)

@@ -109,7 +109,7 @@ def derivative(field, room, state, slope):
     for f in range(size):
         gain = room.values[field.action[f]] - room.values[field.first[f]]
         slope[f] = field.speed[f] * gain.real
-        if len(state) > rest:
+        if len(slope) > rest:
             slope[rest + f] = field.speed[f] * gain.imag / IMAGINARY
     for p in range(len(room.payoffs)):
         slope[size + p] = room.payoffs[p].real
@@ -264,9 +264,10 @@ def _advance(field, room, tolerance, walk):
     """
     clock, state, trial = walk.clock, walk.state, walk.dense[0]
     rest = len(field.action) + len(room.payoffs)
-    divisor = unit_length(state[rest:])
-    walk.slopes[12, rest:] /= divisor
-    clock[3] += np.log(divisor)
+    if len(state) > rest:
+        divisor = unit_length(state[rest:])
+        walk.slopes[12, rest:] /= divisor
+        clock[3] += np.log(divisor)
     walk.slopes[0] = walk.slopes[12]  # the derivative at the end of the last step
     longest, error = STRETCH, 1.0
     while True:
@@ -295,7 +296,7 @@ def _advance(field, room, tolerance, walk):
 def unit_length(tangent):
     """Give a tangent length 1 where it has become too short or too long; what it is divided by."""
     length = np.sqrt(np.sum(tangent**2))
-    if len(tangent) == 0 or SHORTEST < length < LONGEST:
+    if SHORTEST < length < LONGEST:
         return 1.0
     tangent /= length
     return length

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError, known_labels
-from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Availability, Candidate, Termination
 from eqbench.spec import parse_number
 
-from ..search import without_choice
+from ..search import first_profile, importable, without_choice
 
 if TYPE_CHECKING:
     from eqbench.dynamics import HandByHand
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .flow import ReplicatorFlow
 
 SKP, SKP_RATE = "skp", 24.0
+REMEDY = "install it with: pip install 'eqbench[ode]', or leave integrator=auto"
 # Below the first, rounding alone exceeds the tolerance; above the second, steps mean nothing.
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-15, 1e-2
 # A place and its speed: a number as specs have them, but for the sign.
@@ -97,10 +98,7 @@ class Replicator:
 
     def availability(self) -> Availability:
         """Available, unless heyoka is wanted by name and cannot be imported."""
-        from .integrators import obstacle
-
-        reason = obstacle() if self.integrator == "heyoka" else None
-        return Availability() if reason is None else Availability("missing", reason)
+        return importable("heyoka", REMEDY) if self.integrator == "heyoka" else Availability()
 
     def supports(self, game: Game) -> bool | str:
         """True, or what is wrong with `k`, or why heyoka does not take the game."""
@@ -130,9 +128,7 @@ class Replicator:
         if end := without_choice(game, monitor):
             return end
         flow = self.flow(game)
-        size, state = flow.choices.size, np.zeros(flow.choices.size)
-        if self.start == "random":
-            state = flow.state_of(random_profile(game.tree, rng))
+        size, state = flow.choices.size, flow.state_of(first_profile(game.tree, self.start, rng))
         points = points_per_unit(game.tree, flow.choices, flow.speed)
         going = flow.start(state, 0.0)
         averages = Averages(game.sequence_form, flow.field, state, points=points)

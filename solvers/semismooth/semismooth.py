@@ -103,7 +103,7 @@ class _Search:
         self.best: Point | None = None
         self.good_enough = False
         self.ending: Termination | None = None
-        self.starts = self.converged = self.halvings = self.shown = 0
+        self.starts = self.converged = self.shown = 0
 
     def run(self) -> Termination:
         """Starts until an equilibrium is found, or all that the budget allows."""
@@ -116,7 +116,7 @@ class _Search:
             converged_starts=self.converged,
             converged_share=self.converged / max(self.starts, 1),
             newton_steps=monitor.work,
-            line_search_steps=self.halvings,
+            line_search_steps=self.system.halvings,
             found=len(self.found),
         )
         starts = counted(self.starts, "start")
@@ -134,11 +134,10 @@ class _Search:
         start = self.system.start(self.system.random_behavior(self.rng))
         self.starts += 1
         point = smallest = start
-        for point, halvings in descend(self.system, start):
+        for point in descend(self.system, start):
             if point is not start:
                 self.monitor.work += 1
                 step_s = self.monitor.elapsed_s - before
-            self.halvings += halvings
             smallest = min(smallest, point, key=lambda p: p.merit)
             self._see(smallest)
             self.ending = self._ending(step_s)

@@ -24,11 +24,12 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
 from eqbench.model.game import Game
-from eqbench.model.inspection import infoset_reach
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.realization import RealizationPlan, shares
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
+
+from ..search import chance_reach
 
 # Share of the payoff range that, weighted with chance, counts as much as a weight of 1. Found
 # by trial: on three-player Kuhn poker with six cards, fewer starts converge with 0.3 and 0.03.
@@ -57,23 +58,12 @@ PROGRESS = 0.9
 
 
 class Point(NamedTuple):
-    """The equations at some unknowns.
+    """The equations at some unknowns."""
 
-    Attributes
-    ----------
-    unknowns : float64 (A,)
-        F free weights of sequences, then I scaled values.
-    weights : float64 (S,)
-        Weights of all sequences; they sum up but may be negative.
-    slacks : float64 (A,)
-        Scaled slacks of all but the empty sequences.
-    residual : float64 (A,)
-    """
-
-    unknowns: FloatArray
-    weights: FloatArray
-    slacks: FloatArray
-    residual: FloatArray
+    unknowns: FloatArray  # (A,), F free weights of sequences, then I scaled values
+    weights: FloatArray  # (S,), of all sequences; they sum up but may be negative
+    slacks: FloatArray  # (A,), scaled, of all but the empty sequences
+    residual: FloatArray  # (A,)
 
     @property
     def merit(self) -> float:
@@ -91,21 +81,21 @@ class System:
         Direct values of sequences and their derivatives.
     free : int64 (F,)
         The sequences whose weights are unknowns.
+    halvings : int
+        How often line searches halved a step.
     """
 
     def __init__(self, game: Game) -> None:
-        form = self.form = game.sequence_form
+        form, self.halvings = game.sequence_form, 0
+        self.form = form
         n, own = form.n_players, form.sequence_infoset[form.n_players :]
         self.model = SequenceFormModel(form)
         self.free, self._directions, self._constant = affine_plans(form, form.block_start[:-1])
         # Without an alternative: sequences in information sets with one action
         self._single = np.diff(form.block_start)[own] == 1
         # Counterfactual value that counts as 1. Values are weighted with chance: unscaled, sets
-        # that it seldom reaches, as in poker with many cards, would hardly count. More than 1
-        # is a sum over nodes that only other players' actions tell apart.
-        chance = infoset_reach(game.tree, np.ones(form.n_actions))
-        chance = np.minimum(np.where(chance > 0, chance, 1.0), 1.0)
-        scale = UNIT * (game.tree.payoff_range or 1.0) * chance
+        # that it seldom reaches, as in poker with many cards, would hardly count.
+        scale = UNIT * (game.tree.payoff_range or 1.0) * chance_reach(game.tree)
         self._scale, self._row_scale = scale, scale[own]
         slacks = form.flow()[n:, n:].T * scale / self._row_scale[:, None]
         self._slack_matrix = sparse.csr_array(slacks)
@@ -209,25 +199,18 @@ def fischer_burmeister_slopes(a: FloatArray, b: FloatArray) -> tuple[FloatArray,
     return 1 - np.where(kink, 1.0, a) / divisor, 1 - np.where(kink, 1.0, b) / divisor
 
 
-class Step(NamedTuple):
-    """A point, and how often the line search halved the step that led to it."""
-
-    point: Point
-    halvings: int
-
-
-def descend(system: System, start: Point) -> Iterator[Step]:
+def descend(system: System, start: Point) -> Iterator[Point]:
     """The start and the point after each step, until solved or stalled.
 
     The last one may lie above the one before it.
     """
     point, root = start, np.sqrt(len(start.residual))
     merits = [point.merit]
-    yield Step(point, 0)
+    yield point
     while np.sqrt(2 * point.merit) > SOLVED * root:
         before = point
-        point, halvings = _step(system, point, max(merits[-MEMORY:]))
-        yield Step(point, halvings)
+        point = _step(system, point, max(merits[-MEMORY:]))
+        yield point
         merits.append(point.merit)
         if point is before:
             return
@@ -238,20 +221,20 @@ def descend(system: System, start: Point) -> Iterator[Step]:
             return
 
 
-def _step(system: System, point: Point, bound: float) -> Step:
+def _step(system: System, point: Point, bound: float) -> Point:
     """The next point; the same one if no step brings the merit below the bound."""
     matrix = system.derivatives(point)
     gradient = matrix.T @ point.residual
     direction = _direction(matrix, gradient, point.merit)
     slope = float(gradient @ direction)
-    length, halvings = 1.0, 0
+    length = 1.0
     while length > SMALLEST_STEP:
         after = system.at(point.unknowns + length * direction)
         if after.merit <= bound + SUFFICIENT * length * slope:
-            return Step(after, halvings)
+            return after
         length *= 0.5
-        halvings += 1
-    return Step(point, halvings)
+        system.halvings += 1
+    return point
 
 
 def _direction(matrix: FloatArray, gradient: FloatArray, merit: float) -> FloatArray:

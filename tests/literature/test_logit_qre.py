@@ -6,7 +6,7 @@ Economic Behavior 51 and Turocy 2010, Economic Theory 42 (tracing branches; Gamb
 
 from __future__ import annotations
 
-import io
+import importlib
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,7 @@ from solver_cases import bimatrix, run
 
 import eqbench
 from eqbench.continuation import ResponsePath
-from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import GameTree
 from eqbench.verification import verify
 
 LAMBDAS = (1.0, 10.0, 100.0, 1000.0)
@@ -25,11 +23,9 @@ LAMBDAS = (1.0, 10.0, 100.0, 1000.0)
 NEAR_ITS_END = 1e4
 
 
-def branch(game: Any, at: tuple[float, ...], spec: str = "logit") -> ResponsePath:
+def branch(game: Any, at: tuple[float, ...]) -> ResponsePath:
     game = eqbench.load_game(game) if isinstance(game, str) else game
-    last = f"stop_lambda={at[-1]}"
-    solver = eqbench.load_solver(f"{spec}({last})")
-    return solver.branch(game, at=at)
+    return eqbench.load_solver(f"logit(stop_lambda={at[-1]})").branch(game, at=at)
 
 
 def row(path: ResponsePath, value: float) -> np.ndarray:
@@ -38,36 +34,16 @@ def row(path: ResponsePath, value: float) -> np.ndarray:
     return path.behavior[point]
 
 
-def their_behavior(tree: GameTree, game: Any, profile: Any) -> np.ndarray:
-    """Gambit's frequencies in our order; information sets are found by walking our tree."""
-    behavior = np.full(tree.n_actions, np.nan)
-    for of_player in profile:
-        for history, mixed in of_player:
-            node = 0
-            for label in history.actions:
-                infoset = tree.infoset[node]
-                # chance outcomes are written as 1, 2, ...
-                move = int(label) - 1 if infoset < 0 else tree.infoset_actions[infoset].index(label)
-                node = int(np.searchsorted(tree.parent, node)) + move
-            infoset = tree.infoset[node]
-            for label, frequency in mixed:
-                move = tree.infoset_actions[infoset].index(label)
-                behavior[tree.action_start[infoset] + move] = frequency
-    assert np.isfinite(behavior).all()
-    return behavior
-
-
 @pytest.mark.parametrize(
     ("name", "lambdas"), [("kuhn2", LAMBDAS), ("kuhn3", (*LAMBDAS, NEAR_ITS_END))]
 )
 def test_profiles_are_those_of_gambit(name: str, lambdas: tuple[float, ...]) -> None:
     pygambit = pytest.importorskip("pygambit", reason="Gambit is not installed")
-    tree = eqbench.load_game(name).tree
-    theirs = pygambit.read_efg(io.StringIO(efg_text(tree)))
-    solved = pygambit.qre.logit_solve_lambda(theirs, list(lambdas))
+    theirs = importlib.import_module("eqbench.solvers.gambit").to_gambit(eqbench.load_game(name))
+    solved = pygambit.qre.logit_solve_lambda(theirs.game, list(lambdas))
     path = branch(name, lambdas)
     for value, found in zip(lambdas, solved, strict=True):
-        expected = their_behavior(tree, theirs, found.profile)
+        expected = theirs.behavior(found.profile).probabilities
         np.testing.assert_allclose(row(path, value), expected, rtol=0, atol=1e-9)
 
 
@@ -100,17 +76,6 @@ def test_branch_of_kuhn3_goes_on_where_reaches_underflow() -> None:
     np.testing.assert_allclose(regrets, 0.2147 / path.lambdas[ends], rtol=5e-4)
     assert path.log_probabilities[-1].min() < -1e5
     assert len(path.turns) == 0
-
-
-def test_principal_branch_of_kuhn3_ends_in_the_equilibrium_that_gambit_comes_near() -> None:
-    result = run("logit", "kuhn3")
-    assert result.termination.reason == "converged"
-    end, equilibrium = result.candidates
-    assert (equilibrium.claim, end.claim) == ("equilibrium", "iterate")
-    measured = eqbench.verify(result.game, equilibrium.profile)
-    assert measured.max_regret <= 1e-12
-    np.testing.assert_allclose(measured.payoffs, [-0.02757, -0.02083, 0.04840], atol=5e-6)
-    assert eqbench.verify(result.game, end.profile).max_regret <= 5e-7
 
 
 def test_principal_branch_of_leduc_is_followed_where_tangents_are_lost_in_rounding() -> None:

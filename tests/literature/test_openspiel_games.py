@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from functools import cache
 from typing import Any
 
@@ -80,31 +81,24 @@ def policy_by_labels(tree: GameTree, profile: BehaviorProfile) -> Any:
     return pyspiel.TabularPolicy(table)
 
 
-def assert_agreement(spec: str, name: str, profile: BehaviorProfile) -> None:
-    """Compare payoffs and NashConv of one profile: verifier, kernels and OpenSpiel."""
-    game = loaded(spec)
+@pytest.mark.parametrize(
+    ("spec", "kind"), [*itertools.product(GAMES, KINDS), ("liars_dice", "near-pure")]
+)
+def test_payoffs_and_nash_conv_agree(spec: str, kind: str) -> None:
+    """Lanctot et al. 2019, §3.2: NashConv is the sum of all best-response gains."""
+    game, openspiel = loaded(spec), theirs(GAMES.get(spec, spec))
+    profile = drawn(game, kind)
     own_way = policy_by_labels(game.tree, profile) if "dice=2" in spec else None
     policy = own_way or peers.tabular_policy(game, profile)
     assert policy.size() == game.tree.n_infosets
     assert game.tree.exact, "fractions are recognized"
     measured = verify(game.tree, profile)
-    returns = pyspiel.expected_returns(theirs(name).new_initial_state(), policy, -1, True)
-    nash_conv = pyspiel.nash_conv(theirs(name), policy)
+    returns = pyspiel.expected_returns(openspiel.new_initial_state(), policy, -1, True)
+    nash_conv = pyspiel.nash_conv(openspiel, policy)
     assert measured.payoffs == pytest.approx(returns, abs=1e-12)
     assert measured.nash_conv == pytest.approx(nash_conv, abs=1e-12)
     regrets = game.payoff_model().regrets(profile.probabilities)
     assert regrets.sum() == pytest.approx(nash_conv, abs=1e-12)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("spec", GAMES)
-def test_payoffs_and_nash_conv_agree(spec: str, kind: str) -> None:
-    """Lanctot et al. 2019, §3.2: NashConv is the sum of all best-response gains."""
-    assert_agreement(spec, GAMES[spec], drawn(loaded(spec), kind))
-
-
-def test_payoffs_and_nash_conv_agree_in_full_size_liars_dice() -> None:
-    assert_agreement("liars_dice", "liars_dice", drawn(loaded("liars_dice"), "near-pure"))
 
 
 def test_three_player_leduc_is_openspiels_wherever_it_is_played() -> None:

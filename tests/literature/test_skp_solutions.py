@@ -1,18 +1,21 @@
 """All published solutions of simplified three-player Kuhn poker are equilibria, and only those.
 
 Billingham 2017, "Full street simplified three player Kuhn poker" (arXiv:1707.01392), §3,
-Solutions 1 to 10. `corrected_by`: the table in tests/data/skp.json, which mends misprints of
-Solutions 1, 2, 8, 9 and 10a.
+Solutions 1 to 10, said to be all. `corrected_by`: the table in tests/data/skp.json, which mends
+misprints of Solutions 1, 2, 8, 9 and 10a. Case enumeration finds them and nothing else.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
+from scipy.optimize import nnls
 from skp_solutions import Solution, load_solutions
+from solver_cases import Result, run
 from three_player_kuhn import SKP_VARIABLES, skp_profile
 
 import eqbench
@@ -22,6 +25,7 @@ from eqbench.model.profile_json import profile_from_json
 from eqbench.verification import Verification, verify, verify_exactly
 
 SOLUTIONS = load_solutions()
+TOLERANCE = 1e-12
 JUST_OUTSIDE = Fraction(1, 1000)
 every_solution = pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda s: s.name)
 
@@ -39,6 +43,14 @@ def measured(values: dict[str, Any], *, exact: bool = True) -> Verification:
     inside = {name: min(max(values[name], 0.0), 1.0) for name in SKP_VARIABLES}
     assert all(abs(inside[name] - values[name]) <= 1e-12 for name in inside)
     return verify(tree, profile_from_json(tree, skp_profile(inside)))
+
+
+def choices_at(solution: Solution, pot: Fraction) -> tuple[list[dict[str, Any]], bool]:
+    """Frequencies at the corners and in the middle of a solution, and whether they are exact."""
+    try:
+        return solution.choices(pot), True
+    except IrrationalError:
+        return solution.choices(float(pot), exact=False), False
 
 
 def pots(solution: Solution) -> list[Fraction | float]:
@@ -82,11 +94,8 @@ def test_no_equilibrium_just_outside_the_range(solution: Solution) -> None:
         if solution.ends[which] == "oo" or (sign < 0 and solution.end(which) == 2):
             continue  # SKP itself begins at pot 2
         pot = Fraction(solution.end(which)).limit_denominator(10**6) + sign * JUST_OUTSIDE
-        try:
-            regrets = [measured(values).max_regret for values in solution.choices(pot)]
-        except IrrationalError:
-            choices = solution.choices(float(pot), exact=False)
-            regrets = [measured(values, exact=False).max_regret for values in choices]
+        choices, exact = choices_at(solution, pot)
+        regrets = [measured(values, exact=exact).max_regret for values in choices]
         assert all(regret > 1e-9 for regret in regrets), (pot, regrets)
 
 
@@ -97,3 +106,121 @@ def test_every_kind_of_choice_is_measured() -> None:
     pots = {"1": "5/2", "1a": "2", "9": "9/2", "10a": "5", "10": "6", "3": "107/33"}
     counts = {name: len(by_name[name].choices(Fraction(pot))) for name, pot in pots.items()}
     assert counts == {"1": 17, "1a": 11, "9": 3, "10a": 6, "10": 1, "3": 5}
+
+
+# -- found by case enumeration, at rational pots -------------------------------------------------
+
+# With the continua 1a, 2a, 5a and 10a at 2, 3, 7/2 and 5, a few of each range, and both sides
+# of its ends; at 107/33 all of Solution 3 is rational.
+POTS = (
+    *("2", "9/4", "2.9", "3", "3.1", "3.2", "13/4", "107/33", "3.35", "3.43", "3.45", "7/2"),
+    *("3.7", "3.95", "4", "4.2", "4.36", "4.4", "4.7", "5", "6", "25"),
+)
+
+
+class Point(NamedTuple):
+    """A profile that was handed over: frequencies (11,) in the order of `SKP_VARIABLES`."""
+
+    frequencies: np.ndarray
+    payoffs: tuple[float, ...]
+
+
+@cache
+def enumerate_cases(pot: str) -> Result:
+    pytest.importorskip("flint", reason="python-flint is not installed")
+    return run("case_enumeration", skp().at(pot=Fraction(pot)))
+
+
+@cache
+def found_points(pot: str) -> list[Point]:
+    result = enumerate_cases(pot)
+    tree = result.game.tree
+    places = [(int(player[1]) - 1, label) for player, label in SKP_VARIABLES.values()]
+    bets = [tree.action_start[tree.infoset_of(*place)] + 1 for place in places]
+    profiles = [candidate.profile for candidate in result.candidates]
+    return [
+        Point(profile.probabilities[bets], verify(tree, profile).payoffs) for profile in profiles
+    ]
+
+
+def published(pot: str) -> list[Solution]:
+    """Solutions in whose closed range the pot lies."""
+    value = float(Fraction(pot))
+    return [s for s in SOLUTIONS if s.end(0) - TOLERANCE <= value <= s.end(1) + TOLERANCE]
+
+
+def belongs(point: Point, solution: Solution, pot: str) -> bool:
+    """Whether a point satisfies a published solution, its payoffs included."""
+    own = dict(zip(SKP_VARIABLES, point.frequencies.tolist(), strict=True))
+    free = [own[name] for name in solution.free]
+    values = solution.values(float(Fraction(pot)), free, exact=False)
+    gaps = [abs(values[name] - own[name]) for name in SKP_VARIABLES]
+    payoffs = solution.payoffs(values, exact=False)
+    gaps += [abs(a - b) for a, b in zip(payoffs, point.payoffs, strict=True)]
+    return max(gaps) <= TOLERANCE and solution.admits(float(Fraction(pot)), free)
+
+
+def is_in_hull(point: list[float], corners: list[np.ndarray]) -> bool:
+    """Whether a point is a convex combination of others."""
+    columns = np.vstack([np.transpose(corners), np.ones(len(corners))])
+    return bool(nnls(columns, np.array([*point, 1.0]))[1] <= 1e-11)
+
+
+@pytest.mark.parametrize("pot", POTS)
+def test_what_is_found_is_published_and_what_is_published_is_found(pot: str) -> None:
+    """All cases are closed, and regrets vanish exactly or to rounding.
+
+    The corners of each solution, and a point in its middle, are mixtures of points found.
+    """
+    result = enumerate_cases(pot)
+    assert {candidate.claim for candidate in result.candidates} == {"complete list"}
+    assert result.monitor.statistics["cases"] == 3**11
+    assert result.monitor.statistics["unresolved"] == 0
+    for candidate in result.candidates:
+        if candidate.profile.exact is None:
+            assert verify(result.game.tree, candidate.profile).max_regret <= 1e-13
+        else:
+            assert verify_exactly(result.game.tree, candidate.profile).regrets == (0, 0, 0)
+    points = found_points(pot)
+    for point in points:
+        assert any(belongs(point, solution, pot) for solution in published(pot)), point
+    for solution in published(pot):
+        corners = [point.frequencies for point in points if belongs(point, solution, pot)]
+        wanted = [
+            [float(values[name]) for name in SKP_VARIABLES]
+            for values in choices_at(solution, Fraction(pot))[0]
+        ]
+        assert corners, solution.name
+        assert wanted, solution.name
+        assert all(is_in_hull(point, corners) for point in wanted), solution.name
+
+
+def test_three_solutions_coexist_one_of_them_irrational() -> None:
+    """Billingham 2017, §3, Figure 2: 2, 3 and 4 coexist at pot 3.35, 3 with a square root."""
+    assert enumerate_cases("3.35").monitor.statistics["pieces_by_dimension"] == {2: 3}
+    solutions = published("3.35")
+    assert [solution.name for solution in solutions] == ["2", "3", "4"]
+    points = zip(found_points("3.35"), enumerate_cases("3.35").candidates, strict=True)
+    for point, candidate in points:
+        (name,) = [s.name for s in solutions if belongs(point, s, "3.35")]
+        assert (candidate.profile.exact is None) == (name == "3")
+
+
+@pytest.mark.parametrize(
+    ("pot", "pieces"), [("2", {5: 1}), ("3", {2: 1, 3: 1}), ("7/2", {3: 1}), ("5", {1: 2})]
+)
+def test_continua_have_their_dimensions(pot: str, pieces: dict[int, int]) -> None:
+    """Billingham 2017, §3, Solutions 1a; 1 and 2a; 5a; the two segments of 10a."""
+    assert enumerate_cases(pot).monitor.statistics["pieces_by_dimension"] == pieces
+
+
+def test_pots_cover_every_solution() -> None:
+    """Guards the tests above, and that a point just off a solution would be noticed."""
+    names = {solution.name for pot in POTS for solution in published(pot)}
+    assert names == {solution.name for solution in SOLUTIONS}
+    (ten,) = published("6")
+    (point,) = found_points("6")
+    for k in range(len(SKP_VARIABLES)):
+        shift = 1e-10 * np.eye(len(SKP_VARIABLES))[k]
+        assert not belongs(Point(point.frequencies + shift, point.payoffs), ten, "6")
+        assert not is_in_hull((point.frequencies + shift).tolist(), [point.frequencies])

@@ -99,11 +99,11 @@ def test_files_from_outside_are_read_with_a_bound():
         ("eqbench.cli", {"matplotlib", "numba", "numpy", "pandas", "rich"}),
         ("eqbench.verification", {"numba", "scipy"}),
         (
-            "eqbench.solvers.cfr, eqbench.solvers.fictitious_play, eqbench.solvers.sequence_lp, "
-            "eqbench.solvers.lcp",
+            "eqbench.solvers.cfr.methods, eqbench.solvers.fictitious_play.full_width, "
+            "eqbench.solvers.sequence_lp, eqbench.solvers.lcp.lemke",
             {"numba", "pandas", "scipy"},
         ),
-        ("eqbench.solvers.case_enumeration", {"flint"}),
+        ("eqbench.solvers.case_enumeration.enumeration", {"flint"}),
         (
             "eqbench.plots.branches, eqbench.plots.flow, eqbench.plots.kuhn, "
             "eqbench.plots.stability, eqbench.plots.style",

@@ -12,13 +12,12 @@ from arclength_cases import (
     descend,
     game,
     log_normal,
-    max_regret,
     module,
     reduced_kuhn,
     system,
     trace,
 )
-from solver_cases import bimatrix
+from solver_cases import bimatrix, max_regret
 
 from eqbench.model.profile import random_profile
 

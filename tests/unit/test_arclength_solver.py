@@ -13,12 +13,6 @@ from solver_cases import Result, odd_games, run
 import eqbench
 from eqbench.equilibria import Identifier
 from eqbench.errors import SpecError, UsageError
-from eqbench.verification import Verifier
-
-
-def regrets(result: Result) -> list[float]:
-    verifier = Verifier(result.game.tree)
-    return [float(verifier.verify(c.profile).max_regret) for c in result.candidates]
 
 
 def profiles(result: Result) -> list[list[float]]:
@@ -38,23 +32,16 @@ def test_branch_needs_a_payoff_parameter() -> None:
         eqbench.load_solver("arclength").continuation(game("jordan"))
 
 
-def test_iterations_are_factorizations_and_never_exceeded() -> None:
-    for limit in (1, 7, 60):
-        result = run("arclength", "kuhn3", iterations=limit)
-        assert result.monitor.work == limit
-        assert result.monitor.statistics["factorizations"] == limit
-
-
-def test_budget_that_ends_before_an_equilibrium_leaves_the_iterate() -> None:
-    result = run("arclength", "kuhn3", iterations=8)
-    assert result.termination.reason == "limit"
-    (candidate,) = result.candidates
+def test_budget_of_factorizations_is_kept_and_leaves_the_iterate() -> None:
+    center, early, later = (run("arclength", "kuhn3", iterations=limit) for limit in (1, 7, 60))
+    for limit, result in ((1, center), (7, early), (60, later)):
+        assert result.monitor.work == result.monitor.statistics["factorizations"] == limit
+    assert np.unique(profiles(center)).tolist() == [0.5]  # the path begins at the center
+    assert early.termination.reason == "limit"
+    (candidate,) = early.candidates
     assert candidate.claim == "iterate"
     assert ((candidate.profile.probabilities > 0) & (candidate.profile.probabilities < 1)).any()
-    (regret,) = regrets(result)
-    uniform = run("arclength", "kuhn3", iterations=1)  # the path begins at the center
-    assert np.unique(profiles(uniform)).tolist() == [0.5]
-    assert regret < regrets(uniform)[0]
+    assert early.max_regret < center.max_regret
 
 
 def test_time_ends_the_search_with_what_was_found() -> None:
@@ -64,7 +51,7 @@ def test_time_ends_the_search_with_what_was_found() -> None:
     assert result.termination.reason == "converged"
     assert "before the budget ended" in result.termination.detail
     assert result.candidates
-    assert max(regrets(result)) <= EXACT
+    assert max(result.regrets) <= EXACT
 
 
 def test_game_that_does_not_fit_the_memory_is_refused_with_both_figures() -> None:
@@ -91,7 +78,7 @@ SKP = "skp(pot=67/20)"
 def test_solutions_of_skp_are_found(options: str, solutions: int) -> None:
     """Billingham 2017: at this pot they are solutions 2, 3 and 4."""
     result = run(f"arclength({options})", SKP)
-    assert max(regrets(result)) <= EXACT
+    assert max(result.regrets) <= EXACT
     found = [Identifier(result.game).identify(each.profile) for each in result.candidates]
     names = {identity.name for identity in found if identity}
     assert names <= {"skp:2", "skp:3", "skp:4"}
@@ -115,7 +102,7 @@ def test_games_of_all_kinds_are_solved_exactly(of: Any) -> None:
     result = run("arclength(starts=2,branch=false)", of)
     assert result.termination.reason == "converged"
     assert {candidate.claim for candidate in result.candidates} == {"equilibrium"}
-    assert max(regrets(result)) <= EXACT
+    assert max(result.regrets) <= EXACT
 
 
 def test_only_random_starts_depend_on_the_seed() -> None:

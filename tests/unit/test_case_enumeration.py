@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -235,7 +236,7 @@ def test_limit_of_information_sets_is_an_option() -> None:
 def test_missing_package_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     solver = eqbench.load_solver("case_enumeration")
     assert availability_of(solver).state == "available"
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "flint", None)
     missing = availability_of(solver)
     assert missing.state == "missing"
     assert "eqbench[exact]" in missing.reason

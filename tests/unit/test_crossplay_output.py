@@ -18,7 +18,7 @@ from eqbench.studies.crossplay.measure import (
     Crossplay,
     combinations_csv,
 )
-from eqbench.studies.crossplay.study import Found, report_on, summary, without_copies
+from eqbench.studies.crossplay.study import CrossplayStudy, Found, summary, without_copies
 
 
 def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:
@@ -110,7 +110,7 @@ def test_csv_has_every_combination() -> None:
 
 
 def printed(result: Crossplay, entries: list[tuple[str, BehaviorProfile]], width: int) -> str:
-    report = report_on(summary(result, found_of(entries), [], nothing_left_out()))
+    report = CrossplayStudy.report(summary(result, found_of(entries), [], nothing_left_out()))
     return plain_text(lambda console: print_report(report, console), width)
 
 

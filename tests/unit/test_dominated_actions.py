@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from random_trees import random_tree
+from tree_walk import TreeWalk
 
 import eqbench
 from eqbench.model.builder import TreeBuilder
@@ -63,58 +65,23 @@ def test_further_rounds_go_on_in_the_play_that_is_left() -> None:
 # -- small trees --------------------------------------------------------------------------------
 
 
-def test_of_equal_actions_the_first_stays() -> None:
-    """Chance leads to one of two nodes of one information set; a row of payoffs for each."""
-    builder = TreeBuilder(["P1", "P2"])
-    root = builder.chance(None, [Fraction(1, 2)] * 2)
-    for door, row in enumerate(([0, 1, 1], [0, 2, 2])):
-        node = builder.decision((root, door), 0, "I", ["a0", "a1", "a2"])
-        for move, payoff in enumerate(row):
-            builder.terminal((node, move), [payoff, 0])
-    assert removed_names(builder.tree()) == {"a0", "a2"}
-
-
-def chain(after: Callable[[TreeBuilder, Any], None], outside: Fraction | int) -> GameTree:
-    """Player 1 takes what is `outside` or goes in, where `after` puts what follows."""
-    builder = TreeBuilder(["P1", "P2"])
-    root = builder.decision(None, 0, "root", ["out", "in"])
-    builder.terminal((root, 0), [outside, 0])
-    after(builder, (root, 1))
-    return builder.tree()
-
-
-def removed_names(tree: GameTree) -> set[str]:
-    return {action for _, _, action in labels(tree, dominated_actions(tree) > 0)}
-
-
 @pytest.mark.parametrize("power", [1, 3, 20])
 def test_comparison_is_exact_also_where_integers_outgrow_64_bits(power: int) -> None:
+    """Player 1 takes what is outside, or goes in for a rare 1."""
     fraction = Fraction(1, 3**power)
-
-    def rare(builder: TreeBuilder, place: Any) -> None:
+    for outside, worse in ((fraction, "in"), (fraction * (1 - Fraction(1, 10**8)), "out")):
+        builder = TreeBuilder(["P1", "P2"])
+        root = builder.decision(None, 0, "root", ["out", "in"])
+        builder.terminal((root, 0), [outside, 0])
+        place = (root, 1)
         for _ in range(power):
             node = builder.chance(place, [Fraction(2, 3), Fraction(1, 3)])
             builder.terminal((node, 0), [0, 0])
             place = (node, 1)
         builder.terminal(place, [1, 0])
-
-    assert removed_names(chain(rare, fraction)) == {"in"}
-    below = chain(rare, fraction * (1 - Fraction(1, 10**8)))
-    assert below.exact
-    assert removed_names(below) == {"out"}
-
-
-def test_set_that_cannot_be_reached_any_more_loses_nothing() -> None:
-    def beyond(builder: TreeBuilder, place: Any) -> None:
-        node = builder.decision(place, 1, "beyond", ["x", "y"])
-        inner = builder.decision((node, 0), 0, "late", ["good", "bad"])
-        for move, payoff in enumerate((1, -1)):
-            builder.terminal((inner, move), [payoff, payoff])
-        builder.terminal((node, 1), [0, 0])
-
-    assert removed_names(chain(beyond, Fraction(1, 2))) == {"bad", "y", "out"}
-    # without "bad", "y" is dominated; but when "bad" goes, "in" has gone as well
-    assert removed_names(chain(beyond, 5)) == {"bad", "in"}
+        tree = builder.tree()
+        assert tree.exact
+        assert labels(tree, dominated_actions(tree) > 0) == {("P1", "root", worse)}
 
 
 def test_game_without_decisions_has_none_to_remove() -> None:
@@ -135,74 +102,52 @@ def test_game_in_floats_is_treated_alike() -> None:
 # -- against the definition, node by node -------------------------------------------------------
 
 
-class ByDefinition:
+def rounds_by_definition(tree: GameTree) -> list[int]:
     """The rule by plain recursion over the nodes, in Fractions."""
+    walk, gone = TreeWalk(tree, [0] * tree.n_actions), set[int]()
+    rounds = [0] * tree.n_actions
 
-    def __init__(self, tree: GameTree) -> None:
-        self.tree = tree
-        self.children: dict[int, list[int]] = {}
-        for node, parent in enumerate(tree.parent.tolist()):
-            self.children.setdefault(parent, []).append(node)
-        numerators, denominator = tree.payoffs.rational()
-        self.payoffs = {
-            node: [Fraction(int(value), denominator) for value in row]
-            for node, row in zip(tree.terminals.tolist(), numerators, strict=True)
-        }
+    def below(node: int) -> list[int]:
+        return [child for child in walk.children[node] if tree.incoming[child] not in gone]
 
-    def round_of(self) -> list[int]:
-        rounds = [0] * self.tree.n_actions
-        for number in range(1, self.tree.n_actions + 2):
-            gone = {action for action, value in enumerate(rounds) if value}
-            found = self.one_round(gone)
-            if not found:
-                break
-            for action in found:
-                rounds[action] = number
-        return rounds
+    def alive(node: int = 0) -> list[int]:
+        return [node, *(found for child in below(node) for found in alive(child))]
 
-    def one_round(self, gone: set[int]) -> set[int]:
-        tree, found = self.tree, set()
-        alive = self.alive(gone)
-        for i in range(tree.n_infosets):
-            start, stop = tree.action_start[i], tree.action_start[i + 1]
-            nodes = [node for node in alive if tree.infoset[node] == i]
-            kept = [action for action in range(start, stop) if action not in gone]
-            for a in kept if nodes else ():
-                for b in kept:
-                    equal = self.covers(a, b, nodes, gone) and b > a
-                    if b != a and self.covers(b, a, nodes, gone) and not equal:
-                        found.add(a)
-        return found
+    def extreme(pick: Any, node: int, player: int) -> Fraction:
+        if walk.mover[node] == TERMINAL:
+            return walk.payoff[node][player]
+        values = {child: extreme(pick, child, player) for child in below(node)}
+        if walk.mover[node] == CHANCE:
+            return sum((walk.chance[c] * v for c, v in values.items()), Fraction(0))
+        return pick(values.values())
 
-    def covers(self, better: int, worse: int, nodes: list[int], gone: set[int]) -> bool:
-        start = self.tree.action_start[self.tree.infoset[nodes[0]]]
-        player = self.tree.player[nodes[0]]
+    def covers(better: int, worse: int, nodes: list[int]) -> bool:
+        moves, player = [walk.children[node] for node in nodes], walk.mover[nodes[0]]
         return all(
-            self.extreme(min, self.children[node][better - start], player, gone)
-            >= self.extreme(max, self.children[node][worse - start], player, gone)
-            for node in nodes
+            extreme(min, here[better], player) >= extreme(max, here[worse], player)
+            for here in moves
         )
 
-    def extreme(self, pick: Any, node: int, player: int, gone: set[int]) -> Fraction:
-        tree = self.tree
-        if tree.player[node] == TERMINAL:
-            return self.payoffs[node][player]
-        below = [c for c in self.children[node] if tree.incoming[c] not in gone]
-        values = [self.extreme(pick, child, player, gone) for child in below]
-        if tree.player[node] == CHANCE:
-            weights = [Fraction(int(tree.chance[c]), tree.chance_denominator) for c in below]
-            return sum((w * v for w, v in zip(weights, values, strict=True)), Fraction(0))
-        return pick(values)
-
-    def alive(self, gone: set[int], node: int = 0) -> list[int]:
-        below = [c for c in self.children.get(node, []) if self.tree.incoming[c] not in gone]
-        return [node, *(found for child in below for found in self.alive(gone, child))]
+    number, found = 0, {-1}
+    while found:
+        number, found, nodes_alive = number + 1, set(), alive()
+        for infoset, start in enumerate(tree.action_start[:-1].tolist()):
+            nodes = [node for node in nodes_alive if walk.infoset[node] == infoset]
+            kept = [move for move in range(walk.sizes[infoset]) if start + move not in gone]
+            for a, b in itertools.permutations(kept, 2) if nodes else ():
+                # of equal actions the first stays
+                if covers(b, a, nodes) and not (a < b and covers(a, b, nodes)):
+                    found.add(start + a)
+        gone |= found
+        for action in found:
+            rounds[action] = number
+    return rounds
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_rounds_are_those_of_the_definition_on_random_trees(seed: int) -> None:
     for tree in (few_payoffs(seed), random_tree(seed, depth=5)):
-        assert dominated_actions(tree).tolist() == ByDefinition(tree).round_of()
+        assert dominated_actions(tree).tolist() == rounds_by_definition(tree)
 
 
 def test_random_trees_have_something_to_remove_and_several_rounds() -> None:

@@ -105,14 +105,6 @@ def test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret() ->
     assert finding.record(None, None).exact["regrets"] == [str(exact), "0"]
 
 
-def test_refutation_test_notices_a_verifier_without_certificates(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("eqbench.harness.judge.certify", lambda *of: None)
-    with pytest.raises(AssertionError):
-        test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret()
-
-
 def test_exact_regret_is_named_as_a_fraction_or_where_that_is_long_as_a_decimal() -> None:
     uniform = BehaviorProfile.uniform(TREE)
     worst = verify_exactly(TREE, uniform).max_regret

@@ -1,4 +1,4 @@
-"""Conditional action values of the logit tracer and their derivatives."""
+"""Conditional action values of the logit tracer, their derivatives, and elimination."""
 
 from __future__ import annotations
 
@@ -11,110 +11,110 @@ from random_trees import random_tree
 from tree_walk import TreeWalk
 
 import eqbench
-from eqbench.model.choices import Choices
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import GameTree
 
-flat_trees = importlib.import_module("eqbench.solvers.logit.flat_tree")
 kernels = importlib.import_module("eqbench.solvers.logit.kernels")
-elimination = importlib.import_module("eqbench.solvers.logit.elimination")
-steps = importlib.import_module("eqbench.solvers.logit.steps")
+branches = importlib.import_module("eqbench.solvers.logit.branch")
+elimination = importlib.import_module("eqbench.solvers.elimination")
 
 GAMES = ["kuhn2", "kuhn3_reduced", "skp", "jordan", "random(players=3,actions=4)", "grown 6"]
 
 
-def tree_of(name: str) -> GameTree:
-    if name.startswith("grown"):  # chance moves after players, sets with one action
-        return random_tree(int(name.split()[1]))
-    return eqbench.load_game(name).tree
+def prepared(name: str) -> tuple[GameTree, Any, Any]:
+    """The tree, flat and not, and memory; of grown ones chance moves after players."""
+    grown = name.startswith("grown")
+    tree = random_tree(int(name.split()[1])) if grown else eqbench.load_game(name).tree
+    flat = kernels.flat_tree(tree)
+    return tree, flat, kernels.workspace(flat)
 
 
-def log_odds(tree: GameTree, behavior: np.ndarray) -> np.ndarray:
-    choices = Choices.of(tree)
-    return np.log(behavior[choices.action] / behavior[choices.first])
-
-
-def prepared(tree: GameTree) -> tuple[Any, Any]:
-    flat = flat_trees.flat_tree(tree, Choices.of(tree))
-    return flat, flat_trees.workspace(flat)
-
-
-def gains(flat: Any, work: Any) -> np.ndarray:
-    """Values less those of the first action of the same set, (F,)."""
-    sizes = np.diff(flat.start)
-    differences = work.values - np.repeat(work.values[flat.start[:-1]], sizes)
-    return np.delete(differences, flat.start[:-1])
+def against_first(flat: Any, values: np.ndarray) -> np.ndarray:
+    """Differences from the first action of the same set, (F,), of values (K,)."""
+    first = np.repeat(values[flat.start[:-1]], np.diff(flat.start))
+    return np.delete(values - first, flat.start[:-1])
 
 
 @pytest.mark.parametrize("name", [*GAMES, "grown 2", "grown 11"])
 def test_values_are_those_of_a_walk_over_the_tree(name: str) -> None:
-    tree = tree_of(name)
+    tree, flat, work = prepared(name)
     behavior = random_profile(tree, np.random.default_rng(0))
-    flat, work = prepared(tree)
-    kernels.action_values(flat, log_odds(tree, behavior), work)
-    reach, expected = TreeWalk(tree, behavior).counterfactual()
-    infosets, made = Choices.of(tree).infoset, gains(flat, work)
-    f = 0
-    for infoset in infosets.tolist():
-        for move in range(1, len(tree.infoset_actions[infoset])):
-            if reach[infoset]:
-                gain = (expected[infoset][move] - expected[infoset][0]) / reach[infoset]
-                assert made[f] == pytest.approx(float(gain), abs=1e-12)
-            else:  # chance never leads there
-                assert made[f] == 0
-            f += 1
-    assert f == len(made) > 0
+    kernels.action_values(flat, against_first(flat, np.log(behavior[flat.action])), work)
+    reach, walked = TreeWalk(tree, behavior).counterfactual()
+    assert len(flat.owner) == sum(len(actions) > 1 for actions in tree.infoset_actions)
+    for begin, end in zip(flat.start[:-1], flat.start[1:], strict=True):
+        infoset = int(np.searchsorted(tree.action_start, flat.action[begin], "right")) - 1
+        gains = np.zeros(end - begin)  # where chance never leads there
+        if reach[infoset]:
+            gains = [float((v - walked[infoset][0]) / reach[infoset]) for v in walked[infoset]]
+        made = work.values[begin:end] - work.values[begin]
+        np.testing.assert_allclose(made, gains, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_matrix_is_the_derivative_of_the_residual(name: str) -> None:
-    tree = tree_of(name)
-    flat, work = prepared(tree)
-    rng = np.random.default_rng(3)
-    size = Choices.of(tree).size
-    prior, point = rng.normal(size=size), np.append(2 * rng.normal(size=size), 1.7)
+    _, flat, work = prepared(name)
+    rng, size = np.random.default_rng(3), len(flat.prior)
+    flat = flat._replace(prior=rng.normal(size=size))
+    point = np.append(2 * rng.normal(size=size), 1.7)
     scale, border = rng.uniform(0.5, 2.0, size + 1), rng.normal(size=size + 1)
+    work.scale[:], work.border[:] = scale, border
 
     def residual(at: np.ndarray) -> np.ndarray:
-        kernels.newton_system(flat, prior, at, np.ones(size + 1), border, work)
-        return work.right[:-1].copy()
+        kernels.newton_system(flat, work, at)
+        return work.right[0, :-1] * scale[:-1]
 
-    columns = []
-    for step in 1e-6 * np.eye(size + 1):
-        columns.append((residual(point + step) - residual(point - step)) / 2e-6)
-    expected = np.stack(columns, axis=1) * scale / scale[:-1, None]
-    kernels.newton_system(flat, prior, point, scale, border, work)
+    columns = [
+        (residual(point + step) - residual(point - step)) / 2e-6 for step in 1e-6 * np.eye(size + 1)
+    ]
+    made = residual(point)
+    expected = np.stack(columns, axis=1) / scale[:-1, None]
     largest = np.abs(expected).max()
-    matrix = work.bordered[:, np.append(flat.column, size)]
-    np.testing.assert_allclose(matrix[:-1], expected, atol=1e-7 * largest)
-    np.testing.assert_array_equal(matrix[-1], border)
-    assert work.right[-1] == 0
+    np.testing.assert_allclose(work.bordered[:-1], expected, atol=1e-7 * largest)
+    np.testing.assert_array_equal(work.bordered[-1], border)
+    np.testing.assert_array_equal(work.right[1], np.append(np.zeros(size), 1.0))
+    assert work.right[0, -1] == 0
     kernels.action_values(flat, point[:-1], work)
-    expected_residual = point[:-1] - prior - 1.7 * gains(flat, work)
-    kernels.newton_system(flat, prior, point, scale, border, work)
-    np.testing.assert_allclose(work.right[:-1] * scale[:-1], expected_residual, atol=1e-12)
+    expected = point[:-1] - flat.prior - 1.7 * against_first(flat, work.values)
+    np.testing.assert_allclose(made, expected, atol=1e-12)
 
 
 def test_beliefs_survive_reaches_that_no_float_can_hold() -> None:
     """Moves of probability exp(-5000) and less still leave beliefs that sum to 1."""
-    tree = eqbench.load_game("kuhn3").tree
-    flat, work = prepared(tree)
-    z = 5000.0 * np.random.default_rng(0).normal(size=Choices.of(tree).size)
-    kernels.action_values(flat, z, work)
+    tree, flat, work = prepared("kuhn3")
+    kernels.action_values(
+        flat, 5000.0 * np.random.default_rng(0).normal(size=len(flat.prior)), work
+    )
     total = np.add.reduceat(work.belief[flat.decision], flat.node_start[:-1])
     np.testing.assert_allclose(total, 1.0, atol=1e-12)
-    assert np.isfinite(work.values).all()
-    span = float(np.ptp(tree.payoffs.table))
-    assert np.abs(work.values).max() <= span
+    assert np.abs(work.values).max() <= float(np.ptp(tree.payoffs.table))
 
 
-def test_stops_are_found_in_the_direction_of_travel() -> None:
-    stops = np.array([1.0, 2.0, 5.0])
-    assert steps.stop_between(stops, 0.0, 10.0) == 1.0
-    assert steps.stop_between(stops, 1.0, 2.0) == 2.0
-    assert steps.stop_between(stops, 6.0, 0.5) == 5.0
-    assert steps.stop_between(stops, 5.0, 1.5) == 2.0
-    assert np.isnan(steps.stop_between(stops, 2.0, 4.0))
+def test_log_odds_are_measured_against_the_most_probable_action() -> None:
+    """Whichever action comes first, a change has one size and one plane across it."""
+    logs = np.array([-7000.0, -0.5, -1.0, -40.0])
+    change, other = np.array([-60.0, 0.02, -0.03, 1.0]), np.array([5.0, 0.7, 0.1, -3.0])
+    sizes, products = [], []
+    for order in ([0, 1, 2, 3], [1, 0, 2, 3], [3, 2, 1, 0]):
+        _, flat, work = prepared("random(players=2,actions=4)")
+        zero, measured = np.zeros(4), np.empty(7)  # player 2 and lambda stay
+        points = [np.concatenate([v[order][1:] - v[order][0], zero]) for v in (logs, change, other)]
+        branches.set_units(flat, work, points[0])
+        sizes.append(branches.in_units(flat, work, points[1], measured))
+        branches.set_plane(flat, work, points[1])
+        products.append(work.border @ points[2])
+    np.testing.assert_allclose(sizes, sizes[0], rtol=1e-12)
+    np.testing.assert_allclose(products, products[0], rtol=1e-12)
+    assert sizes[0] == pytest.approx(0.05 / np.sqrt(1.25))
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "stop"),
+    [(0.0, 10.0, 1.0), (1.0, 2.0, 2.0), (6.0, 0.5, 5.0), (5.0, 1.5, 2.0), (2.0, 4.0, np.nan)],
+)
+def test_stops_are_found_in_the_direction_of_travel(here: float, there: float, stop: float) -> None:
+    found = branches.stop_between(np.array([1.0, 2.0, 5.0]), here, there)
+    np.testing.assert_equal(found, stop)
 
 
 @pytest.mark.parametrize(("size", "share"), [(1, 1.0), (30, 1.0), (60, 0.05), (150, 0.02)])
@@ -122,31 +122,26 @@ def test_elimination_solves_full_and_sparse_equations(size: int, share: float) -
     rng = np.random.default_rng(size)
     matrix = np.where(rng.random((size, size)) < share, rng.normal(size=(size, size)), 0.0)
     matrix[rng.permutation(size), np.arange(size)] += 1.0
-    right, solution = rng.normal(size=size), np.empty(size)
+    right, solution = rng.normal(size=(2, size)), np.empty((2, size))
     sign = elimination.eliminate(matrix.copy(), right.copy(), solution)
     assert sign == np.linalg.slogdet(matrix).sign
-    np.testing.assert_allclose(matrix @ solution, right, atol=1e-9)
+    np.testing.assert_allclose(solution @ matrix.T, right, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     "matrix", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 1.0], [0.0, 2.0]], [[np.inf, 1.0], [1.0, 1.0]]]
 )
 def test_elimination_refuses_matrices_without_a_solution(matrix: list[list[float]]) -> None:
-    assert elimination.eliminate(np.array(matrix), np.ones(2), np.empty(2)) == 0
+    assert elimination.eliminate(np.array(matrix), np.ones((2, 2)), np.empty((2, 2))) == 0
 
 
 def test_what_is_latest_is_eliminated_first() -> None:
     """In this order the factors of poker matrices remain sparse."""
-    tree = eqbench.load_game("kuhn3").tree
-    flat, _ = prepared(tree)
-    earliest = np.repeat(flat.decision[flat.node_start[:-1]], np.diff(flat.start) - 1)
-    order = np.argsort(flat.column)
-    assert (np.diff(earliest[order].astype(int)) <= 0).all()
-    assert sorted(flat.column) == list(range(Choices.of(tree).size))
+    _, flat, _ = prepared("kuhn3")
+    assert (np.diff(flat.decision[flat.node_start[:-1]].astype(int)) <= 0).all()
 
 
 def test_memory_is_that_of_the_matrices() -> None:
-    game = eqbench.load_game("kuhn3")
-    _, work = prepared(game.tree)
+    tree, _, work = prepared("kuhn3")
     made = work.by_log.nbytes + work.bordered.nbytes
-    assert flat_trees.bytes_needed(game.tree) == pytest.approx(made, rel=0.05)
+    assert kernels.bytes_needed(tree) == pytest.approx(made, rel=0.05)

@@ -13,7 +13,6 @@ from scipy.optimize import linprog
 from solver_cases import bimatrix, lottery, run, with_payoffs
 
 import eqbench
-from eqbench.model import reference
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
@@ -65,41 +64,6 @@ def merged(tree: GameTree, player: int) -> Game:
     return Game("merged", builder.tree())
 
 
-# -- the joint player ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["kuhn2", "kuhn3", "skp", "jordan", "random 3"])
-def test_single_player_has_the_sequences_of_the_sequence_form(name: str) -> None:
-    game = load(name)
-    form, tree = game.sequence_form, game.tree
-    for player in range(tree.n_players):
-        own = joint_player(tree, [player])
-        ends_in = form.sequence_infoset[form.n_players :]
-        actions = np.flatnonzero(form.infoset_player[ends_in] == player)
-        np.testing.assert_array_equal(np.sort(own.action[1:]), actions)
-        assert own.n_infosets == np.sum(tree.infoset_player == player)
-        weights = reference.realization(form, random_profile(tree, np.random.default_rng(0)))
-        plan = np.append(1.0, weights[own.action[1:] + form.n_players])
-        right = np.eye(1, own.n_infosets + 1)[0]
-        np.testing.assert_allclose(own.flow() @ plan, right, atol=1e-15)
-
-
-def test_joint_player_knows_what_its_members_saw_and_did() -> None:
-    """Second and third player of three-player Kuhn poker: their cards, once both have moved."""
-    tree = eqbench.load_game("kuhn3").tree
-    both = joint_player(tree, [1, 2])
-    alone = [joint_player(tree, [player]) for player in (1, 2)]
-    # P2 moves first, with 4 cards after K and after B, and cannot know what P3 holds
-    assert np.sum(both.parent == 0) == 8
-    assert both.n_infosets == merged(tree, 0).tree.infoset_player.tolist().count(1)
-    assert both.n_infosets > sum(player.n_infosets for player in alone)
-
-
-def test_joint_player_without_members_does_nothing() -> None:
-    nobody = joint_player(lottery().tree, [])
-    assert (nobody.n_sequences, nobody.n_infosets) == (1, 0)
-
-
 # -- values -------------------------------------------------------------------------------
 
 
@@ -142,6 +106,11 @@ def test_value_follows_the_units_of_the_payoffs(factor: float, shift: float) -> 
     for player in range(2):
         solution = maximin.MaximinProgram.of(changed.tree, player).solve(60)
         assert solution.value == pytest.approx(factor * 2 / 3 + shift, rel=1e-12)
+
+
+def test_joint_player_without_members_does_nothing() -> None:
+    nobody = joint_player(lottery().tree, [])
+    assert (nobody.n_sequences, nobody.n_infosets) == (1, 0)
 
 
 # -- the solver of one program ------------------------------------------------------------

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from functools import cache
 
 import numpy as np
 import pytest
-from solver_cases import bimatrix, odd_games
+from solver_cases import bimatrix, max_regret, odd_games, plans_of, solved
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.realization import RealizationPlan
-from eqbench.verification import verify
 
 polishing = importlib.import_module("eqbench.solvers.polish.plans")
 PlanGame = polishing.PlanGame
@@ -32,28 +28,9 @@ GAMES = (
 )
 
 
-@cache
-def plans_near_equilibrium(spec: str) -> tuple[Game, np.ndarray]:
-    """A game, and plans (S,) of an equilibrium of moderate precision."""
-    game = eqbench.load_game(spec)
-    budget = eqbench.Budget(time_s=600, iterations=5000, target=1e-9)
-    result = eqbench.solve(game, "arclength(starts=0,branch=false)", budget)
-    return game, plans_of(game, result.equilibria[0].profile.probabilities)
-
-
-def plans_of(game: Game, behavior: np.ndarray) -> np.ndarray:
-    """Plans (S,) that play like a behavior profile (A,)."""
-    return RealizationPlan.of(game.sequence_form, behavior).weights
-
-
 def noisy(plans: np.ndarray, noise: float, seed: int = 3) -> np.ndarray:
     """Weights (S,) near plans, which violate flow."""
     return plans + noise * np.random.default_rng(seed).uniform(-1, 1, len(plans))
-
-
-def true_regret(game: Game, behavior: np.ndarray) -> float:
-    """Max regret measured on the tree."""
-    return float(verify(game.tree, BehaviorProfile.of(game.tree, behavior)).max_regret)
 
 
 # -- what comes out --------------------------------------------------------------------------------
@@ -62,12 +39,12 @@ def true_regret(game: Game, behavior: np.ndarray) -> float:
 @pytest.mark.parametrize("noise", [1e-9, 1e-7, 1e-5])
 @pytest.mark.parametrize("spec", GAMES)
 def test_noise_that_violates_flow_is_polished_away(spec: str, noise: float) -> None:
-    game, plans = plans_near_equilibrium(spec)
+    game, plans = solved(spec)
     given = noisy(plans, noise)
     kept = given.copy()
     made = polishing.polish(game, given)
     np.testing.assert_array_equal(given, kept)
-    assert max(true_regret(game, made.behavior), made.regret) <= 1e-14 * game.tree.payoff_range
+    assert max(max_regret(game, made.behavior), made.regret) <= 1e-14 * game.tree.payoff_range
     assert made.regret == game.payoff_model().regrets(made.behavior).max()
     np.testing.assert_allclose(plans_of(game, made.behavior), made.weights, rtol=0, atol=1e-15)
 
@@ -78,9 +55,9 @@ def test_last_iterate_of_a_learning_method_is_polished(seed: int) -> None:
     budget = eqbench.Budget(time_s=600, iterations=20_000, target=1e-6)
     run = eqbench.solve(game, "pcfr_plus(start=random)", budget, seed=seed)
     before = run.equilibria[0].profile.probabilities
-    assert true_regret(game, before) > 1e-10
+    assert max_regret(game, before) > 1e-10
     made = polishing.polish(game, plans_of(game, before))
-    assert true_regret(game, made.behavior) <= 1e-15
+    assert max_regret(game, made.behavior) <= 1e-15
     # the equilibrium nearby and not another one
     assert np.abs(made.weights - plans_of(game, before)).max() <= 1e-2
 
@@ -118,7 +95,7 @@ def test_singular_and_empty_games_are_polished_without_complaint(name: str) -> N
     game = odd_games()[name]
     weights = np.random.default_rng(0).uniform(-1, 1, game.sequence_form.n_sequences)
     made = polishing.polish(game, weights)
-    assert true_regret(game, made.behavior) == pytest.approx(0, abs=1e-14)
+    assert max_regret(game, made.behavior) == pytest.approx(0, abs=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(1, 6))
@@ -128,7 +105,7 @@ def test_result_is_never_worse_than_the_input_made_feasible(seed: int) -> None:
     start = polishing.measured(PlanGame(game), PlanGame(game).feasible(weights))
     made = polishing.polish(game, weights)
     assert made.regret <= start.regret
-    assert true_regret(game, made.behavior) == pytest.approx(made.regret, abs=1e-12)
+    assert max_regret(game, made.behavior) == pytest.approx(made.regret, abs=1e-12)
 
 
 @pytest.mark.parametrize("weights", [np.ones(3), np.full(8, np.nan), np.full(8, np.inf)])
@@ -153,7 +130,7 @@ def test_weights_are_shared_out_also_if_negative_or_too_small_for_frequencies() 
 def test_steps_that_make_things_worse_are_discarded(
     spec: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game, plans = plans_near_equilibrium(spec)
+    game, plans = solved(spec)
     plan_game = PlanGame(game)
     start = polishing.measured(plan_game, plan_game.feasible(noisy(plans, 1e-6)))
     proposals = []
@@ -183,7 +160,7 @@ LINEAR = {"closer": lambda *_: None}
 def test_steps_of_one_kind_alone_reach_the_equilibrium(
     monkeypatch: pytest.MonkeyPatch, others: dict[str, object]
 ) -> None:
-    game, plans = plans_near_equilibrium("kuhn3")
+    game, plans = solved("kuhn3")
     for name, value in others.items():
         monkeypatch.setattr(polishing, name, value)
     plan_game = PlanGame(game)
@@ -194,7 +171,7 @@ def test_steps_of_one_kind_alone_reach_the_equilibrium(
 
 @pytest.mark.parametrize("price", polishing.PRICES)
 def test_linear_program_keeps_to_the_constraints(price: float) -> None:
-    game, plans = plans_near_equilibrium("kuhn3")
+    game, plans = solved("kuhn3")
     plan_game = PlanGame(game)
     start = plan_game.feasible(np.maximum(noisy(plans, 1e-4), plans))
     made = polishing.linearized(plan_game, start, price)
@@ -205,7 +182,7 @@ def test_linear_program_keeps_to_the_constraints(price: float) -> None:
 
 
 def test_slacks_are_zero_where_an_equilibrium_plays_and_gap_is_the_sum_of_regrets() -> None:
-    game, plans = plans_near_equilibrium("kuhn3")
+    game, plans = solved("kuhn3")
     exact = polishing.polish(game, plans)
     slacks = PlanGame(game).slacks(exact.weights)
     assert slacks.min() >= 0

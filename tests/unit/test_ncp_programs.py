@@ -8,14 +8,15 @@ from __future__ import annotations
 import importlib
 import itertools
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from agreement import draw_behavior
 from numpy.typing import NDArray
 from random_trees import random_tree
 from scipy.optimize import Bounds, LinearConstraint, milp
+from solver_cases import plans_of, solved
 from szafron_family import member
 from three_player_kuhn import szafron_profile
 
@@ -62,32 +63,11 @@ def named(spec: str) -> Game:
     return Game(spec, random_tree(int(seed))) if kind == "tree" else eqbench.load_game(spec)
 
 
-@cache
-def solved(spec: str) -> tuple[Game, np.ndarray]:
-    """A game and plans (S,) of an equilibrium that another solver finds."""
-    game = eqbench.load_game(spec)
-    budget = eqbench.Budget(time_s=600, iterations=20_000, target=1e-12)
-    found = eqbench.solve(game, "arclength(starts=0,branch=false)", budget).equilibria[0]
-    assert found.max_regret <= 1e-12
-    return game, plans_of(game, found.profile.probabilities)
-
-
 def program_of(game: Game, formulation: str, removed: NDArray | None = None, **options: Any) -> Any:
     """The formulated program."""
     compact = presolve.CompactGame.of(game.sequence_form, removed, verbatim=formulation == "paper")
     constant = ncp.constant_sum(game)
     return formulations.formulate(compact, formulation, constant=constant, **options)
-
-
-def plans_of(game: Game, behavior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Plans (S,) that play like a behavior profile (A,)."""
-    return RealizationPlan.of(game.sequence_form, behavior).weights
-
-
-def random_pure(game: Game, rng: np.random.Generator) -> np.ndarray:
-    """Behavior (A,) that always takes one action."""
-    sizes = [len(actions) for actions in game.tree.infoset_actions]
-    return np.concatenate([np.eye(size)[rng.integers(size)] for size in sizes])
 
 
 def measured(game: Game, behavior: np.ndarray) -> Any:
@@ -286,7 +266,7 @@ def test_equilibria_satisfy_all_constraints_and_nothing_else_does(
     np.testing.assert_allclose(formulated.weights(values), plans, rtol=0, atol=1e-15)
     assert least_violation(formulated, formulation, plans) <= 1e-9  # the yardstick itself
     rng = np.random.default_rng(0)
-    for behavior in (random_profile(game.tree, rng), random_pure(game, rng)):
+    for behavior in (random_profile(game.tree, rng), draw_behavior(game.tree, rng, "pure")):
         assert measured(game, behavior).max_regret > 1e-2
         wrong = plans_of(game, behavior)
         assert least_violation(formulated, formulation, wrong) > 1e-3
@@ -404,7 +384,7 @@ def test_bounds_hold_whatever_is_played(spec: str) -> None:
     first = form.sequence_infoset[own][compact.block_start[:-1] - n]
     nearest = np.inf
     for _ in range(100):
-        for behavior in (random_profile(game.tree, rng), random_pure(game, rng)):
+        for behavior in (random_profile(game.tree, rng), draw_behavior(game.tree, rng, "pure")):
             worth, best = best_replies(form, plans_of(game, behavior))
             slacks = best[form.sequence_infoset[own]] - worth[own]
             for values, limits in (

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from solver_cases import bimatrix, odd_games
+from solver_cases import bimatrix, odd_games, plans_of, with_payoffs
 
 import eqbench
 from eqbench.equilibria.known import known_sets
 from eqbench.errors import UsageError
-from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.realization import RealizationPlan
 from eqbench.verification import verify, verify_exactly
 
 rational = importlib.import_module("eqbench.solvers.ncp.rational")
@@ -23,17 +22,9 @@ polishing = importlib.import_module("eqbench.solvers.polish.plans")
 PlanGame = polishing.PlanGame
 
 
-def near_equilibrium(game: Game, seed: int) -> np.ndarray:
-    """Behavior (A,) where a learning method ends that starts at random."""
-    budget = eqbench.Budget(iterations=5_000, target=1e-8)
-    run = eqbench.solve(game, "pcfr_plus(start=random)", budget, seed=seed)
-    return run.equilibria[0].profile.probabilities
-
-
 def exact_near(game: Game, behavior: np.ndarray, **options: object) -> tuple[Fraction, ...] | None:
     """The rational equilibrium near a behavior profile (A,)."""
-    plans = RealizationPlan.of(game.sequence_form, behavior).weights
-    return rational.exact_equilibrium(game, plans, **options)
+    return rational.exact_equilibrium(game, plans_of(game, behavior), **options)
 
 
 def exact_regret(game: Game, frequencies: tuple[Fraction, ...]) -> Fraction:
@@ -49,17 +40,11 @@ def minority_game() -> Game:
     which gives ``p = sqrt(2) - 1``; near it there is no other equilibrium.
     """
     gain = (1, 0, -2)
-    builder = TreeBuilder(["P1", "P2", "P3"])
-    root = builder.decision(None, 0, "", ["A", "B"])
-    for a in range(2):
-        second = builder.decision((root, a), 1, "", ["A", "B"])
-        for b in range(2):
-            third = builder.decision((second, b), 2, "", ["A", "B"])
-            for c in range(2):
-                others = (b + c, a + c, a + b)
-                payoffs = [gain[o] * m for o, m in zip(others, (a, b, c), strict=True)]
-                builder.terminal((third, c), payoffs)
-    return Game("minority", builder.tree())
+    rows = [
+        [gain[sum(moves) - move] * move for move in moves]
+        for moves in itertools.product(range(2), repeat=3)
+    ]
+    return with_payoffs(eqbench.load_game("random(players=3,actions=2)"), rows)
 
 
 ROOT = 2**0.5 - 1
@@ -70,7 +55,9 @@ IRRATIONAL = np.array([1 - ROOT, ROOT] * 3)
 @pytest.mark.parametrize("seed", range(4))
 def test_there_is_an_exact_equilibrium_near_each_end_of_learning(spec: str, seed: int) -> None:
     game = eqbench.load_game(spec)
-    near = near_equilibrium(game, seed)
+    budget = eqbench.Budget(iterations=5_000, target=1e-8)
+    run = eqbench.solve(game, "pcfr_plus(start=random)", budget, seed=seed)
+    near = run.equilibria[0].profile.probabilities
     found = exact_near(game, near)
     assert found is not None
     assert exact_regret(game, found) == 0
@@ -79,21 +66,6 @@ def test_there_is_an_exact_equilibrium_near_each_end_of_learning(spec: str, seed
     payoffs = verify(game.tree, BehaviorProfile.of(game.tree, near)).payoffs
     exact = BehaviorProfile.of_exact(game.tree, found)
     np.testing.assert_allclose(verify(game.tree, exact).payoffs, payoffs, atol=5e-3)
-
-
-@pytest.mark.parametrize(
-    ("spec", "expected"),
-    [
-        ("rock_paper_scissors", Fraction(1, 3)),
-        ("shapley", Fraction(1, 3)),
-        ("jordan", Fraction(1, 2)),
-    ],
-)
-def test_isolated_equilibria_of_classics_are_found(spec: str, expected: Fraction) -> None:
-    game = eqbench.load_game(spec)
-    weights = np.append(np.ones(game.tree.n_players), np.full(game.tree.n_actions, expected + 1e-7))
-    found = rational.exact_equilibrium(game, weights)
-    assert found == (expected,) * game.tree.n_actions
 
 
 def test_seed_chooses_the_equilibrium_where_there_is_a_choice() -> None:
@@ -191,7 +163,7 @@ def test_exact_check_and_direct_values_agree_with_verifier_and_kernels(spec: str
         frequencies += [Fraction(c, sum(counts)) for c in counts]
     assert exact_regret(game, tuple(frequencies)) > 0
     assert not exact.is_equilibrium(frequencies)
-    weights = RealizationPlan.of(game.sequence_form, np.array(frequencies, dtype=float)).weights
+    weights = plans_of(game, np.array(frequencies, dtype=float))
     whole = np.array([int(Fraction(w) * 2**200) for w in weights], dtype=object)
     values = exact.direct_values(whole) / (exact.factor * 2 ** (200 * (game.tree.n_players - 1)))
     expected = PlanGame(game).model.direct_values(weights)

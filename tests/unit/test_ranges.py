@@ -24,10 +24,10 @@ from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import SCHEMA, CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.studies.ranges import (
+    RangesStudy,
     optima,
     quantities,
     ranges_csv,
-    ranges_report,
     ranges_summary,
     request_of,
     solver_for_ranges,
@@ -150,7 +150,7 @@ def test_gap_that_the_solver_takes_for_proved_closes_nothing(kuhn2: Game, tmp_pa
     assert not row["min"]["closed"]
     assert not row["max"]["closed"]
     assert row["verdict"] == "open"
-    assert "closed: 0 of 2 optima" in ranges_report(document).notes
+    assert "closed: 0 of 2 optima" in RangesStudy.report(document).notes
 
 
 def test_bound_of_a_stopped_solver_closes_if_it_meets_what_was_found(
@@ -202,7 +202,7 @@ def test_payoffs_close_and_are_shown_in_shares_of_their_range(tmp_path: Path, un
     document = ranges_summary(scaled, stored(tmp_path, ("P1",), low, high))
     (row,) = document["quantities"]
     assert (row["min"]["closed"], row["max"]["closed"]) == (True, False)
-    (shown,) = ranges_report(document).tables[0].rows
+    (shown,) = RangesStudy.report(document).tables[0].rows
     assert shown.values["smallest"] == f"{0.25 * unit:.6g}"
 
 
@@ -231,7 +231,7 @@ def test_any_frequency_counts_where_the_own_plan_never_leads(kuhn2: Game, tmp_pa
     assert (row["min"]["found"], row["max"]["found"]) == (0, 1)
     assert row["min"]["any_share"]
     assert row["verdict"] == "wider", "the publication has player 1 call"
-    (shown,) = ranges_report(document).tables[0].rows
+    (shown,) = RangesStudy.report(document).tables[0].rows
     assert (shown.values["smallest"], shown.values["largest"]) == ("0 (any)", "1 (any)")
     assert any("never reaches" in note for note in notes(document))
 
@@ -244,7 +244,7 @@ def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
     (row,) = document["quantities"]
     assert row["verdict"] == "open"
     assert row["min"]["gap"] == pytest.approx(0.5 - 1 / 18)
-    (shown,) = ranges_report(document).tables[0].rows
+    (shown,) = RangesStudy.report(document).tables[0].rows
     assert (shown.values["at least"], shown.values["smallest"]) == ("-0.5", "-0.0555556")
     assert any(note.startswith("limit: min P1") for note in notes(document))
 
@@ -274,20 +274,20 @@ def test_range_that_no_solver_could_look_for_is_not_open(
         run = stored(tmp_path / str(count), ("P1",), *records)
         document = ranges_summary(kuhn2, run)
         assert document["quantities"][0]["verdict"] == expected
-        (row,) = ranges_report(document).tables[0].rows
+        (row,) = RangesStudy.report(document).tables[0].rows
         assert (row.values["closed below"], row.values["verdict"]) == (status, expected)
         assert any(note.startswith(f"{status}: min P1") for note in notes(document))
 
 
 def notes(document: dict[str, Any]) -> tuple[str, ...]:
-    return ranges_report(document).tables[0].notes
+    return RangesStudy.report(document).tables[0].notes
 
 
 def test_games_without_published_sets_have_no_verdict(tmp_path: Path) -> None:
     game = eqbench.load_game("random_tree(seed=1)")
     document = ranges_summary(game, stored(tmp_path, ("P1",)))
     assert document["quantities"][0]["verdict"] is None
-    titles = [column.title for column in ranges_report(document).tables[0].columns]
+    titles = [column.title for column in RangesStudy.report(document).tables[0].columns]
     assert "verdict" not in titles
     assert "largest" in titles
 

@@ -15,10 +15,11 @@ from command import PLUGINS
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import plain_text, print_report
+from eqbench.requests import GivenProfile
 from eqbench.studies.flow.points import read_points
-from eqbench.studies.flow.simulate import SimulationStudy, simulation_report
+from eqbench.studies.flow.simulate import SimulationStudy
 from eqbench.studies.frame import Session, StudyFolder
-from eqbench.studies.requests import GivenProfile, SimulationRequest
+from eqbench.studies.requests import SimulationRequest
 from eqbench.verification import verify
 
 UNIFORM = (GivenProfile("uniform", None),)
@@ -50,7 +51,8 @@ def untimed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def printed(document: dict[str, Any], width: int = 150) -> str:
-    return plain_text(lambda console: print_report(simulation_report(document), console), width)
+    report = SimulationStudy.report(document)
+    return plain_text(lambda console: print_report(report, console), width)
 
 
 def behavior(folder: Path, of: Any, run: dict[str, Any], name: str) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""What sequence_lp, lcp, semismooth and fictitious play have in common, as tables of cases."""
+"""What solvers of one kind have in common, as tables of cases."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,7 @@ from solver_cases import (
 import eqbench
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
-from eqbench.solver import is_deterministic, refusal_of
+from eqbench.solver import Monitor, is_deterministic, refusal_of
 
 CONSTANT_SUM = ["kuhn2", "kuhn(players=2,cards=13)", "rock_paper_scissors", "matching_pennies"]
 GENERAL_SUM = [*CONSTANT_SUM, "prisoners_dilemma", "battle_of_sexes", "shapley"]
@@ -203,6 +204,8 @@ def test_budget_ends_a_run_with_what_is_in_hand(
         ("mccfr", "kuhn3", False),
         ("lcp(start=random)", "battle_of_sexes", False),
         ("semismooth", "kuhn3", False),
+        ("replicator", "kuhn2", True),
+        ("replicator(start=random)", "kuhn2", False),
     ],
 )
 def test_only_what_draws_depends_on_the_seed(spec: str, game: str, is_same: bool) -> None:
@@ -213,6 +216,37 @@ def test_only_what_draws_depends_on_the_seed(spec: str, game: str, is_same: bool
     )
     np.testing.assert_array_equal(first, again)
     assert all(np.abs(first - other).max() < 1e-3 for other in others) == is_same
+
+
+@pytest.mark.parametrize(
+    ("spec", "game"),
+    [
+        *((name, "kuhn3") for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus")),
+        *((name, "kuhn3") for name in ("mccfr", "fictitious_play")),
+        ("lcp(start=random)", "kuhn(players=2,cards=13)"),
+        *(
+            (f"replicator(integrator={name},start=random)", "kuhn2")
+            for name in ("dop853", "heyoka")
+        ),
+    ],
+)
+def test_cutting_into_chunks_changes_no_bit(
+    spec: str, game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for cuts in ([300], [1] * 300, [1, 2, 97, 150, 50]):
+
+        def chunks(monitor: Monitor, cuts: list[int] = cuts) -> Iterator[tuple[int, int, bool]]:
+            for count in cuts:
+                start = monitor.work
+                yield start, count, True
+                monitor.work = start + count
+
+        monkeypatch.setattr(Monitor, "chunks", chunks)
+        result = run(spec, game, seed=5)
+        found.append([each.profile.probabilities.tobytes() for each in result.candidates])
+    assert found[0]
+    assert found == found[:1] * 3
 
 
 def test_frequencies_are_uniform_where_the_own_plan_does_not_lead() -> None:

@@ -15,8 +15,8 @@ from stability_cases import flow, given, printed, study
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
+from eqbench.requests import GivenProfile
 from eqbench.studies.flow.rest_points import rest_points, verdicts
-from eqbench.studies.requests import GivenProfile
 from eqbench.verification import verify
 
 # -- published sets -----------------------------------------------------------------------------
@@ -35,7 +35,7 @@ def test_equilibria_have_the_eigenvalues_of_their_game(
     spec: str, counts: dict[str, tuple[int, ...]]
 ) -> None:
     found = verdicts(eqbench.load_game(spec), flow(spec))
-    assert {v.name: tuple(v.representative.spectrum.counts.values()) for v in found} == counts
+    assert {v.name: tuple(v.looked[0].spectrum.counts.values()) for v in found} == counts
 
 
 def test_family_of_three_player_kuhn_poker_is_a_center_with_many_zeros() -> None:
@@ -48,20 +48,18 @@ def test_family_of_three_player_kuhn_poker_is_a_center_with_many_zeros() -> None
     ]
     for verdict in found:
         assert verdict.refuted == 0
-        assert (
-            verdict.representative.spectrum.verdict == "centre manifold of oscillatory dimension 4"
-        )
+        assert verdict.looked[0].spectrum.verdict == "centre manifold of oscillatory dimension 4"
         counts = [each.spectrum.counts for each in verdict.looked]
         assert max(each["unstable"] for each in counts) == 0
         # at least one for each parameter of the family
-        assert min(each["zero"] for each in counts) >= len(verdict.representative.figures) - 3
+        assert min(each["zero"] for each in counts) >= len(verdict.looked[0].figures) - 3
         assert all(sum(each.values()) == 48 for each in counts)
 
 
 def test_members_that_deviate_are_found_and_reported() -> None:
     """At alpha = 0 the first player bluffs with no card: two imaginary eigenvalues vanish."""
     (verdict,) = verdicts(eqbench.load_game("kuhn2"), flow("kuhn2"))
-    inside = verdict.representative.spectrum.verdict
+    inside = verdict.looked[0].spectrum.verdict
     (other,) = (each for each in verdict.looked if each.spectrum.verdict != inside)
     assert (other.place, other.figures) == ("corner", {"alpha": pytest.approx(0, abs=1e-14)})
     assert other.spectrum.counts == {

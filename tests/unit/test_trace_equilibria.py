@@ -19,7 +19,7 @@ from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.branch import distinct_payoffs, read_points
 from eqbench.studies.trace.follow import stretches
-from eqbench.studies.trace.study import trace_report
+from eqbench.studies.trace.study import TraceStudy
 from eqbench.verification import verify
 
 Traced = tuple[Path, dict[str, Any]]
@@ -135,7 +135,7 @@ def test_branch_that_turns_back_says_so_with_advice(tmp_path: Path) -> None:
 
 
 def printed(document: dict[str, Any], width: int = 140) -> str:
-    return plain_text(lambda console: print_report(trace_report(document), console), width)
+    return plain_text(lambda console: print_report(TraceStudy.report(document), console), width)
 
 
 def test_report_has_every_count_with_what_it_depends_on(skp: Traced) -> None:

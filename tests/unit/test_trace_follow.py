@@ -17,7 +17,7 @@ from eqbench.continuation import BranchPoint
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.studies.branch import read_points
 from eqbench.studies.frame import Session
-from eqbench.studies.trace.checkpoint import Progress
+from eqbench.studies.trace.checkpoint import OVER, Progress
 from eqbench.studies.trace.follow import crossings_of, pieces, start_of
 
 POINT = BranchPoint(3.0, np.full(2, 0.5), np.ones(2, bool), 1.0, "", {"t": np.array(0.0)})
@@ -136,7 +136,7 @@ def test_branch_goes_on_from_outside_as_if_it_had_not_been_stopped(tmp_path: Pat
     for _ in range(100):
         progress = followed(study(last=6, at=("5.9", "most"), most_points=2), tmp_path / "parts")
         stops.append(progress.outside is not None)
-        if progress.over:
+        if progress.outcome in OVER:
             break
     assert sum(stops) > 10
     parts = traced(study(last=6, at=("5.9", "most")), tmp_path / "parts")
@@ -234,10 +234,10 @@ def test_pieces_that_were_traced_one_by_one_are_those_of_one_trace(tmp_path: Pat
     for points in range(2, 100):
         case = study(**options, most_points=points)  # as in a process of its own
         progress = followed(case, parts)
-        if progress.over:
+        if progress.outcome in OVER:
             break
         assert (progress.outcome, progress.points) == ("points", points)
-    assert progress.over
+    assert progress.outcome in OVER
     files = [folder / "points.csv" for folder in (parts, tmp_path / "whole")]
     assert files[0].read_bytes() == files[1].read_bytes()
     made = traced(case, parts)

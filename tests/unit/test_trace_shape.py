@@ -11,15 +11,15 @@ import pytest
 
 import eqbench
 from eqbench.model.choices import Choices
-from eqbench.studies.branch import Branch
+from eqbench.studies.branch import Branch, crossing_counts
 from eqbench.studies.trace.follow import stretches
-from eqbench.studies.trace.study import NARROWEST, counts_of, in_the_middle_of_most
+from eqbench.studies.trace.study import NARROWEST, in_the_middle_of_most
 
 FOLDED = np.array([2.0, 2.6, 2.9, 2.5, 2.1, 2.3, 4.0])
 
 
 def test_counts_change_at_folds_between_points() -> None:
-    counts = counts_of(FOLDED, [(3, 3.0), (5, 2.05)])
+    counts = crossing_counts(FOLDED, 0.0, [(3, 3.0), (5, 2.05)])
     assert counts.breakpoints.tolist() == [2.0, 2.05, 3.0, 4.0]
     assert counts.counts.tolist() == [1, 3, 1]
     assert (counts.most, counts.intervals(3)) == (3, [(2.05, 3.0)])
@@ -27,11 +27,11 @@ def test_counts_change_at_folds_between_points() -> None:
 
 
 def test_counts_without_known_folds_are_those_of_the_points() -> None:
-    assert counts_of(FOLDED, []).breakpoints.tolist() == [2.0, 2.1, 2.9, 4.0]
+    assert crossing_counts(FOLDED, 0.0).breakpoints.tolist() == [2.0, 2.1, 2.9, 4.0]
 
 
 def test_window_has_the_number_of_points_that_was_found() -> None:
-    counts = counts_of(FOLDED, [(3, 3.0), (5, 2.05)])
+    counts = crossing_counts(FOLDED, 0.0, [(3, 3.0), (5, 2.05)])
     assert counts.window(2.5, 3) == (2.05, 3.0)
     assert counts.window(3.5, 1) == (3.0, 4.0)
     assert counts.window(2.5, 1) == (2.5, 2.5), "one crossing was found where three are expected"
@@ -39,16 +39,18 @@ def test_window_has_the_number_of_points_that_was_found() -> None:
 
 def test_narrow_winding_does_not_count_where_it_shall_not() -> None:
     values = np.array([2.0, 3.0, 3.0 - 1e-9, 4.0])
-    assert counts_of(values, []).most == 3
-    assert counts_of(values, [], NARROWEST).most == 1
+    assert crossing_counts(values, 0.0).most == 3
+    assert crossing_counts(values, NARROWEST).most == 1
 
 
 def test_value_with_most_points_is_short_and_within_its_interval() -> None:
-    assert in_the_middle_of_most(counts_of(FOLDED, [(3, 3.0), (5, 2.05)])) == Fraction(5, 2)
-    narrow = counts_of(np.array([2.0, 3.4466, 3.4436, 4.0]), [])
+    assert in_the_middle_of_most(crossing_counts(FOLDED, 0.0, [(3, 3.0), (5, 2.05)])) == Fraction(
+        5, 2
+    )
+    narrow = crossing_counts(np.array([2.0, 3.4466, 3.4436, 4.0]), 0.0)
     value = in_the_middle_of_most(narrow)
     assert value == Fraction("3.445")
-    tiny = counts_of(np.array([2.0, 3.40000071, 3.4000007, 4.0]), [])
+    tiny = crossing_counts(np.array([2.0, 3.40000071, 3.4000007, 4.0]), 0.0)
     assert Fraction("3.4000007") < in_the_middle_of_most(tiny) < Fraction("3.40000071")
 
 

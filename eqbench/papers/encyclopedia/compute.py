@@ -81,8 +81,8 @@ def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, int]:
     tree, last = game.tree, last_sequences(game.tree)
     plan = RealizationPlan.of(game.sequence_form, profile.probabilities).weights
     first, second = (own.max(axis=0) for own in _undominated(game, last))
-    idle = ~on_the_way(tree, plan[last].min(axis=1) > 0)
-    dominated = ~on_the_way(tree, first * second > 0)
+    idle = ~on_the_way(tree, tree.terminals[plan[last].min(axis=1) > 0])
+    dominated = ~on_the_way(tree, tree.terminals[first * second > 0])
     return {
         "count": int(idle.sum()),
         "dominated": int(dominated.sum()),

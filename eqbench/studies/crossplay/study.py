@@ -167,8 +167,13 @@ class CrossplayStudy(Study[CrossplayRequest]):
         unmeasured = {"schema": SCHEMA, "game": self.game.spec, "finished": False}
         return records[0] if records else unmeasured
 
-    def report(self, document: Mapping[str, Any]) -> Report:
-        return report_on(document)
+    @staticmethod
+    def report(document: Mapping[str, Any]) -> Report:
+        title = f"Cross-play on {document['game']}"
+        if "entries" not in document:
+            return Report((Table(title, lines=("not measured yet",)),))
+        exchanges = _combinations(document) if len(document["entries"]) > 1 else []
+        return Report((_entries(title, document), *exchanges, _worst_cases(document)))
 
 
 def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Iterable[Any]) -> Game:
@@ -406,15 +411,7 @@ LONGEST_FRACTION = 12
 MOST_IN_MATRIX = 60
 
 
-def report_on(document: Mapping[str, Any]) -> Report:
-    """Return the tables of the summary of a cross-play."""
-    if "entries" not in document:
-        return Report((Table(f"Cross-play on {document['game']}", lines=("not measured yet",)),))
-    exchanges = _combinations(document) if len(document["entries"]) > 1 else []
-    return Report((_entries(document), *exchanges, _worst_cases(document)))
-
-
-def _entries(document: Mapping[str, Any]) -> Table:
+def _entries(title: str, document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
     names = [identity_text(entry["identity"]) for entry in entries]
     exact = frozenset(["max regret"] if "exact" in document else [])
@@ -441,7 +438,7 @@ def _entries(document: Mapping[str, Any]) -> Table:
         *left_out_notes(document["left_out"]),
         *_no_equilibria(document),
     )
-    return _filled(f"Cross-play on {document['game']}", columns, rows, notes)
+    return _filled(title, columns, rows, notes)
 
 
 def _filled(

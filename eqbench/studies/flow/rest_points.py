@@ -197,12 +197,8 @@ class SetVerdict:
     looked: tuple[Looked, ...]
     refuted: int
 
-    @property
-    def representative(self) -> Looked:
-        return self.looked[0]
-
     def to_json(self) -> dict[str, Any]:
-        """Return the representative as JSON, and what the others have in common with it."""
+        """Return the first member as JSON, and what the others have in common with it."""
         counts = [each.spectrum.counts for each in self.looked]
         verdicts = [each.spectrum.verdict for each in self.looked]
         deviating = [
@@ -213,7 +209,7 @@ class SetVerdict:
         return {
             "name": self.name,
             "value": None if self.value is None else float(self.value),
-            **self.representative.to_json(),
+            **self.looked[0].to_json(),
             "members": {
                 "examined": len(self.looked),
                 "refuted": self.refuted,

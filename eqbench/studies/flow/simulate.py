@@ -264,8 +264,19 @@ class SimulationStudy(Study[SimulationRequest]):
             ],
         }
 
-    def report(self, document: Mapping[str, Any]) -> Report:
-        return simulation_report(document)
+    @staticmethod
+    def report(document: Mapping[str, Any]) -> Report:
+        if not document["runs"]:
+            return Report((Table("", lines=("no trajectory was completed",)),))
+        tables: list[Table] = []
+        for value in document["values"]:
+            runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
+            tables += [_regimes(document, value, runs), _profits(document["players"], value, runs)]
+        published = any(value["solutions"] for value in document["values"])
+        profits = legend("simulate.profits")
+        if published:
+            profits += f" {legend('simulate.published', agree=AGREE)}"
+        return Report(tuple(tables), notes=(legend("simulate.regimes", near=NEAR_FACE), profits))
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
         if document["runs"]:
@@ -320,21 +331,6 @@ def published_names(game: Game) -> dict[str, str]:
 
 
 # -- tables ---------------------------------------------------------------------------------------
-
-
-def simulation_report(document: Mapping[str, Any]) -> Report:
-    """Tables of a simulation: for each value of the parameter, regimes and then profits."""
-    if not document["runs"]:
-        return Report((Table("", lines=("no trajectory was completed",)),))
-    tables: list[Table] = []
-    for value in document["values"]:
-        runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
-        tables += [_regimes(document, value, runs), _profits(document["players"], value, runs)]
-    published = any(value["solutions"] for value in document["values"])
-    profits = legend("simulate.profits")
-    if published:
-        profits += f" {legend('simulate.published', agree=AGREE)}"
-    return Report(tuple(tables), notes=(legend("simulate.regimes", near=NEAR_FACE), profits))
 
 
 def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:

@@ -86,7 +86,7 @@ class StabilityStudy(Study[StabilityRequest]):
         found = verdicts(game, flow, samples=request.samples, seed=request.seed)
         equilibria = [each.to_json() for each in found]
         equilibria += [_given_json(game, name, looked) for name, looked in self._given.items()]
-        profiles = [(each.name, each.representative) for each in found] + [*self._given.items()]
+        profiles = [(each.name, each.looked[0]) for each in found] + [*self._given.items()]
         resting: dict[str, Any] | None = None
         if request.rest_points:
             others, figures = rest_points(
@@ -125,8 +125,30 @@ class StabilityStudy(Study[StabilityRequest]):
             "rest_points": [r["rest_points"] for r in records if r["rest_points"]],
         }
 
-    def report(self, document: Mapping[str, Any]) -> Report:
-        return stability_report(document)
+    @staticmethod
+    def report(document: Mapping[str, Any]) -> Report:
+        title = f"Stability in {document['game']} under {document['solver']}"
+        equilibria, several = document["equilibria"], bool(document["at"])
+        searches = tuple(_searched(search, several=several) for search in document["rest_points"])
+        if not equilibria:
+            return Report((Table(title, lines=searches),))
+        at = Column(document["parameter"], "number", identifies=True, layout="g")
+        columns = (
+            *([at] if several else []),
+            Column("equilibrium", "words", identifies=True),
+            *(Column(title, "count") for title in _COUNTED),
+            Column("max re", "number", dispensable=3, layout=".3g"),
+            Column("max regret", "small", dispensable=1),
+            Column("members", "number", dispensable=2),
+            Column("verdict"),
+        )
+        notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
+        notes.append(legend("stability.eigenvalues", tolerance=document["tolerance"]))
+        if not all(entry["is_equilibrium"] for entry in equilibria):
+            notes.append("! is no equilibrium.")
+        rows = tuple(_equilibrium(document, entry) for entry in equilibria)
+        table = Table(title, columns, rows, notes=tuple(notes))
+        return Report((table, Table("", lines=searches)) if searches else (table,))
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
         yield from call("eqbench.plots.stability:draw_stability", document, folder)
@@ -155,32 +177,6 @@ def _moves(game: Game, flow: Flow, looked: Looked) -> str:
 
 
 # -- tables ---------------------------------------------------------------------------------------
-
-
-def stability_report(document: Mapping[str, Any]) -> Report:
-    """Tables of a study of stability: equilibria with verdicts, then what searches found."""
-    title = f"Stability in {document['game']} under {document['solver']}"
-    equilibria, several = document["equilibria"], bool(document["at"])
-    searches = tuple(_searched(search, several=several) for search in document["rest_points"])
-    if not equilibria:
-        return Report((Table(title, lines=searches),))
-    at = (Column(document["parameter"], "number", identifies=True, layout="g"),) if several else ()
-    columns = (
-        *at,
-        Column("equilibrium", "words", identifies=True),
-        *(Column(title, "count") for title in _COUNTED),
-        Column("max re", "number", dispensable=3, layout=".3g"),
-        Column("max regret", "small", dispensable=1),
-        Column("members", "number", dispensable=2),
-        Column("verdict"),
-    )
-    notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
-    notes.append(legend("stability.eigenvalues", tolerance=document["tolerance"]))
-    if not all(entry["is_equilibrium"] for entry in equilibria):
-        notes.append("! is no equilibrium.")
-    rows = tuple(_equilibrium(document, entry) for entry in equilibria)
-    table = Table(title, columns, rows, notes=tuple(notes))
-    return Report((table, Table("", lines=searches)) if searches else (table,))
 
 
 def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:

@@ -17,7 +17,8 @@ from eqbench.errors import DocumentError, UsageError
 from eqbench.store.array_archive import read_arrays
 from eqbench.store.run_folder import reported, write_file
 
-# `arrived`: left the range of the parameter for good. The last three go on when they are resumed.
+# `arrived`: left the range of the parameter for good. The last three go on when they are resumed;
+# the others cannot, since the branch has left the range, is closed, or was lost.
 Outcome = Literal["arrived", "closed", "stalled", "points", "time", "interrupted"]
 OVER = ("arrived", "closed", "stalled")
 
@@ -89,11 +90,6 @@ class Noted:
     cpu_s: Seconds = 0.0
     outcome: Outcome = "interrupted"
     reason: str = ""
-
-    @property
-    def over(self) -> bool:
-        """True if the branch cannot go on: it has left the range, is closed, or was lost."""
-        return self.outcome in OVER
 
 
 @dataclass(eq=False, kw_only=True)

@@ -24,6 +24,7 @@ from eqbench.errors import EqbenchError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import action_labels
+from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray
 from eqbench.registry import LoadedSolver
 from eqbench.spec import Spec, parse_spec
@@ -32,7 +33,10 @@ from eqbench.studies.branch import POINTS, Branch, columns, csv_text
 from eqbench.studies.frame import Session
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.resolve import games_at, solver_for
-from eqbench.studies.trace.checkpoint import Crossed, Outcome, Progress
+from eqbench.studies.trace.checkpoint import OVER, Crossed, Outcome, Progress
+
+# Options of solvers that a trace has too; its summary names them as far as the solver does.
+METHOD = ("epsilon", "regularization", "derivative")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,15 +88,12 @@ class Setting:
 
 def _solver_spec(request: TraceRequest) -> Spec:
     """Spec of the solver with the options that stand for some of its own."""
-    spec, epsilon = parse_spec(request.solver), request.epsilon
-    options = {
-        "epsilon": None if epsilon is None else Fraction(repr(epsilon)),
-        "regularization": request.regularization,
-        "derivative": request.derivative,
-    }
-    chosen = {name: value for name, value in options.items() if value is not None}
+    spec = parse_spec(request.solver)
+    chosen = {name: value for name in METHOD if (value := getattr(request, name)) is not None}
     for name in chosen.keys() & dict(spec.options).keys():
         raise UsageError(f"{name} is given by --{name} and in --solver {spec}; give it once")
+    if request.epsilon is not None:
+        chosen["epsilon"] = rational(request.epsilon)
     return spec.replace(**chosen)
 
 
@@ -305,7 +306,7 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
     try:
         for piece in pieces(setting, progress.outside or progress.last):
             trace.take(piece)
-            if progress.over:
+            if progress.outcome in OVER:
                 break
             now = time.perf_counter()
             for task, period_s in periods.items():
@@ -437,15 +438,14 @@ class _Trace:
         payoffs = self.model.at(value).expected_payoffs(behavior).tolist()
         return {"parameter": float(value), "payoffs": payoffs}
 
-    def flush(self, *, to_disk: bool = False) -> None:
-        """Hand all rows to the system, or wait until the disk has them; StoreError if it fails."""
+    def flush(self) -> None:
+        """Append the new points to their file and wait until the disk has them, or StoreError."""
         data = csv_text(self.rows).encode()
         self.rows.clear()
         with reported(self.file), self.file.open("ab") as file:
             file.write(data)
-            if to_disk:
-                file.flush()
-                os.fsync(file.fileno())
+            file.flush()
+            os.fsync(file.fileno())
         self.progress.size += len(data)
         self.progress.checksum = zlib.crc32(data, self.progress.checksum)
 
@@ -459,7 +459,7 @@ class _Trace:
             name: progress.statistics.get(name, 0) + count - counts.get(name, 0)
             for name, count in self.clocks[2].items()
         }
-        self.flush(to_disk=True)
+        self.flush()
         progress.write(self.folder)
 
     def _look(self) -> tuple[float, float, dict[str, int]]:

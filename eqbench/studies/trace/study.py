@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +17,6 @@ from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
-from eqbench.model.tree import FloatArray
 from eqbench.report.naming import identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
 from eqbench.report.terminal import seconds
@@ -36,16 +37,15 @@ from eqbench.studies.branch import (
 from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import OVER, Progress
-from eqbench.studies.trace.follow import Crossings, Setting, follow, stretches
+from eqbench.studies.trace.follow import METHOD, Crossings, Setting, follow, stretches
 
 SCHEMA = "eqbench.branch/1"
 COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
-METHOD = ("epsilon", "regularization", "derivative")  # as far as the solver says
 _STOPPED = {"outcome": "interrupted", "reason": "interrupted"}
 # Where points of a piece are polished, as shares of its length.
 SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
-# Values of the parameter, relative to their size, that differ by no more are the same.
-SAME_VALUE = 1e-8
+# Values of the parameter, relative to their size, that differ by no more than this are the same.
+same_value = partial(math.isclose, rel_tol=1e-8, abs_tol=1e-8)
 # Where a regularized branch is nearly vertical it may wind; narrower intervals are not looked at.
 NARROWEST = 1e-6
 MOST_ROWS = 20
@@ -82,7 +82,9 @@ class TraceStudy(Study[TraceRequest]):
             values = branch.values
         low, high = setting.bounds
         begun = low if progress.begin.value <= low else high
-        counts, coarse = (counts_of(values, progress.turns, width) for width in (0.0, NARROWEST))
+        counts, coarse = (
+            crossing_counts(values, width, progress.turns) for width in (0.0, NARROWEST)
+        )
         if branch is not None:
             most = coarse.most
         record: dict[str, Any] = {
@@ -102,7 +104,7 @@ class TraceStudy(Study[TraceRequest]):
                 record["vertical"] = _vertical_pieces(setting, branch, progress, session)
             for value, (found, lost) in self._looked_at(progress, coarse, session):
                 places = [piece["parameter"] for piece in record["vertical"]]
-                vertical = any(_same_value(place, float(value)) for place in places)
+                vertical = any(same_value(place, float(value)) for place in places)
                 name = f"at{len(record['at']) + 1}"
                 entry = equilibria_at(setting, value, found, name, session, vertical=vertical)
                 window = counts.window(float(value), len(found) + lost)
@@ -119,7 +121,7 @@ class TraceStudy(Study[TraceRequest]):
         """
         setting = self.setting
         progress = Progress.read(session.folder, len(setting.at))
-        if progress is None or not progress.over:
+        if progress is None or progress.outcome not in OVER:
             if hasattr(setting.solver.instance, "prepare"):
                 setting.solver.instance.prepare(setting.game)
             warm_up(setting.game)
@@ -155,8 +157,27 @@ class TraceStudy(Study[TraceRequest]):
             **found,
         }
 
-    def report(self, document: Mapping[str, Any]) -> Report:
-        return trace_report(document)
+    @staticmethod
+    def report(document: Mapping[str, Any]) -> Report:
+        game = parse_spec(document["game"]).without(document["parameter"])
+        title, name, players = f"Branch of {game}", document["parameter"], document["players"]
+        if not document["points"]:
+            return Report((Table(title, lines=("no point of it yet",)),))
+        payoffs = profile_columns(players)[: len(players)]
+        place = Column(name, "number", identifies=True, layout=".9f")
+        tables = [Table(title, lines=tuple(_course(document)))]
+        exact = {True: "yes", False: "no"}
+        folds = [[f["parameter"], *f["payoffs"], exact[f["exact"]]] for f in document["folds"]]
+        pieces = [[v["parameter"], *map(_range, *v["payoffs"])] for v in document["vertical"]]
+        for what, found in {"Folds": folds, "Vertical pieces": pieces}.items():
+            columns = (place, *payoffs, *([Column("exact")] if found is folds else []))
+            rows = tuple(Row.of(columns, item, f"{item[0]:.9f}") for item in found[:MOST_ROWS])
+            more = [f"{len(found) - MOST_ROWS:,} more in summary.json"] * (len(found) > MOST_ROWS)
+            remarks = (*more, legend(f"trace.{what.rpartition(' ')[2].lower()}"))
+            tables += [Table(f"{what}: {len(found):,}", columns, rows, remarks)] * bool(found)
+        tables += [_equilibria(entry, document) for entry in document["at"]]
+        notes = [legend("trace.counts", polished=POLISHED, same=SAME_PAYOFFS)]
+        return Report(tuple(tables), notes=tuple(notes if document["at"] else []))
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
         if document["points"] < 2:
@@ -173,10 +194,6 @@ class TraceStudy(Study[TraceRequest]):
         if outcome in OVER:
             return int(outcome == "stalled"), ""
         return INTERRUPTED if outcome == "interrupted" else 0, reason
-
-
-def _same_value(one: float, other: float) -> bool:
-    return abs(one - other) <= SAME_VALUE * max(abs(one), 1.0)
 
 
 def _vertical_pieces(
@@ -204,23 +221,11 @@ def _vertical_pieces(
             values.append(value)
             seen.append(measured(continuation.game_at(value).tree, behavior))
         equilibria = all(item.is_equilibrium for item in seen)
-        if len(seen) > 1 and equilibria and _same_value(max(values), min(values)):
+        if len(seen) > 1 and equilibria and same_value(max(values), min(values)):
             payoffs = np.array([item.payoffs for item in seen])
             ends = [payoffs.min(axis=0).tolist(), payoffs.max(axis=0).tolist()]
             found.append({"parameter": float(np.median(values)), "payoffs": ends})
     return found
-
-
-def counts_of(
-    values: FloatArray, turns: Sequence[tuple[int, float]], tolerance: float = 0.0
-) -> Counts:
-    """Count the points of a branch with these values of the parameter, float64 (K,).
-
-    `turns` says before which point the parameter turns, and at which value; breakpoints that are
-    no further apart than `tolerance` become one.
-    """
-    rows = [row for row, _ in turns]
-    return crossing_counts(np.insert(values, rows, [value for _, value in turns]), tolerance)
 
 
 def in_the_middle_of_most(counts: Counts) -> Fraction:
@@ -251,13 +256,12 @@ def equilibria_at(
     """
     game, continuation = setting.game_at(value), setting.continuation
     place = f"{setting.parameter}={float(value):.9g}"
-    identifier, found, described = Identifier(game), [], []
+    identifier, described = Identifier(game), []
     for number, point in enumerate(crossings, start=1):
         session.go_on(f"polishing {number} of {len(crossings)} at {place}")
         item = measured(game.tree, continuation.polish(point, float(value))[0])
         identity = identifier.identify(item.profile, item.max_regret)
         stored = item.write(game, session.folder, f"{name}-{number}")
-        found.append(item)
         described.append(
             {
                 "payoffs": item.payoffs,
@@ -267,12 +271,12 @@ def equilibria_at(
                 "identity": identity and identity.to_json(),
             }
         )
-    equilibria = [item.payoffs for item in found if item.is_equilibrium]
+    equilibria = [entry["payoffs"] for entry in described if entry["polished"]]
     distinct = distinct_payoffs(equilibria)
     entry: dict[str, Any] = {
         "parameter": float(value),
         "vertical": vertical,
-        "crossings": len(found),
+        "crossings": len(described),
         "polished": len(equilibria),
         "distinct_payoffs": len(distinct),
         "equilibria": described,
@@ -329,40 +333,6 @@ def _crossings_again(
     return again.crossings[0], again.lost[0]
 
 
-def trace_report(document: Mapping[str, Any]) -> Report:
-    """Return the tables of a summary."""
-    game = parse_spec(document["game"]).without(document["parameter"])
-    title, name, players = f"Branch of {game}", document["parameter"], document["players"]
-    if not document["points"]:
-        return Report((Table(title, lines=("no point of it yet",)),))
-    payoffs = profile_columns(players)[: len(players)]
-    place = Column(name, "number", identifies=True, layout=".9f")
-    tables = [Table(title, lines=tuple(_course(document)))]
-
-    def add(what: str, columns: tuple[Column, ...], found: list[list[Any]], key: str) -> None:
-        rows = tuple(Row.of(columns, item, f"{item[0]:.9f}") for item in found[:MOST_ROWS])
-        more = len(found) - MOST_ROWS
-        note = legend(f"trace.{key}")
-        notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
-        if found:
-            tables.append(Table(f"{what}: {len(found):,}", columns, rows, notes))
-
-    folds = [
-        [fold["parameter"], *fold["payoffs"], "yes" if fold["exact"] else "no"]
-        for fold in document["folds"]
-    ]
-    pieces = [[v["parameter"], *map(_range, *v["payoffs"])] for v in document["vertical"]]
-    add("Folds", (place, *payoffs, Column("exact")), folds, "folds")
-    add("Vertical pieces", (place, *payoffs), pieces, "pieces")
-    tables += [_equilibria(entry, document) for entry in document["at"]]
-    return Report(
-        tuple(tables),
-        notes=(legend("trace.counts", polished=POLISHED, same=SAME_PAYOFFS),)
-        if document["at"]
-        else (),
-    )
-
-
 def _course(document: Mapping[str, Any]) -> Iterator[str]:
     """Sentences about the whole branch."""
     name, work = document["parameter"], document["factorizations"]
@@ -397,11 +367,31 @@ def _method(document: Mapping[str, Any]) -> str:
 
 
 def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
+    """The equilibria at one value, below what is said of them and of those beside the branch."""
     players, rows, names = document["players"], [], []
     for number, item in enumerate(entry["equilibria"], start=1):
         names.append((identity_text(item["identity"]),))
         values = profile_values({**item, "is_equilibrium": item["polished"]}, players)
         rows.append(Row(str(number), {"#": number, "profile": item["profile"], **values}))
+    low, high = entry["window"]
+    said = [
+        f"{counted(entry['crossings'], 'crossing')}, "
+        f"{counted(entry['polished'], 'polished equilibrium', 'polished equilibria')} with "
+        f"{counted(entry['distinct_payoffs'], 'distinct payoff vector')}"
+        + (f"; as many crossings from {low:.6f} to {high:.6f}" if low < high else "")
+    ]
+    if entry["lost"]:
+        said.append(f"{counted(entry['lost'], 'more crossing')} could not be computed")
+    if beside := entry.get("beside"):
+        others, payoffs = beside["not_on_branch"], beside["payoff_ranges"]
+        ranges = [f"u:{p} {_range(*ends)}" for p, ends in zip(players, payoffs, strict=False)]
+        said.append(
+            f"Found beside it from {counted(beside['starts'], 'random start')}: "
+            f"{counted(beside['polished'], 'equilibrium', 'equilibria')} with "
+            f"{counted(beside['distinct_payoffs'], 'distinct payoff vector')}"
+            + ("" if others is None else f", of which {others} not on this branch")
+            + (f"; {', '.join(ranges)}" if ranges else "")
+        )
     notes = [
         *marks(names),
         *(["! not polished to an equilibrium"] if entry["polished"] < len(rows) else []),
@@ -411,32 +401,7 @@ def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
     title = f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}"
     first, last = Column("#", "count", identifies=True), Column("profile", dispensable=1)
     columns = (first, *profile_columns(players), last)
-    return Table(title, columns, tuple(rows), tuple(notes), lines=tuple(_counted(entry, players)))
-
-
-def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
-    """Sentences about the equilibria at one value, on the branch and beside it."""
-    low, high = entry["window"]
-    yield (
-        f"{counted(entry['crossings'], 'crossing')}, "
-        f"{counted(entry['polished'], 'polished equilibrium', 'polished equilibria')} with "
-        f"{counted(entry['distinct_payoffs'], 'distinct payoff vector')}"
-        + (f"; as many crossings from {low:.6f} to {high:.6f}" if low < high else "")
-    )
-    if entry["lost"]:
-        yield f"{counted(entry['lost'], 'more crossing')} could not be computed"
-    if "beside" not in entry:
-        return
-    beside = entry["beside"]
-    others, payoffs = beside["not_on_branch"], zip(players, beside["payoff_ranges"], strict=False)
-    ranges = ", ".join(f"u:{player} {_range(*ends)}" for player, ends in payoffs)
-    yield (
-        f"Found beside it from {counted(beside['starts'], 'random start')}: "
-        f"{counted(beside['polished'], 'equilibrium', 'equilibria')} with "
-        f"{counted(beside['distinct_payoffs'], 'distinct payoff vector')}"
-        + ("" if others is None else f", of which {others} not on this branch")
-        + (f"; {ranges}" if ranges else "")
-    )
+    return Table(title, columns, tuple(rows), tuple(notes), lines=tuple(said))
 
 
 def _range(low: float, high: float) -> str:

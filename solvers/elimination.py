@@ -19,56 +19,61 @@ FILLED = 0.25
 
 @kernel
 def eliminate(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> int:
-    """Sign of the determinant of a matrix (n, n); if not 0, `solution` (n,) solves the equations.
+    """Sign of the determinant of a matrix (n, n); if not 0, `solution` (2, n) solves the equations.
 
     Columns are eliminated in their order, with the largest entry as pivot. `matrix` and `right`
-    (n,) are overwritten.
+    (2, n), which holds two right sides, are overwritten.
     """
-    n = len(right)
+    n = len(matrix)
     left, pivots = np.arange(n).astype(np.uint32), np.empty(n, np.uint32)
     rows, columns = np.empty(n, np.uint32), np.empty(n, np.uint32)
     for k in range(n):
         largest, best, n_rows, n_columns = 0.0, 0, 0, 0
         for i in range(n - k):
-            entry = abs(matrix[left[i], k])
-            if entry != 0.0:
-                rows[n_rows] = left[i]
-                n_rows += 1
+            rows[n_rows] = i  # overwritten by the next one if the entry is 0
+            n_rows += matrix[left[i], k] != 0.0
+        for i in range(n_rows):
+            place = rows[i]
+            rows[i] = left[place]
+            entry = abs(matrix[rows[i], k])
             if entry > largest:
-                largest, best = entry, i
+                largest, best = entry, place
         if not 0.0 < largest < np.inf:
             return 0
         pivot = pivots[k] = left[best]
         left[best] = left[n - k - 1]
-        upper = matrix[pivot]
         for j in range(k + 1, n):
-            if upper[j] != 0.0:
-                columns[n_columns] = j
-                n_columns += 1
+            columns[n_columns] = j
+            n_columns += matrix[pivot, j] != 0.0
         filled = n_columns >= FILLED * (n - k)
+        inverse = 1.0 / matrix[pivot, k]
         for i in range(n_rows):
-            if rows[i] == pivot:
+            row = rows[i]
+            if row == pivot:
                 continue
-            lower = matrix[rows[i]]
-            factor = lower[k] / upper[k]
-            right[rows[i]] -= factor * right[pivot]
+            factor = matrix[row, k] * inverse
+            right[0, row] -= factor * right[0, pivot]
+            right[1, row] -= factor * right[1, pivot]
             if filled:
                 for j in range(k + 1, n):
-                    lower[j] -= factor * upper[j]
+                    matrix[row, j] -= factor * matrix[pivot, j]
             else:
                 for j in range(n_columns):
-                    lower[columns[j]] -= factor * upper[columns[j]]
+                    matrix[row, columns[j]] -= factor * matrix[pivot, columns[j]]
     sign = 1
     for k in range(n - 1, -1, -1):
-        upper, rest = matrix[pivots[k]], right[pivots[k]]
+        row = pivots[k]
+        one, other = right[0, row], right[1, row]
         for j in range(k + 1, n):
-            rest -= upper[j] * solution[j]
-        solution[k] = rest / upper[k]
-        if upper[k] < 0:
+            one -= matrix[row, j] * solution[0, j]
+            other -= matrix[row, j] * solution[1, j]
+        corner = matrix[row, k]
+        solution[0, k], solution[1, k] = one / corner, other / corner
+        if corner < 0:
             sign = -sign
     for k in range(n):  # each exchange on the way to the order of the pivots turns the sign
         while pivots[k] != k:
-            other = pivots[k]
-            pivots[k], pivots[other] = pivots[other], other
+            swapped = pivots[k]
+            pivots[k], pivots[swapped] = pivots[swapped], swapped
             sign = -sign
     return sign
