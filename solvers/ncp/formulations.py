@@ -104,9 +104,6 @@ class Formulated:
         self.game, self.program = game, Program()
         self.weight: list[Polynomial] = []
         self.slack: dict[int, Polynomial] = {}
-        self.below: list[list[int]] = [[] for _ in range(game.n_sequences)]
-        for infoset, above in enumerate(game.parent):
-            self.below[above].append(infoset)
         self._add_plans(eliminate=eliminate)
         # empty sequences have multipliers if they are variables
         self.root = [self.program.variable() for _ in range(game.n_players * game.rooted)]
@@ -153,7 +150,8 @@ class Formulated:
 
     def _continued(self, sequence: int) -> Polynomial:
         """V of a sequence and the multipliers of what it leads to."""
-        later = total(self.multiplier[infoset] for infoset in self.below[sequence])
+        below = np.flatnonzero(self.game.parent == sequence)
+        later = total(self.multiplier[infoset] for infoset in below)
         return later.add(self.value[sequence])
 
     def gap(self, sequence: int) -> Polynomial:

@@ -209,11 +209,11 @@ def _starts(game: PlanGame, plans: FloatArray) -> Iterator[FloatArray]:
         yield plans
 
 
-def by_newton(game: PlanGame, plans: FloatArray, held: Held = ()) -> list[Polished]:
+def by_newton(game: PlanGame, plans: FloatArray, held: Held = ()) -> Iterator[Polished]:
     """What Newton's method makes of the support of feasible plans (S,), step by step."""
-    made = corrected(game, plans, held)
-    # weights that are nothing but rounding become 0
-    return [measured(game, game.feasible(np.where(w < BEYOND, 0.0, w))) for w in made]
+    for made in corrected(game, plans, held):
+        # weights that are nothing but rounding become 0
+        yield measured(game, game.feasible(np.where(made < BEYOND, 0.0, made)))
 
 
 def descended(game: PlanGame, plans: FloatArray) -> FloatArray:
@@ -256,14 +256,13 @@ Held = tuple[tuple[int, Fraction], ...]
 Marks = NDArray[np.bool_]
 
 
-def corrected(game: PlanGame, plans: FloatArray, held: Held) -> list[FloatArray]:
+def corrected(game: PlanGame, plans: FloatArray, held: Held) -> Iterator[FloatArray]:
     """Plans (S,) that solve the equations of the support and of those that it turns into.
 
     Weights that come out negative leave the support, sequences that come out better than the
     best enter it. What has left already and enters again is only tied: its weight stays 0.
     Weights may still be negative.
     """
-    found: list[FloatArray] = []
     played = tied = plans > game.slacks(plans) / game.scale
     seen: set[bytes] = set()
     has_left = np.zeros(len(plans), dtype=bool)
@@ -271,22 +270,21 @@ def corrected(game: PlanGame, plans: FloatArray, held: Held) -> list[FloatArray]
         played, tied = _with_paths(game, plans, played, tied)
         key = played.tobytes() + tied.tobytes()
         if key in seen:
-            break
+            return
         seen.add(key)
         made = solve_on(game, plans, played, tied, held)
         if made is None:
-            break
-        found.append(made)
+            return
+        yield made
         slack = game.slacks(made, _most_played(game, made, played))
         led = np.append(np.ones(game.form.n_players, bool), played[game.form.parent[game.infoset]])
         leaving = played & (made < -BEYOND)
         entering = led & ~tied & (slack < -BEYOND * game.scale)
         if not leaving.any() and not entering.any():
-            break
+            return
         has_left |= leaving
         played = (played & ~leaving) | (entering & ~has_left)
         tied = (tied & ~leaving) | entering
-    return found
 
 
 class Equations:
