@@ -210,12 +210,7 @@ class Between:
         self.known.update({self.second.length: self.second, 0.0: self.first})
 
     def at(self, length: float) -> CurvePoint:
-        """The point in the plane at a length across the first tangent.
-
-        Raises
-        ------
-        CurveError
-        """
+        """The point in the plane at a length across the first tangent, or a CurveError."""
         if length not in self.known:
             guess = self._guess(length)
             made = correct(self.curve, guess, self.first.tangent, iterations=ITERATIONS)

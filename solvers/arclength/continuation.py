@@ -22,10 +22,9 @@ from ..pseudo_arclength import (
     follow,
     last_axis,
 )
-from .folds import exact_fold
+from .folds import EXACT, exact_fold
 from .regularization import RegularizedCurve, RegularizedGame
 
-EXACT = 1e-12
 # Where eps leaves open which actions are played it is lowered by this factor.
 SHARPEN = 1e-2
 # Steps down in eps, by factors. More iterations than are easy, and the steps get smaller.
@@ -129,8 +128,8 @@ class ArclengthContinuation:
         system = self.system
         if rng is not None:
             system = system.randomly_weighted(rng)
-        curve, z = self._curve(system), descend(system, value, self.epsilon)
-        made = None
+        curve = RegularizedCurve(system, "parameter", self.epsilon)
+        made, z = None, descend(system, value, self.epsilon)
         if z is not None:
             fixed = last_axis(len(z) + 1)
             made = correct(curve, np.append(z, value), fixed, iterations=20)
@@ -223,17 +222,13 @@ class ArclengthContinuation:
                 made = min(made, sharper, key=lambda each: each.regret)
         return made.behavior, made.parameter
 
-    def _curve(self, system: RegularizedGame) -> RegularizedCurve:
-        return RegularizedCurve(system, "parameter", self.epsilon)
-
     def _restore(self, point: BranchPoint) -> tuple[RegularizedCurve, CurvePoint]:
         """The curve that a point belongs to, and what is known there."""
-        state = point.state
-        system = self.system
+        state, system = point.state, self.system
         if "weights" in state:
             system = system.weighted(state["weights"])
         length, next_length, orientation = state["numbers"].tolist()
-        return self._curve(system), CurvePoint(
+        return RegularizedCurve(system, "parameter", self.epsilon), CurvePoint(
             y=state["y"],
             tangent=state["tangent"],
             orientation=int(orientation),

@@ -29,7 +29,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.choices import directions
 from eqbench.model.payoff_model import Linearization
 from eqbench.model.tree import FloatArray
 
@@ -64,19 +63,11 @@ class Frequencies(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RegularizedGame(GainSystem):
-    """Residual and derivatives of the regularized system of a game.
-
-    Parameters
-    ----------
-    kind : regularization
-    derivative : gains as counterfactual values, or multiplied with the own reach
-    weights : float64 (C,), positive
-        Strength of the barrier at each information set with a choice, times eps.
-    counts : what the work so far consisted of
-    """
+    """Residual and derivatives of the regularized system of a game."""
 
     kind: Regularization = "log"
-    derivative: Derivative = "counterfactual"
+    derivative: Derivative = "counterfactual"  # or multiplied with the own reach
+    # strength of the barrier at each information set with a choice, times eps, (C,)
     weights: FloatArray | None = None
     counts: dict[str, int] = field(
         default_factory=lambda: {"factorizations": 0, "steps": 0, "refused_steps": 0}
@@ -130,9 +121,8 @@ class RegularizedGame(GainSystem):
                 by_action[i] = by_action[before] * behavior[above]
                 by_action[i, above] = reach[before]
         own = infoset_of[choices.action]
-        moves = directions(choices.action, choices.first, choices.n_actions)
-        jacobian = reach[own, None] * linear.jacobian
-        jacobian += linear.gains[:, None] * (by_action[own] @ moves)
+        by_free = choices.gains(by_action[own].T).T  # the first action gives way
+        jacobian = reach[own, None] * linear.jacobian + linear.gains[:, None] * by_free
         slope = None if linear.slope is None else reach[own] * linear.slope
         return Linearization(reach[own] * linear.gains, jacobian, slope)
 
@@ -165,18 +155,12 @@ class RegularizedCurve:
     """Regularized equilibria of a game along one unknown more than there are equations.
 
     A point y (F+1,) holds the coordinates z (F,) of the system and one more unknown, which is the
-    payoff parameter (at a fixed eps) or the logarithm of eps (at the game's parameter).
-
-    Parameters
-    ----------
-    system : RegularizedGame
-    unknown : what varies along the curve
-    fixed : eps where the parameter varies; the payoff parameter where eps varies
+    payoff parameter (at a fixed eps) or the logarithm of eps (at a fixed parameter).
     """
 
     system: RegularizedGame
     unknown: Unknown
-    fixed: float
+    fixed: float  # eps where the parameter varies; the payoff parameter where eps varies
 
     @property
     def counts(self) -> dict[str, int]:

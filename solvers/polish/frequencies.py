@@ -36,15 +36,10 @@ LARGEST_STEP = 10.0
 
 @dataclass(frozen=True, eq=False)
 class GainSystem:
-    """Gains of a game's free actions over the first ones, at any value of its parameter.
-
-    Parameters
-    ----------
-    game : Game
-    before_work : called before each evaluation of derivatives; may raise to end the work
-    """
+    """Gains of a game's free actions over the first ones, at any value of its parameter."""
 
     game: Game
+    # called before each evaluation of derivatives; may raise to end the work
     before_work: Callable[[], None] = field(default=lambda: None, kw_only=True)
 
     @cached_property

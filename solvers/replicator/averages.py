@@ -21,14 +21,9 @@ SPACING = 1.05
 
 
 class Averages:
-    """Integrals of the realization plans by the trapezoidal rule.
+    """Integrals of the realization plans by the trapezoidal rule, from a state (F,) at time 0 on.
 
-    Parameters
-    ----------
-    form : the whole sequence form
-    field : the same for kernels
-    state : float64 (F,), where the time is 0
-    points : number of states that are taken of a unit of time
+    It takes `points` states of a unit of time.
     """
 
     def __init__(

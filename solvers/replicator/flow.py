@@ -29,15 +29,7 @@ CEILING = 100_000_000
 
 
 class ReplicatorFlow:
-    """Replicator dynamics of one game, in log-odds; its methods are those of the contract.
-
-    Attributes
-    ----------
-    speed : float64 (F,)
-        Rate times the factor of the information set.
-    field : Field
-        The game for kernels.
-    """
+    """Replicator dynamics of one game, in log-odds; its methods are those of the contract."""
 
     def __init__(
         self, game: Game, rate: float, factors: FloatArray, integrator: str, tolerance: float

@@ -41,19 +41,12 @@ class HandByHand:
     seen. These are independent draws from the behavior, so estimates and their products have no
     bias; with `hand_time` toward 0 at a fixed memory the noise averages out and play follows
     the flow.
-
-    Parameters
-    ----------
-    game : Game
-    field : its compiled form, and the speeds of the log-odds
-    memory : number of hands that are remembered, a whole one
-    hand_time : time that a hand takes; None for 0.01 / memory
     """
 
     game: Game
-    field: kernels.Field
-    memory: int
-    hand_time: float | None = None
+    field: kernels.Field  # the game for kernels, with the speeds of the log-odds
+    memory: int  # number of hands that are remembered
+    hand_time: float | None = None  # time that a hand takes; None for 0.01 / memory
 
     def __post_init__(self) -> None:
         if self.memory % 1 or self.memory < 1:

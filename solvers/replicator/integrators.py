@@ -60,21 +60,14 @@ class Integration(ABC):
     """One trajectory from a state (M,), followed piece by piece.
 
     Where it is sampled, and in how many calls, changes nothing about it.
-
-    Attributes
-    ----------
-    unit, work : str, int
-        What work is counted in, and how much it took so far.
-    state, now : float64 (M,), float
-        State and time at the end of the last step.
     """
 
-    unit: str
+    unit: str  # of `work`, which counts what it took so far
 
     def __init__(
         self, field: kernels.Field, tolerance: float, state: FloatArray, now: float
     ) -> None:
-        self.state, self.now, self.work = state, now, 0
+        self.state, self.now, self.work = state, now, 0  # at the end of the last step
         self._field, self._tolerance = field, tolerance
         self._steps = 1  # between two questions whether to go on
 
@@ -91,15 +84,8 @@ class Integration(ABC):
         """States at ascending times, none earlier than those before; there may be no time.
 
         They are cut off from where log-odds exceed `LARGEST`, but for the first `least`.
-
-        Returns
-        -------
-        rows : float64 (K, M)
-            Finite states at the first K of the times.
-        logs : float64 (K,)
-            Logarithms of what the tangents in them were divided by.
-        ending : str
-            Empty if all times were reached; otherwise why not, with what to do about it.
+        Returns finite states (K, M) at the first K of the times, logarithms (K,) of what the
+        tangents in them were divided by, and why not all times were reached, empty if they were.
         """
         rows, logs = np.empty((len(times), len(self.state))), np.zeros(len(times))
         filled, code, stopped = 0, kernels.UNFINISHED, False

@@ -191,16 +191,17 @@ class Replicator:
         rate = usual if self.rate is None else self.rate
         if not math.isfinite(rate * max(factors.values(), default=1.0)):
             raise UsageError(f"rate={rate:g} times k overflows; lower one of them")
-        owners = [tree.players[player] for player in tree.infoset_player]
-        sets = [f"{own}|{label}" for own, label in zip(owners, tree.infoset_labels, strict=True)]
-        known = [*tree.players, *sets]
+        labels = zip(
+            (tree.players[p] for p in tree.infoset_player), tree.infoset_labels, strict=True
+        )
+        places = [(player, f"{player}|{label}") for player, label in labels]
+        known = [*tree.players, *(own for _, own in places)]
         for place in factors:
             if place not in known:
                 raise UsageError(
                     f"k names {place!r}, which is no player and no information set of the game; "
                     f"{known_labels(place, known)}"
                 )
-        places = zip(owners, sets, strict=True)
         speeds = [factors.get(own, factors.get(player, 1.0)) for player, own in places]
         return rate, np.array(speeds)
 

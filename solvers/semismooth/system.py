@@ -72,24 +72,14 @@ class Point(NamedTuple):
 
 
 class System:
-    """Residual and derivatives of the complementarity system of a game.
-
-    Attributes
-    ----------
-    form : SequenceForm
-    model : SequenceFormModel
-        Direct values of sequences and their derivatives.
-    free : int64 (F,)
-        The sequences whose weights are unknowns.
-    halvings : int
-        How often line searches halved a step.
-    """
+    """Residual and derivatives of the complementarity system of a game."""
 
     def __init__(self, game: Game) -> None:
-        form, self.halvings = game.sequence_form, 0
-        self.form = form
+        form = self.form = game.sequence_form
+        self.halvings = 0  # of steps, by line searches
         n, own = form.n_players, form.sequence_infoset[form.n_players :]
         self.model = SequenceFormModel(form)
+        # free (F,) are the sequences whose weights are unknowns
         self.free, self._directions, self._constant = affine_plans(form, form.block_start[:-1])
         # Without an alternative: sequences in information sets with one action
         self._single = np.diff(form.block_start)[own] == 1
