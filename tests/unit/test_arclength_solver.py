@@ -105,18 +105,6 @@ def test_games_of_all_kinds_are_solved_exactly(of: Any) -> None:
     assert max(result.regrets) <= EXACT
 
 
-def test_only_random_starts_depend_on_the_seed() -> None:
-    def solve(options: str, seed: int) -> Any:
-        return profiles(run(f"arclength({options},branch=false)", "kuhn3", seed))
-
-    assert solve("starts=3", 1) == solve("starts=3", 1)
-    assert solve("starts=3", 1)[0] == solve("starts=3", 2)[0]  # from uniform weights
-    assert solve("starts=3", 1)[1:] != solve("starts=3", 2)[1:]
-    assert solve("starts=0", 1) == solve("starts=0", 2)
-    assert eqbench.load_solver("arclength(starts=0)").deterministic
-    assert not eqbench.load_solver("arclength").deterministic
-
-
 def test_snapshots_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """The monitor drops some where it is slow, but never the first four."""
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from solver_cases import bimatrix, odd_games, plans_of
+from solver_cases import bimatrix, numerical_jacobian, odd_games, plans_of
 from solver_cases import run as solve
 from tree_walk import TreeWalk
 
@@ -64,22 +64,18 @@ def test_velocity_is_the_gain_over_the_first_action(game: str) -> None:
 @pytest.mark.parametrize("game", [*GAMES[:5], "random_tree"])
 def test_jacobians_are_derivatives_of_the_velocities(game: str) -> None:
     flow = flow_of(game)
-    state, step = a_state(flow), 1e-6
+    state = a_state(flow)
     free = flow.behavior(state)[flow.choices.action]
-    by_state, by_frequency = [], []
-    for unit in np.eye(len(state)) * step:
-        ahead, behind = flow.velocity(state + unit), flow.velocity(state - unit)
-        by_state.append((ahead - behind) / (2 * step))
-        ahead, behind = (
-            flow.frequency_velocity(flow.choices.behavior(free + shift)) for shift in (unit, -unit)
-        )
-        by_frequency.append((ahead - behind) / (2 * step))
+    by_state = numerical_jacobian(flow.velocity, state, 1e-5)
+    by_frequency = numerical_jacobian(
+        lambda changed: flow.frequency_velocity(flow.choices.behavior(changed)), free, 1e-5
+    )
     jacobian, scale = flow.state_jacobian(state), np.abs(by_state).max()
-    assert np.abs(jacobian - np.transpose(by_state)).max() <= 1e-8 * scale
+    assert np.abs(jacobian - by_state).max() <= 1e-8 * scale
     # volumes in log-odds are preserved: a set's own frequencies do not enter its gains
     assert abs(np.trace(jacobian)) <= 1e-14 * scale * len(jacobian)
     behavior, scale = flow.choices.behavior(free), np.abs(by_frequency).max()
-    error = flow.frequency_jacobian(behavior) - np.transpose(by_frequency)
+    error = flow.frequency_jacobian(behavior) - by_frequency
     assert np.abs(error).max() <= 1e-8 * scale
 
 
