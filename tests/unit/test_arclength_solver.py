@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -52,15 +51,6 @@ def test_time_ends_the_search_with_what_was_found() -> None:
     assert "before the budget ended" in result.termination.detail
     assert result.candidates
     assert max(result.regrets) <= EXACT
-
-
-def test_game_that_does_not_fit_the_memory_is_refused_with_both_figures() -> None:
-    result = run("arclength", "leduc", memory_bytes=10 * 2**20)
-    assert result.termination.reason == "failed"
-    text = r"the derivatives by 2,\d+ actions need \d\d+ MiB, more than the memory limit of 10 MiB"
-    assert re.match(text, result.termination.detail)
-    assert not result.candidates
-    assert result.monitor.work == 0
 
 
 SKP = "skp(pot=67/20)"
