@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from solver_cases import run
 from szafron_family import largest_b32, member
 from three_player_kuhn import szafron_profile
 
@@ -171,3 +172,22 @@ def test_two_players_with_constant_sum_are_a_linear_program(game: str) -> None:
     expected = solve(game, "sequence_lp")
     assert result.payoffs == pytest.approx(expected.payoffs, abs=1e-9)
     assert result.max_regret <= 1e-9
+
+
+@pytest.mark.parametrize("game", ["kuhn3_reduced", "kuhn3"])
+def test_logit_path_ends_early_on_three_player_kuhn_poker(game: str) -> None:
+    """Ganzfried 2025, section 4: on the reduced game, Gambit 16.4 ended at these payoffs.
+
+    He measured a max regret of 1.667e-5 after the profile was rounded to four digits.
+    """
+    pytest.importorskip("pygambit")
+    result = run("gambit_logit_path", game)
+    assert result.termination.reason == "failed"
+    assert "before 1e+06" in result.termination.detail
+    (candidate,) = result.candidates
+    assert candidate.claim == "iterate"
+    assert 5e3 < result.monitor.statistics["lambda"] < 5e4
+    assert 5e-6 < result.max_regret < 5e-5
+    assert candidate.claimed_regret == pytest.approx(result.max_regret, abs=1e-12)
+    payoffs = verify(result.game.tree, candidate.profile).payoffs
+    assert payoffs == pytest.approx([-0.0276, -0.0208, 0.0484], abs=1e-4)

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from solver_cases import bimatrix, run
 
+from eqbench.verification import certify
+
 # -- values of games ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["sequence_lp", "lcp", "arclength(starts=0,branch=false)"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        *("sequence_lp", "lcp", "arclength(starts=0,branch=false)"),
+        *("gambit_lp", "gambit_lcp", "gambit_lp(use_strategic=true)"),
+    ],
+)
 def test_value_of_two_player_kuhn_poker_is_minus_one_eighteenth(solver: str) -> None:
     """Kuhn 1950; in all equilibria P1 bets the lowest card a third as often as the highest."""
+    if solver.startswith("gambit_"):
+        pytest.importorskip("pygambit")
     result = run(solver, "kuhn2")
     assert result.max_regret <= 1e-12
+    if solver.startswith("gambit_"):
+        exact = certify(result.game.tree, result.candidates[0].profile)
+        assert exact is not None
+        assert exact.payoffs == (Fraction(-1, 18), Fraction(1, 18))
+        assert exact.max_regret == 0
     payoffs = result.game.payoff_model().expected_payoffs(result.behavior)
     np.testing.assert_allclose(payoffs, [-1 / 18, 1 / 18], atol=1e-14)
     tree = result.game.tree

@@ -56,13 +56,6 @@ def test_path_is_seen_from_strong_to_weak_barriers(kuhn: Any) -> None:
     assert max(residual(kuhn, z, epsilon) for z, epsilon in seen) <= 1e-12
 
 
-def test_without_payoffs_there_is_nothing_to_follow_but_the_center() -> None:
-    made = system(bimatrix(np.zeros((2, 3), int), np.zeros((2, 3), int)))
-    z = paths.descend(made, 0.0, 1e-8)
-    frequencies = made.frequencies(z, 1e-8).behavior
-    assert frequencies == pytest.approx([1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3])
-
-
 @pytest.mark.parametrize("seed", [*FOLDED, *PLAIN])
 def test_fold_in_eps_is_followed_around(
     seed: int, kuhn: Any, monkeypatch: pytest.MonkeyPatch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -54,15 +53,6 @@ def test_time_ends_the_search_with_what_was_found() -> None:
     assert max(result.regrets) <= EXACT
 
 
-def test_game_that_does_not_fit_the_memory_is_refused_with_both_figures() -> None:
-    result = run("arclength", "leduc", memory_bytes=10 * 2**20)
-    assert result.termination.reason == "failed"
-    text = r"the derivatives by 2,\d+ actions need \d\d+ MiB, more than the memory limit of 10 MiB"
-    assert re.match(text, result.termination.detail)
-    assert not result.candidates
-    assert result.monitor.work == 0
-
-
 SKP = "skp(pot=67/20)"
 
 
@@ -103,18 +93,6 @@ def test_games_of_all_kinds_are_solved_exactly(of: Any) -> None:
     assert result.termination.reason == "converged"
     assert {candidate.claim for candidate in result.candidates} == {"equilibrium"}
     assert max(result.regrets) <= EXACT
-
-
-def test_only_random_starts_depend_on_the_seed() -> None:
-    def solve(options: str, seed: int) -> Any:
-        return profiles(run(f"arclength({options},branch=false)", "kuhn3", seed))
-
-    assert solve("starts=3", 1) == solve("starts=3", 1)
-    assert solve("starts=3", 1)[0] == solve("starts=3", 2)[0]  # from uniform weights
-    assert solve("starts=3", 1)[1:] != solve("starts=3", 2)[1:]
-    assert solve("starts=0", 1) == solve("starts=0", 2)
-    assert eqbench.load_solver("arclength(starts=0)").deterministic
-    assert not eqbench.load_solver("arclength").deterministic
 
 
 def test_snapshots_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:

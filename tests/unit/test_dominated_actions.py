@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from random_trees import random_tree
+from solver_cases import odd_games
 from tree_walk import TreeWalk
 
 import eqbench
@@ -85,11 +86,7 @@ def test_comparison_is_exact_also_where_integers_outgrow_64_bits(power: int) -> 
 
 
 def test_game_without_decisions_has_none_to_remove() -> None:
-    builder = TreeBuilder(["P1"])
-    root = builder.chance(None, [Fraction(1, 2)] * 2)
-    for outcome in (0, 1):
-        builder.terminal((root, outcome), [outcome])
-    assert dominated_actions(builder.tree()).tolist() == []
+    assert dominated_actions(odd_games()["no information sets"].tree).tolist() == []
 
 
 def test_game_in_floats_is_treated_alike() -> None:

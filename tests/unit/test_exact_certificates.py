@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 from command import Ended
 from command import eqbench as command
-from frame_cases import candidate, handed_over
+from frame_cases import handed_over
 from rich.console import Console
 from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.frames import CandidateFrame
 from eqbench.harness.judge import Finding, measure, measure_all
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
@@ -279,20 +278,11 @@ def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(
     worse = eqbench.solve("kuhn2", HandsOver(*handed[:2], BehaviorProfile.uniform(TREE)))
     assert worse.status == "refuted", "the ordinary rule counts"
     assert eqbench.solve("kuhn2", HandsOver(OFF, *handed[:2])).status == "refuted"
-    sent = measure_all([frame(profile) for profile in handed], Verifier(TREE), 1e-6)
+    sent = measure_all(
+        [handed_over(profile, claimed_regret=0.0) for profile in handed], Verifier(TREE), 1e-6
+    )
     assert [item.exact is None for item in sent] == [False, False, True]
     assert [item.refuted for item in sent] == [None] * 3
-
-
-def frame(profile: BehaviorProfile) -> CandidateFrame:
-    """What a child sends of an equilibrium that it claims to be exact."""
-    assert profile.exact is not None
-    return candidate(
-        profile.probabilities,
-        claim="equilibrium",
-        claimed_regret=0.0,
-        exact=[str(value) for value in profile.exact],
-    )
 
 
 # -- where it is shown --------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from arclength_cases import game, module, system
 from scipy.linalg import lapack
+from solver_cases import numerical_jacobian
 
 import eqbench
 from eqbench.errors import UsageError
@@ -50,12 +50,6 @@ def project(kind: str, z: np.ndarray, strength: float, actions: int = 2) -> np.n
         *(behavior, weight, by_log),
     )
     return behavior.reshape(sets, actions)
-
-
-def derivative(function: Callable[[float], np.ndarray], step: float = 1e-5) -> np.ndarray:
-    """At 0, by central differences of fourth order."""
-    near, far = function(step) - function(-step), function(2 * step) - function(-2 * step)
-    return (8 * near - far) / (12 * step)
 
 
 @pytest.mark.parametrize("strength", STRENGTHS)
@@ -109,11 +103,8 @@ def test_factors_are_those_of_the_bordered_derivatives(
     matrix[-1] = border
     lu, pivots, _ = lapack.dgetrf(matrix.T)
 
-    def residual(point: np.ndarray) -> np.ndarray:
-        return curve.equations(point)[0]
-
-    columns = [derivative(lambda h, v=v: residual(y + h * v), 1e-4) for v in np.eye(len(y))]
-    numerical = np.vstack((np.array(columns).T, border))
+    numerical = numerical_jacobian(lambda point: curve.equations(point)[0], y, 1e-4)
+    numerical = np.vstack((numerical, border))
     assert np.abs(numerical[:-1]).max() > 0.1
     right = rng.normal(size=len(y))
     assert numerical @ np.linalg.solve(matrix, right) == pytest.approx(right, abs=1e-7)

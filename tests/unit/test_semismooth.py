@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 import numpy as np
 import pytest
-from solver_cases import max_regret, run
+from solver_cases import max_regret, numerical_jacobian, run
 
 import eqbench
 
@@ -24,14 +23,6 @@ GAMES = [
 ]
 
 
-def numerical_derivatives(equations: Any, unknowns: np.ndarray, width: float = 1e-6) -> np.ndarray:
-    columns = []
-    for step in width * np.eye(len(unknowns)):
-        above, below = equations.at(unknowns + step), equations.at(unknowns - step)
-        columns.append((above.residual - below.residual) / (2 * width))
-    return np.stack(columns, axis=1)
-
-
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("where", ["at a profile", "outside of all bounds"])
 def test_derivatives_are_those_of_the_residual(game: str, where: str) -> None:
@@ -40,7 +31,7 @@ def test_derivatives_are_those_of_the_residual(game: str, where: str) -> None:
     if where == "outside of all bounds":
         point = equations.at(point.unknowns + rng.normal(size=len(point.unknowns)))
     assert np.hypot(point.weights[equations.form.n_players :], point.slacks).min() > 1e-4
-    numerical = numerical_derivatives(equations, point.unknowns)
+    numerical = numerical_jacobian(lambda x: equations.at(x).residual, point.unknowns, 1e-6)
     scale = np.abs(numerical).max()
     np.testing.assert_allclose(equations.derivatives(point), numerical, atol=1e-7 * scale)
 

@@ -159,6 +159,7 @@ def test_what_a_method_cannot_solve_is_refused(spec: str, make: Any, words: str 
     [
         ("lcp", "kuhn(players=2,cards=100)", 2**20, "802 sequences and its construction need 15"),
         ("semismooth", "kuhn4", 2**21, "need 5 MiB, more than the memory limit of 2 MiB"),
+        ("arclength", "leduc", 10 * 2**20, "MiB, more than the memory limit of 10 MiB"),
     ],
 )
 def test_memory_limit_below_the_matrices_is_a_failure_with_their_size(
@@ -206,12 +207,14 @@ def test_budget_ends_a_run_with_what_is_in_hand(
         ("semismooth", "kuhn3", False),
         ("replicator", "kuhn2", True),
         ("replicator(start=random)", "kuhn2", False),
+        ("arclength(starts=0,branch=false)", "kuhn3", True),
+        ("arclength(starts=3,branch=false)", "kuhn3", False),
     ],
 )
 def test_only_what_draws_depends_on_the_seed(spec: str, game: str, is_same: bool) -> None:
     assert is_deterministic(eqbench.load_solver(spec)) == is_same
     first, again, *others = (
-        run(spec, game, seed, iterations=200).candidates[0].profile.probabilities
+        run(spec, game, seed, iterations=200).candidates[-1].profile.probabilities
         for seed in (1, 1, 2, 3, 4, 5)
     )
     np.testing.assert_array_equal(first, again)
