@@ -32,7 +32,6 @@ REFUSED = {
     "leduc(suits=3, raises=1)": "only with suits=2, raises=2",
     "liars_dice(dice=2, sides=2)": "only with dice=1",
     "prisoners_dilemma": "no game that is known",
-    "skp": "no game that is known",
 }
 
 

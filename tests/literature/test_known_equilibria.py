@@ -132,7 +132,6 @@ def test_every_constraint_of_the_family_counts() -> None:
             assert identify(szafron(values | {name: moved})).strict is (name in free), name
 
 
-EPS = Fraction(1, 10**6)
 F = Fraction
 # Constraint of Table 3, and b11, b21, b23, b32, c11, c33 of a member where it just holds.
 BORDERS = {
@@ -155,7 +154,7 @@ def test_a_millionth_beyond_the_border_is_not_strict(constraint: str) -> None:
     """Each inequality of Table 3, from a member where it just holds; dependent ones follow."""
     border = dict(zip(NAMES, map(Fraction, BORDERS[constraint]), strict=True))
     moved = constraint[:3]
-    outward = -EPS if ">=" in constraint else EPS
+    outward = Fraction(-1 if ">=" in constraint else 1, 10**6)
     assert identify(szafron(member(**border))).strict
     outside = identify(szafron(member(**border | {moved: border[moved] + outward})))
     assert not outside.strict

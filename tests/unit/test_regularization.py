@@ -16,7 +16,6 @@ from eqbench.model.profile import random_profile
 
 KINDS = ("log", "arctan", "rational")
 STRENGTHS = (1e-9, 1e-6, 1e-3, 0.1, 10.0)
-THREE_ACTIONS = "random(players=2,actions=3)"
 SYSTEMS = [
     ("skp(pot=107/33)", "log", "counterfactual"),
     ("skp(pot=107/33)", "rational", "raw"),
@@ -24,7 +23,7 @@ SYSTEMS = [
     ("kuhn3", "log", "raw"),
     ("kuhn(players=2,cards=4,raises=1)", "log", "counterfactual"),
     ("kuhn(players=2,cards=4,raises=1)", "log", "raw"),
-    (THREE_ACTIONS, "log", "counterfactual"),
+    ("random(players=2,actions=3)", "log", "counterfactual"),
 ]
 
 

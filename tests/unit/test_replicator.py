@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def flow_of(game: str | Game, options: str = ""):
     return eqbench.load_solver(f"replicator({options})").flow(game)
 
 
-def part(name: str) -> ModuleType:
+def part(name: str) -> Any:
     return importlib.import_module(f"eqbench.solvers.replicator.{name}")
 
 
