@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from random_trees import random_tree
 from scipy.optimize import linprog
-from solver_cases import lottery, run
+from solver_cases import bimatrix, lottery, run, with_payoffs
 
 import eqbench
 from eqbench.model.builder import TreeBuilder
@@ -96,6 +96,15 @@ def test_player_alone_with_chance_is_sure_of_the_best_expectation() -> None:
     result = run("fictitious_play(start=maximin)", lottery(), iterations=0)
     assert result.monitor.statistics["maximin_values"] == pytest.approx([4 / 3])
     np.testing.assert_array_equal(result.behavior, [1, 0, 1, 0])
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1e-9, 0.0), (1e6, 0.0), (1.0, 1e5)])
+def test_value_follows_the_units_of_the_payoffs(factor: float, shift: float) -> None:
+    game = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])
+    changed = with_payoffs(game, factor * game.tree.payoffs.table + shift)
+    for player in range(2):
+        solution = maximin.MaximinProgram.of(changed.tree, player).solve(60)
+        assert solution.value == pytest.approx(factor * 2 / 3 + shift, rel=1e-12)
 
 
 # -- the solver of one program ------------------------------------------------------------
