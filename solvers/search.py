@@ -67,7 +67,8 @@ def first_profile(tree: GameTree, start: str, rng: np.random.Generator) -> Float
     """Frequencies float64 (A,): equal ones, or drawn from all simplices if `start` is random."""
     if start == "random":
         return random_profile(tree, rng)
-    return BehaviorProfile.uniform(tree).probabilities
+    sizes = np.diff(tree.action_start)
+    return np.repeat(1.0 / sizes, sizes)
 
 
 def chance_reach(tree: GameTree) -> FloatArray:

@@ -23,7 +23,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
 from eqbench.model.sequence_form import FormArrays, SequenceForm
 from eqbench.model.tree import FloatArray
-from eqbench.solver import Candidate
+from eqbench.solver import Candidate, Claim
 
 # Share of the payoff range up to which a positive regret is rounding.
 NEGLIGIBLE = 1e-12
@@ -176,13 +176,13 @@ def begin(form: SequenceForm, behavior: FloatArray) -> State:
     return state
 
 
-def candidates(game: Game, state: State) -> tuple[Candidate, Candidate]:
-    """The average profile, uniform where its player has never been, and the last iterate."""
-    average = BehaviorProfile.of(game.tree, shares(game.sequence_form, state.average))
-    last = BehaviorProfile.of(game.tree, state.behavior[game.tree.n_players :])
-    return Candidate(average, "average"), Candidate(last, "iterate")
+def profiles(game: Game, state: State) -> tuple[tuple[FloatArray, Claim], ...]:
+    """Frequencies (A,) of the average, uniform where its player has never been, and the iterate."""
+    average = shares(game.sequence_form, state.average)
+    return (average, "average"), (state.behavior[game.tree.n_players :], "iterate")
 
 
 def better_candidate(model: PayoffModel, game: Game, state: State) -> Candidate:
-    """The one of both candidates with the smaller max regret; the average in a tie."""
-    return min(candidates(game, state), key=lambda c: model.regrets(c.profile.probabilities).max())
+    """The one of both profiles with the smaller max regret; the average in a tie."""
+    better, claim = min(profiles(game, state), key=lambda made: model.regrets(made[0]).max())
+    return Candidate(BehaviorProfile.of(game.tree, better), claim)

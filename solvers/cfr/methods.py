@@ -54,8 +54,8 @@ class RegretMinimizer:
             self._advance(game, state, rng),
             lambda: iteration.better_candidate(model, game, state),
         )
-        for candidate in iteration.candidates(game, state):
-            monitor.candidate(candidate)
+        for behavior, claim in iteration.profiles(game, state):
+            monitor.candidate(behavior, claim)
         return monitor.termination()
 
     def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
