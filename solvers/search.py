@@ -58,7 +58,7 @@ def memory_refusal(
     if needed <= limit:
         return None
     return (
-        f"{parts} need {needed / MEBIBYTE:,.0f} MiB, more than the memory limit of "
+        f"{parts} need {needed / MEBIBYTE:,.0f} MiB, more than the limit of "
         f"{limit / MEBIBYTE:,.0f} MiB; give {remedy}"
     )
 

@@ -261,7 +261,7 @@ def polished(
 
 
 def in_plans(game: Game, start: Polished) -> Polished:
-    """The equilibrium near a profile, by the polish of `ncp`; the profile if that is better.
+    """The equilibrium near a profile, polished in plans; the profile if that is better.
 
     In frequencies small reach makes the equations singular, in realization plans it does not.
     """

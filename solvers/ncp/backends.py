@@ -174,7 +174,8 @@ class Gurobi:
                 status,
                 np.array([variable.X for variable in variables]) if solved else None,
                 float(model.ObjVal) if solved else None,
-                _finite(model.ObjBound, gp.GRB.INFINITY),
+                # an infeasible program has none
+                _finite(getattr(model, "ObjBound", gp.GRB.INFINITY), gp.GRB.INFINITY),
                 {
                     "nodes": int(model.NodeCount),
                     "simplex_iterations": int(model.IterCount),

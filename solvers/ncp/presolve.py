@@ -130,7 +130,7 @@ def in_integers(tree: GameTree) -> tuple[NDArray, NDArray, int]:
         moves[level] = moves[above] + (tree.player[above] == CHANCE)
     payoffs, denominator = tree.payoffs.rational()
     powers = [tree.chance_denominator**k for k in range(int(moves.max()) + 1)]
-    largest = int(abs(payoffs).max()) * powers[-1]
+    largest = max(int(abs(payoffs).max()), 1) * powers[-1]
     dtype: type = np.int64 if largest + 1 < INT64_SAFE else object
     lift: NDArray = np.array(powers[::-1], dtype=dtype)[moves[tree.terminals], None]
     return payoffs.astype(dtype) * lift, tree.chance.astype(dtype), powers[-1] * denominator

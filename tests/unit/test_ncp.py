@@ -204,6 +204,16 @@ def test_linear_programs_may_have_more_variables_under_the_restricted_license(
 # -- backends that are wrong -----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("backend", [backends.Gurobi(), backends.Scip()], ids=BACKENDS)
+def test_backends_tell_that_a_program_is_infeasible(backend: Any) -> None:
+    program = importlib.import_module("eqbench.solvers.ncp.program").Program()
+    x, y = program.variable(0.0, 1.0), program.variable(0.0, 1.0)
+    program.require(x.times(y).add({(): -2.0}))
+    limits = backends.Limits(time_s=600, nodes=None, threads=1, seed=0)
+    answer = backend.solve(program, limits, lambda values: None)
+    assert (answer.ending, answer.values, answer.bound) == ("infeasible", None, None)
+
+
 def use(monkeypatch: pytest.MonkeyPatch, answer: Callable[..., Any]) -> None:
     """A backend that answers as it is told, with the program and a call of a real one given."""
 

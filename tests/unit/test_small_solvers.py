@@ -158,8 +158,8 @@ def test_what_a_method_cannot_solve_is_refused(spec: str, make: Any, words: str 
     ("spec", "game", "memory_bytes", "words"),
     [
         ("lcp", "kuhn(players=2,cards=100)", 2**20, "802 sequences and its construction need 15"),
-        ("semismooth", "kuhn4", 2**21, "need 5 MiB, more than the memory limit of 2 MiB"),
-        ("arclength", "leduc", 10 * 2**20, "MiB, more than the memory limit of 10 MiB"),
+        ("semismooth", "kuhn4", 2**21, "need 5 MiB, more than the limit of 2 MiB"),
+        ("arclength", "leduc", 10 * 2**20, "MiB, more than the limit of 10 MiB"),
     ],
 )
 def test_memory_limit_below_the_matrices_is_a_failure_with_their_size(

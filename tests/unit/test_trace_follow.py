@@ -148,13 +148,22 @@ def test_branch_goes_on_from_outside_as_if_it_had_not_been_stopped(tmp_path: Pat
     assert [entry["crossings"] for entry in whole["at"]] == [3, 3]
 
 
-def test_branch_that_is_lost_outside_its_range_has_arrived(tmp_path: Path) -> None:
-    case = study("winding(lost=2.5)", last=6)
+@pytest.mark.parametrize(("lost", "at"), [(2.5, "6.4"), (1.6, "6:")])
+def test_branch_that_is_lost_outside_its_range_has_arrived(
+    lost: float, at: str, tmp_path: Path
+) -> None:
+    case = study(f"winding(lost={lost})", last=6)
     progress = followed(case, tmp_path)
     assert (progress.outcome, progress.last.value) == ("arrived", 6.0)
-    assert progress.reason.startswith("lost outside the range at pot=6.4")
+    assert progress.reason.startswith(f"lost outside the range at pot={at}")
     document = traced(case, tmp_path)
     assert (document["finished"], case.ending(document)) == (True, (0, ""))
+
+
+def test_search_behind_the_start_ends_with_its_time_and_says_so(tmp_path: Path) -> None:
+    document = traced(study("winding(delay_s=0.01)", 3, 6, time_s=0.02), tmp_path)
+    assert (document["outcome"], document["points"] > 0) == ("time", True)
+    assert "behind its start it was followed for 0.02 s only" in document["reason"]
 
 
 def test_closed_curve_ends_at_its_start(tmp_path: Path) -> None:
@@ -201,7 +210,7 @@ def test_crossings_are_counted_where_the_regularized_branch_turns(
 
 def test_value_may_be_a_number_of_numpy(tmp_path: Path) -> None:
     case = study()
-    point = start_of(case.setting, Session(tmp_path))
+    point, _ = start_of(case.setting, Session(tmp_path))
     piece = next(pieces(case.setting, point))
     crossings = crossings_of(case.setting.continuation, piece, np.float64(piece.after.value))
     assert crossings == ([piece.after], 0)

@@ -71,6 +71,7 @@ class Noted:
     turns : row of the first point after each fold, and where the regularized branch turns; the
         fold of the equilibria lies a little to the side of it
     statistics : of the continuation; these and clocks are sums over all processes that traced
+    behind : why it is not known whether the branch was in the range before its start, else empty
     reason : why the trace ended early, else empty
     """
 
@@ -88,6 +89,7 @@ class Noted:
     statistics: dict[str, int] = field(default_factory=dict)
     elapsed_s: Seconds = 0.0
     cpu_s: Seconds = 0.0
+    behind: str = ""
     outcome: Outcome = "interrupted"
     reason: str = ""
 

@@ -9,7 +9,6 @@ import time
 import zlib
 from bisect import bisect_left, insort
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -184,27 +183,32 @@ class Piece(NamedTuple):
 Crossings = tuple[list[BranchPoint], int]
 
 
-def start_of(setting: Setting, session: Session) -> BranchPoint:
+def start_of(setting: Setting, session: Session) -> tuple[BranchPoint, str]:
     """The point at which a branch begins; ContinuationError if there is none.
 
     That is its start at the first value, heading for the other end; or one outside the range, if
-    the branch was within the range before it came to the start.
+    the branch was within the range before it came to the start. Also what is not known of that.
     """
-    request, continuation = setting.request, setting.continuation
+    request, continuation, (low, high) = setting.request, setting.continuation, setting.bounds
     value, ahead = float(request.first), float(request.last - request.first)
     start = continuation.start(value)
     # a fresh start may head either way, and the first piece shall not seem to turn around
     start = replace(start, value=value, direction=math.copysign(start.direction, ahead))
     if not setting.beyond:
-        return start
-    farthest, came = start, False
-    with suppress(ContinuationError):
+        return start, ""
+    farthest, came, lost, begun = start, False, "", time.perf_counter()
+    try:
         for piece in pieces(setting, continuation.turned(start)):
             farthest, came = piece.after, came or piece.inside
             session.go_on(f"looking behind the start, {setting.parameter} {farthest.value:.6f}")
             if same_point(farthest, start):
-                return start  # the curve is closed
-    return continuation.turned(farthest) if came else start
+                return start, ""  # the curve is closed
+            if request.time_s is not None and time.perf_counter() - begun >= request.time_s:
+                return start, f"behind its start it was followed for {request.time_s:g} s only"
+    except ContinuationError as error:
+        lost = f"behind its start lost at {setting.parameter}={farthest.value:.9g}: {error}"
+        came = came and not low <= farthest.value <= high
+    return continuation.turned(farthest) if came else start, lost
 
 
 def same_point(one: BranchPoint, other: BranchPoint) -> bool:
@@ -319,12 +323,14 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
                 break
     except ContinuationError as error:
         # outside, all that lies within the range is there, as far as the branch is known
-        inside = progress.outside is None or not progress.points
+        at, (low, high) = progress.outside or progress.last, setting.bounds
+        inside = low <= math.nextafter(at.value, at.value + at.direction) <= high
         progress.outcome, words = (
-            ("stalled",) * 2 if inside else ("arrived", "lost outside the range")
+            ("stalled",) * 2
+            if inside or not progress.points
+            else ("arrived", "lost outside the range")
         )
-        at = (progress.outside or progress.last).value
-        progress.reason = f"{words} at {setting.parameter}={at:.9g}: {error}"
+        progress.reason = f"{words} at {setting.parameter}={at.value:.9g}: {error}"
     trace.save()
     return progress
 
@@ -360,7 +366,7 @@ class _Trace:
             return
         first = setting.request.first
         try:
-            point = start_of(setting, session)
+            point, behind = start_of(setting, session)
         except ContinuationError as error:
             place = f"{setting.parameter}={first}"
             raise EqbenchError(f"no branch begins at {place}: {error}") from None
@@ -372,6 +378,7 @@ class _Trace:
             outside=None if inside else point,
             crossings=crossings,
             lost=[0] * len(crossings),
+            behind=behind,
         )
         with reported(self.file):
             self.file.unlink(missing_ok=True)  # opening a pipe would wait for a reader

@@ -88,7 +88,9 @@ class TraceStudy(Study[TraceRequest]):
         if branch is not None:
             most = coarse.most
         record: dict[str, Any] = {
-            **{name: getattr(progress, name) for name in ("outcome", "reason", "points")},
+            "outcome": progress.outcome,
+            "reason": "; ".join(filter(None, (progress.behind, progress.reason))),
+            "points": progress.points,
             "last": progress.last.value,
             "turned_back": progress.outcome == "arrived" and progress.last.value == begun,
             "returns": progress.returns,
