@@ -197,7 +197,7 @@ def half_curved() -> Game:
         ("battle_of_sexes", {"iterations": 2}, "limit", "; 6 of 9 cases stayed", 1, {"nodes": 2}),
         ("kuhn2", {"iterations": 0}, "not_found", f"{3**12:,} of {3**12:,} cases", 0, {"nodes": 0}),
         ("kuhn2", {"time_s": 1e-9}, "not_found", f"{3**12:,} of {3**12:,} cases", 0, {"nodes": 0}),
-        ("kuhn2", {"memory_bytes": 9000}, "not_found", "more than the memory", 0, {"nodes": 0}),
+        ("kuhn2", {"memory_bytes": 9000}, "not_found", "more than the limit", 0, {"nodes": 0}),
     ],
 )
 def test_what_is_no_complete_list_says_so(
