@@ -66,7 +66,8 @@ def named(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set
     known = {name for each in names.values() for name in each}
     for text in wanted:
         if text not in known:
-            raise UsageError(f"no cell has the {kind} {text!r}: {nearest(text, known)}")
+            typed = dict.fromkeys(getattr(cell, kind) for cell in cells)
+            raise UsageError(f"no cell has the {kind} {text!r}: {nearest(text, typed)}")
     return {key for key, each in names.items() if not wanted or each.intersection(wanted)}
 
 

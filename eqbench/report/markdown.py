@@ -15,10 +15,10 @@ _SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
 
 def markdown(report: Report) -> str:
     """Text of a report: one section per game, notes as a list below each table."""
-    sections = [f"{escaped(' '.join(report.answer))}\n"] if report.answer else []
+    sections = ["".join(f"- {escaped(sentence)}\n" for sentence in report.answer)]
     sections += [_section(table.with_payoff_columns()) for table in report.tables]
     sections += [f"{escaped(note)}\n" for note in (report.legend, *report.notes) if note]
-    return "\n".join(sections)
+    return "\n".join(filter(None, sections))
 
 
 def escaped(text: str) -> str:
