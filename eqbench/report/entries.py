@@ -148,6 +148,11 @@ def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
     return entry.record.solver + (f" ({', '.join(more)})" if more else "")
 
 
+def solver_label(entry: Entry) -> str:
+    """Solver of a row, with its run where there are several."""
+    return entry.record.solver + (f" ({entry.run})" if entry.run else "")
+
+
 def labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
     """Labels of some rows; those that differ in seed or repeat only share one."""
     found = []

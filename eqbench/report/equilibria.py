@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import Entry, arranged, by_game, by_solver, labels, several_runs
+from eqbench.report.entries import (
+    Entry,
+    arranged,
+    by_game,
+    by_solver,
+    labels,
+    several_runs,
+    solver_label,
+)
 from eqbench.report.naming import Member
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.spec import is_foreign
@@ -37,11 +46,22 @@ class Found:
         near = f"{naming.NEAR} " if self.is_near else ""
         return near + (f"{self.name} ({self.run})" if self.run else self.name)
 
-    @property
+    @cached_property
     def members(self) -> list[Member]:
         """All candidates, the best first."""
         members = (member for _, own in self.cells for member in own)
         return sorted(members, key=lambda member: member.record.max_regret)
+
+    @cached_property
+    def where(self) -> str:
+        """Where in their family the candidates are."""
+        return naming.spread([member.identity for member in self.members])
+
+    @property
+    def summary(self) -> str:
+        """Name, by how many solvers it was found, and where in its family."""
+        solvers = len({(entry.run, entry.record.solver) for entry, _ in self.cells})
+        return f"{self.title} ({', '.join(filter(None, [counted(solvers, 'solver'), self.where]))})"
 
 
 def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = False) -> Report:
@@ -57,7 +77,10 @@ def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = Fa
         tables.append(table)
         known = equilibria(group)
         on_path = [item for item in known if not item.is_near]
-        tells = len(on_path) > 1 or any(map(_is_several, on_path))
+        # more than one, or one of which the name does not say everything
+        tells = len(on_path) > 1 or any(
+            naming.is_cluster(item.name) or "…" in item.where for item in on_path
+        )
         if tells or (always and known):
             game = group[0].record
             title = table.title if is_foreign(game.game_spec) else game.game
@@ -134,15 +157,6 @@ def counts(entries: Iterable[Entry]) -> dict[str, int]:
     return {name: count[name] for name in sorted(count, key=naming.order)}
 
 
-def _is_several(item: Found) -> bool:
-    """Whether there is more to say than its name: its payoffs, or where in its family."""
-    return naming.is_cluster(item.name) or "…" in _where(item)
-
-
-def _where(item: Found) -> str:
-    return naming.spread([member.identity for member in item.members])
-
-
 def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Table:
     clusters = [item for item in known if naming.is_cluster(item.name)]
     others = clusters[MOST_CLUSTERS:]
@@ -151,9 +165,9 @@ def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Tabl
     how = {"×": "×n: n equilibria of it", "/": "k/n: by k of n cells"}
     columns = [
         Column("equilibrium", identifies=True, notes=naming.marks([[r.label] for r in rows])),
-        Column("solvers", "count", dispensable=3),
+        Column("solvers", "count", dispensable=2),
         Column("best regret", "small", "best\nregret", dispensable=4),
-        *([Column("family", dispensable=2)] if any(row.values["family"] for row in rows) else []),
+        *([Column("family", dispensable=3)] if any(row.values["family"] for row in rows) else []),
         Column("payoffs", "payoffs", dispensable=1),
         Column("found by", "names", notes=tuple(t for mark, t in how.items() if mark in finders)),
     ]
@@ -181,7 +195,7 @@ def _row(item: Found, entries: Sequence[Entry]) -> Row:
         "equilibrium": item.title,
         "solvers": len(finders),
         "best regret": item.members[0].record.max_regret,
-        "family": _where(item) or None,
+        "family": item.where or None,
         "payoffs": [_interval(own) for own in by_player],
         "found by": finders,
     }
@@ -190,13 +204,12 @@ def _row(item: Found, entries: Sequence[Entry]) -> Row:
 
 def _found_by(group: Sequence[Entry], item: Found) -> str:
     """Solver of a group, and how often its cells found an equilibrium; empty if they did not."""
-    run, solver = group[0].run, group[0].record.solver
-    own = [m for e, m in item.cells if (e.run, e.record.solver) == (run, solver)]
+    who = solver_label(group[0])
+    own = [members for entry, members in item.cells if solver_label(entry) == who]
     if not own:
         return ""
     number = len(naming.handed_over(own[0]))
-    often = f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1)
-    return (f"{solver} ({run})" if run else solver) + often
+    return who + (f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1))
 
 
 def _interval(payoffs: Sequence[float]) -> float | str:

@@ -25,6 +25,7 @@ from eqbench.report.entries import (
     cell_notes,
     named,
     several,
+    solver_label,
     titled,
 )
 from eqbench.report.equilibria import counts, with_matrices
@@ -152,7 +153,7 @@ def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float])
     for group in by_solver(began):
         run, solver = group[0].run, group[0].record.solver
         values = {"run": run, "solver": solver, **statistics_of(group, timeouts[run])}
-        rows.append(Row(f"{solver} ({run})" if run else solver, values))
+        rows.append(Row(solver_label(group[0]), values))
     columns = ((RUN,) if entries[0].run else ()) + _COLUMNS
     limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
     return Table(

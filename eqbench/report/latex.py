@@ -46,12 +46,12 @@ def escaped(text: str) -> str:
 
 def _environment(table: Table, notes: Sequence[str]) -> str:
     # a page has no space for more: exploitability follows from NashConv
-    table = table.without(2).with_payoff_columns()
+    table = table.with_payoff_columns().without(2)
     alignment = "".join("r" if column.numeric else "l" for column in table.columns)
     # a spec has no spaces where its line could be broken
     title = escaped(table.title).replace(",", r",\allowbreak{}")
     topic = f": {escaped(table.topic)}" if table.topic else ""
-    caption = f"\\texttt{{{title}}}{topic}. {escaped(table.legend)}".strip()
+    caption = f"\\texttt{{{title}}}{topic}. {escaped(table.legend)}".rstrip()
     lines = [
         r"\begin{table}",
         r"\centering",

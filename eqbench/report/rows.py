@@ -21,7 +21,6 @@ from eqbench.report.entries import (
     row_label,
     several,
     several_runs,
-    titled,
 )
 from eqbench.report.naming import identity_text, label, marks
 from eqbench.report.view import COLUMNS, DEFAULT, View
@@ -171,11 +170,6 @@ class Report:
     legend: str = ""
     notes: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
-
-
-def comparison(entries: Sequence[Entry], view: View = DEFAULT) -> Report:
-    """One table per game with one row per cell; those that never began stand in notes."""
-    return Report(tuple(cell_table(title, group, view) for title, group in titled(entries)))
 
 
 def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:

@@ -106,7 +106,7 @@ def _grid(
 ) -> RichTable:
     """The table with headings in one or two lines; a column of names gets the space at its end.
 
-    Where it is brief only the first of several words is shown.
+    Where it is brief only the first of several words is shown, up to a comma.
     """
     *others, last = table.columns
     left = console.width
@@ -137,7 +137,7 @@ def _cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False)
         case "payoffs":
             return Text(" ".join(map(FORMATS["payoff"], value)))
         case "words":
-            words = listing([word.rstrip(",") for word in value], 1) if brief else value
+            words = listing([w.partition(",")[0] for w in value], 1) if brief else value
             return Text(" ".join(map(printable, words)))
         case "names":  # a name is not broken at its own spaces
             names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)
