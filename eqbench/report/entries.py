@@ -71,6 +71,7 @@ def named(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set
     return {key for key, each in names.items() if not wanted or each.intersection(wanted)}
 
 
+NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
 STATUSES = (  # from the best to those of which nothing is known
     *("ok", "stopped", "limit", "timeout", "memory", "not_found", "failed", "crashed"),
     *("refuted", "interrupted", "unavailable", "unsupported"),
@@ -78,7 +79,7 @@ STATUSES = (  # from the best to those of which nothing is known
 
 
 def arranged(entries: Sequence[Entry], order: str = "status") -> list[Entry]:
-    """Entries in the order of the solvers, whose cells stay together.
+    """Entries in the order of the solvers, whose cells stay together; equals as they were given.
 
     Parameters
     ----------
@@ -97,9 +98,13 @@ def _place(records: Sequence[CellRecord], order: str) -> tuple[float, ...]:
         known = [value for value in values if value is not None]
         return statistics.median(known) if known else float("inf")
 
+    def regret_of(record: CellRecord) -> float | None:
+        regret = record.max_regret
+        return 0.0 if regret is not None and regret < NEGLIGIBLE else regret
+
     worst = max(STATUSES.index(r.status) if r.status in STATUSES else 0 for r in records)
-    regret, time = median(r.max_regret for r in records), median(r.elapsed_s for r in records)
-    places = {"status": (worst, regret, time), "regret": (regret, time), "time": (time, regret)}
+    regret, time = median(map(regret_of, records)), median(r.elapsed_s for r in records)
+    places = {"status": (worst, regret), "regret": (regret,), "time": (time,)}
     return places[order]
 
 

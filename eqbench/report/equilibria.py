@@ -16,6 +16,7 @@ from eqbench.report.entries import (
     by_game,
     by_solver,
     labels,
+    several,
     several_runs,
     solver_label,
 )
@@ -77,11 +78,11 @@ def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = Fa
         tables.append(table)
         known = equilibria(group)
         on_path = [item for item in known if not item.is_near]
-        # more than one, or one of which the name does not say everything
+        # more than one, one of which the name does not say everything, or how often it was found
         tells = len(on_path) > 1 or any(
             naming.is_cluster(item.name) or "…" in item.where for item in on_path
         )
-        if tells or (always and known):
+        if tells or (known and (always or several("seed", group))):
             game = group[0].record
             title = table.title if is_foreign(game.game_spec) else game.game
             tables.append(_table(title, arranged(group), known))

@@ -87,6 +87,7 @@ def test_figures_are_those_of_the_best_and_payoffs_of_all(tmp_path: Path) -> Non
     [
         ([cell("01", seed=0), cell("02", seed=1)], False),
         ([identified(cell("01"), on(C0)), cell("02", solver="b")], False),
+        ([identified(cell("01", seed=0), on(C0)), cell("02", seed=1)], True),
         ([identified(cell("01"), on(C0)), identified(cell("02", solver="b"), on(HALF))], True),
         ([identified(cell("01"), on(C0), on(C0))], False),
         ([identified(cell("01"), on(C0, 0.1), on(C0, 0.2))], True),
