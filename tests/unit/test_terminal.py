@@ -82,9 +82,9 @@ def test_a_row_is_one_line_and_the_kind_of_profile_goes_last(width: int) -> None
 
 def test_rows_stand_by_status_and_regret_unless_asked_for_otherwise() -> None:
     records = [
-        cell("slow", elapsed_s=2.0, max_regret=1e-14),
-        cell("late", status="limit", elapsed_s=1.0, max_regret=1e-15),
-        cell("fast", elapsed_s=0.1, max_regret=1e-13),
+        cell("slow", elapsed_s=2.0, max_regret=1e-12),
+        cell("late", status="limit", elapsed_s=1.0, max_regret=1e-13),
+        cell("fast", elapsed_s=0.1, max_regret=1e-11),
         cell("broken", status="crashed", elapsed_s=0.5, max_regret=None),
     ]
     entries = [Entry("", record) for record in records]
