@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
+from eqbench.cli.hints import run_of
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
-from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
+from eqbench.requests import FLAG, FOLDER, File, Json, Option, Quiet, Words
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
@@ -54,6 +55,11 @@ class RunOptions:
     run, 130 interrupted.
     """
 
+    examples = (
+        "eqbench run --game kuhn3 --solver all --timeout 3",
+        "eqbench run --game kuhn2,matching_pennies --solver cfr,lcp --seeds 2 --out first",
+    )
+
     file: Annotated[str | None, Option("Experiment to run.", File("EXPERIMENT"), argument=True)] = (
         None
     )
@@ -87,11 +93,11 @@ class RunOptions:
         Option("Show what would be run and what is there already; run nothing.", FLAG, "dry-run"),
     ] = False
     as_json: Json = False
-    quiet: Annotated[bool, Option("No progress on standard error.", FLAG, short="q")] = False
+    quiet: Quiet = False
     verbose: Annotated[bool, Option("Say what each cell did as it ends.", FLAG, short="v")] = False
 
 
-@command(RunOptions, Request)
+@command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
     from eqbench.harness.pipeline import NEVER_CACHED, Run
 
@@ -131,7 +137,7 @@ def run(options: RunOptions) -> int:
 def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | None]:
     """Return what to run, the folder to go on in if there is one, and that for a new run."""
     from eqbench.errors import UsageError
-    from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
+    from eqbench.harness.experiment import Experiment, read_experiment
     from eqbench.harness.start import folder_begun, folder_of_experiment, stored_experiment
     from eqbench.store.run_folder import RunFolder
 
@@ -151,7 +157,7 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
         folder = RunFolder.open(Path(options.resume))
         experiment = stored_experiment(folder).with_changes(typed)
     elif options.file is not None:
-        file = find_experiment(options.file)
+        file = _experiment_file(options.file)
         experiment = read_experiment(file).with_changes(typed)
         out = out or folder_of_experiment(file)
         folder = folder_begun(Path(out), experiment) if out else None
@@ -161,6 +167,18 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
     if options.retry and folder is None:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")
     return experiment, folder, out
+
+
+def _experiment_file(text: str) -> Path:
+    """The file of an experiment, unless the word is no file but a game, or a game file."""
+    from eqbench.errors import UsageError
+    from eqbench.harness.experiment import find_experiment
+    from eqbench.spec import is_foreign
+
+    file = find_experiment(text)
+    if (is_foreign(text) or not file.exists()) and (words := run_of([text])):
+        raise UsageError(f"{text} is no experiment. Did you mean: {words}")
+    return file
 
 
 def _begin(job: Run, folder: RunFolder | None, out: str | None, again: set[Status]) -> RunFolder:

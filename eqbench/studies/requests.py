@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from eqbench.requests import (
     DURATION,
-    FILE,
     FLAG,
     GAME,
     JOBS,
@@ -19,13 +20,14 @@ from eqbench.requests import (
     NUMBER,
     NUMBER_OR_NONE,
     POSITIVE,
+    PROFILE,
+    RUN,
     SEED,
     SHARE,
     SOLVER,
     THREADS,
     Choice,
     Exact,
-    GivenProfile,
     Integer,
     Interval,
     Kind,
@@ -34,7 +36,7 @@ from eqbench.requests import (
     Option,
     Pair,
     Plugins,
-    ProfileFile,
+    StoredProfile,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +77,42 @@ class StudyRequest(StudyCommand):
         return default_registry().with_plugins(self.plugins)
 
 
+class GivenProfile(NamedTuple):
+    """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
+
+    typed: str
+    data: Any
+
+
+@dataclass(frozen=True)
+class ProfileOrWord(StoredProfile):
+    """A stored profile, or one of a few words.
+
+    It is read at once and written whole: a study that goes on needs neither file nor input.
+    """
+
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> GivenProfile:
+        if isinstance(value, GivenProfile):
+            return value
+        if isinstance(value, Mapping) and len(value) == 1:
+            return GivenProfile(*next(iter(value.items())))
+        if value in self.words:
+            return GivenProfile(value, None)
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is no name of a profile")
+        from eqbench.store.stored_profiles import named_profile
+
+        # fractions become texts
+        return GivenProfile(value, json.loads(json.dumps(named_profile(value)[0], default=str)))
+
+    def write(self, value: GivenProfile) -> dict[str, Any]:
+        return {value.typed: value.data}
+
+
+GAME_TEXT = "Game, for example kuhn3 or a file such as game.efg."
+_game = partial(Option, kind=GAME, argument=True, named=True)
 _LAMBDA = Number("LAMBDA", positive=True, most=1e15)
 
 
@@ -93,7 +131,7 @@ class QuantalRequest(StudyRequest):
     study = "eqbench.studies.qre:QuantalStudy"
     draws = "the frequencies against lambda"
 
-    game: Annotated[str, Option("Game, for example kuhn3 or a file such as game.efg.", GAME)]
+    game: Annotated[str, _game(GAME_TEXT)]
     last: Annotated[float, Option("Lambda at which branches end.", _LAMBDA, "to")] = 1e6
     at: Annotated[
         tuple[float, ...],
@@ -132,7 +170,7 @@ class TraceRequest(StudyRequest):
 
     game: Annotated[
         str,
-        Option("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'.", GAME),
+        _game("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'."),
     ]
     parameter: Annotated[
         str, Option("The parameter.", Kind("NAME"), default="that of the game")
@@ -177,7 +215,7 @@ class TraceRequest(StudyRequest):
         int,
         Option(
             "At each such value, also look beside the branch from N random starts; they take time "
-            "beyond --time.",
+            "beyond --timeout.",
             NUMBER_OR_NONE,
         ),
     ] = 0
@@ -186,14 +224,15 @@ class TraceRequest(StudyRequest):
         int | None,
         Option("Stop when the branch has N points; --resume goes on.", Integer("N", 2), once=True),
     ] = None
-    time_s: Annotated[
+    timeout_s: Annotated[
         float | None,
         Option(
             "Stop after S seconds of tracing; --resume goes on. What --at and --starts ask for is "
             "done after that, however long it takes.",
             DURATION,
-            "time",
+            "timeout",
             once=True,
+            formerly="time",
         ),
     ] = None
     close_ups: Annotated[
@@ -228,7 +267,7 @@ class RangesRequest(StudyRequest):
     study = "eqbench.studies.ranges:RangesStudy"
     together = ("of", "payoffs", "first-actions", "all-actions")
 
-    game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)]
+    game: Annotated[str, _game("The game; needed unless a run goes on.")]
     of: Annotated[
         tuple[str, ...],
         _replaceable('A payoff, such as P1, or a frequency, such as "P3|3:KB|call".', Kind("NAME")),
@@ -302,7 +341,8 @@ class CrossplayRequest(StudyRequest):
     writes_always = False
 
     runs: Annotated[
-        tuple[str, ...], Option("Folders of runs, or `latest`.", Kind("RUN"), argument=True)
+        tuple[str, ...],
+        Option("Folders of runs, or `latest`; or the game.", RUN, argument=True),
     ] = ()
     game: Annotated[
         str | None, Option("Game; needed if the runs have several, or there is no run.", GAME)
@@ -311,7 +351,8 @@ class CrossplayRequest(StudyRequest):
         False
     )
     profiles: Annotated[
-        tuple[str, ...], Option("Add an equilibrium in JSON.", FILE, "profile")
+        tuple[str, ...],
+        Option("Add an equilibrium: a file in JSON, or RUN/CELL.", PROFILE, "profile"),
     ] = ()
     tolerance: Annotated[
         float, Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE)
@@ -338,10 +379,10 @@ UNIFORM = "uniform"
 # with few cards moves with periods from 5 on, and some of its transients last for 1e4. Hand by hand
 # 1e3 take seconds for each start.
 HORIZON, HORIZON_BY_HAND, SPACING = 10_000.0, 1000.0, 0.25
-MEMORY = 20  # hands
+REMEMBERED = 20  # hands
 RANDOM_STARTS = 3
 SAMPLES = 16
-_GAME_OF_FLOW = Option("Game, for example 'skp(pot=3.1)' or a file such as game.efg.", GAME)
+_GAME_OF_FLOW = _game("Game, for example 'skp(pot=3.1)' or a file such as game.efg.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,9 +423,14 @@ class SimulationRequest(FlowRequest):
             Choice(words=("ode", "hands")),
         ),
     ] = "ode"
-    memory: Annotated[
+    remember: Annotated[
         int | None,
-        Option("With --model hands: how many hands players remember.", NUMBER, default=f"{MEMORY}"),
+        Option(
+            "With --model hands: how many hands players remember.",
+            NUMBER,
+            default=f"{REMEMBERED}",
+            formerly="memory",
+        ),
     ] = None
     starts: Annotated[
         int | None,
@@ -399,19 +445,20 @@ class SimulationRequest(FlowRequest):
     profiles: Annotated[
         tuple[GivenProfile, ...],
         Option(
-            "Start at uniform behavior or at the profile in a file, - for standard input, but not "
-            "at frequencies of 0 and 1, which final and average profiles of a long simulation have "
-            "by rounding.",
-            ProfileFile(f"{UNIFORM}|FILE", (UNIFORM,)),
+            "Start at uniform behavior or at a profile: a file in JSON, - for standard input, or "
+            "RUN/CELL, but not at frequencies of 0 and 1, which final and average profiles of a "
+            "long simulation have by rounding.",
+            ProfileOrWord(f"{UNIFORM}|PROFILE", (UNIFORM,)),
             "start",
         ),
     ] = ()
-    time: Annotated[
+    duration: Annotated[
         float | None,
         Option(
-            "How far trajectories are followed.",
+            "How far trajectories are followed, in units of time of the flow.",
             POSITIVE,
             default=f"{HORIZON:.0f}, with --model hands {HORIZON_BY_HAND:.0f}",
+            formerly="time",
         ),
     ] = None
     every: Annotated[
@@ -452,7 +499,11 @@ class StabilityRequest(FlowRequest):
     game: Annotated[str, _GAME_OF_FLOW]
     profiles: Annotated[
         tuple[GivenProfile, ...],
-        Option("Also look at this profile, - for standard input.", ProfileFile(), "profile"),
+        Option(
+            "Also look at this profile: a file in JSON, - for standard input, or RUN/CELL.",
+            ProfileOrWord(),
+            "profile",
+        ),
     ] = ()
     rest_points: Annotated[
         int, Option("Search N random faces for rest points that are no equilibria.", NUMBER_OR_NONE)

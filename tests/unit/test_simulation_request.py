@@ -15,9 +15,9 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import default_registry
-from eqbench.requests import GivenProfile, from_data, to_data
+from eqbench.requests import from_data, to_data
 from eqbench.studies.flow.simulate import SimulationStudy, times_of
-from eqbench.studies.requests import SimulationRequest
+from eqbench.studies.requests import GivenProfile, SimulationRequest
 
 FLOWS = (str(PLUGINS / "drifting.py"), str(PLUGINS / "winding.py"))
 
@@ -79,8 +79,8 @@ def test_start_on_the_boundary_is_refused_with_the_place(frequency: float) -> No
         ({"solver": "drifting(speed=-1)"}, "drifts outward"),
         ({"solver": "drifting(speed=-1)", "model": "hands"}, "drifts outward"),
         ({"starts": 0}, "no start was given"),
-        ({"time": 1.0, "every": 0.9}, "makes 1 intervals; choose 2"),
-        ({"time": 1e7, "every": 0.1}, "100,000,000 intervals"),
+        ({"duration": 1.0, "every": 0.9}, "makes 1 intervals; choose 2"),
+        ({"duration": 1e7, "every": 0.1}, "100,000,000 intervals"),
         (
             {"at": (Fraction(3),), "parameter": "ante"},
             "no parameter 'ante'; its parameter is 'pot'",
