@@ -74,7 +74,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Spec(Kind):
-    """The spec of a game or a solver, as `what` says."""
+    """The spec of a game or a solver, as `what` says, or of either."""
 
     metavar: str = "SPEC"
     what: str = "game"
@@ -318,7 +318,7 @@ class Pair(Kind):
 
 TEXT, FLAG, FILE, FOLDER = Kind(), Flag(), File(), File("DIR")
 RUN, CELL, PROFILE = StoredRun(), Cell(), StoredProfile()
-GAME, SOLVER = Spec(what="game"), Spec(what="solver")
+GAME, SOLVER = Spec("GAME", "game"), Spec("SOLVER", "solver")
 COUNT, NUMBER, NUMBER_OR_NONE = Integer(least=1), Integer("N", 1, MILLION), Integer("N", 0, MILLION)
 SEED, JOBS, THREADS = Integer("N", 0, 2**32 - 1), Integer("N", 1, 256), Integer("N", 1, 1024)
 NODES = Integer("N", 1, 1000 * MILLION)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from eqbench.cli.hints import check_of
-from eqbench.cli.options import command
+from eqbench.cli.options import Group, command, examples_text
 from eqbench.cli.output import put, put_json
 from eqbench.requests import GAME, SOLVER, Json, Option, Plugins
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from eqbench.testing.promises import Result
 
 
-class _Checks(click.Group):
+_EXAMPLES = ("eqbench check game kuhn2", "eqbench check solver cfr_plus")
+
+
+class _Checks(Group):
     """A word that is neither game nor solver may name one."""
 
     def resolve_command(
@@ -28,7 +31,7 @@ class _Checks(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Checks)
+@click.group(cls=_Checks, epilog=examples_text(_EXAMPLES))
 def check() -> None:
     """Run the contract suite on a game or a solver, for example on one of your own.
 

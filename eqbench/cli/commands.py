@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pkgutil
-import re
 from typing import Any
 
 import click
 
+from eqbench.cli.options import Group, examples_text
 from eqbench.errors import UsageError, nearest
 
 _STUDIES = "eqbench.studies.requests"
@@ -52,7 +52,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 _ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     """Imports a command's module when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -82,22 +82,9 @@ class _Commands(click.Group):
             raise click.UsageError(f"unknown command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands by groups, each with the whole first sentence of its help."""
+    def sections(self, ctx: click.Context) -> dict[str, list[str]]:
         others = [name for name in _installed() if name not in _COMMANDS]
-        width = max(map(len, [*_COMMANDS, *others]))
-        for title, names in (*_GROUPS.items(), ("Installed studies", others)):
-            found = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(f"{name:<{width}}", _summary(each.help)) for name, each in found if each]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
-
-def _summary(text: str | None) -> str:
-    """The first sentence of a help text."""
-    first = " ".join((text or "").partition("\n\n")[0].split())
-    return re.split(r"(?<=[a-z)])\. ", first)[0].rstrip(".")
+        return {title: [*names] for title, names in _GROUPS.items()} | {"Installed studies": others}
 
 
 def _installed() -> dict[str, str]:
@@ -140,6 +127,9 @@ def app() -> None:
     """
 
 
+_OF_A_FILE = ("eqbench study pots.py --help", "eqbench study pots.py kuhn2 --figures --out pots")
+
+
 class _StudyFiles(click.Group):
     """A file is a command: that of the study which it defines."""
 
@@ -152,7 +142,11 @@ class _StudyFiles(click.Group):
         return study_command(getattr(kind, "request_type", None), kind, where)
 
 
-@click.group(cls=_StudyFiles, subcommand_metavar="FILE [OPTIONS]...")
+@click.group(
+    cls=_StudyFiles,
+    subcommand_metavar="FILE [OPTIONS]...",
+    epilog=examples_text(_OF_A_FILE),
+)
 def study() -> None:
     """Carry out a study of your own, which a Python file defines.
 

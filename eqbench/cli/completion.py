@@ -18,7 +18,7 @@ def specs(what: str, incomplete: str) -> list[CompletionItem]:
     if listed.count("(") > listed.count(")"):  # a comma between options
         return []
     found = _beginning(_names(what), begun, listed + comma)
-    return found or (paths(incomplete) if what == "game" else [])
+    return found or (paths(incomplete) if what != "solver" else [])
 
 
 def runs(incomplete: str) -> list[CompletionItem]:
@@ -57,8 +57,10 @@ def _names(what: str) -> list[str]:
     from eqbench.registry import GROUPS, default_registry
     from eqbench.spec import GAME_FILES, OPENSPIEL
 
-    registry = default_registry()
-    if what == "solver":
-        return [*(entry.name for entry in registry.solvers()), "all", *GROUPS]
-    files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
-    return [*(entry.name for entry in registry.games()), OPENSPIEL, *files]
+    registry, found = default_registry(), []
+    if what != "solver":
+        files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
+        found += [*(entry.name for entry in registry.games()), OPENSPIEL, *files]
+    if what != "game":
+        found += [*(entry.name for entry in registry.solvers()), "all", *GROUPS]
+    return found

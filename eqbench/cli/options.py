@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
@@ -63,7 +64,7 @@ def command(
             callback=carry_out,
             params=list(chain.from_iterable(found)),
             help=inspect.cleandoc(about or request.__doc__ or ""),
-            epilog="\n  ".join(["\b\nExamples:", *examples]) if examples else None,
+            epilog=examples_text(examples),
             examples=examples,
             meant=meant,
             formerly={
@@ -75,6 +76,36 @@ def command(
         )
 
     return decorate
+
+
+def examples_text(examples: Sequence[str]) -> str | None:
+    """How examples stand below the help of a command."""
+    return "\n  ".join(["\b\nExamples:", *examples]) if examples else None
+
+
+class Group(click.Group):
+    """Commands, of each of which the help has the whole first sentence."""
+
+    def sections(self, ctx: click.Context) -> dict[str, list[str]]:
+        """Names of the commands by the titles above them."""
+        return {"Commands": self.list_commands(ctx)}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections = self.sections(ctx)
+        width = max(len(name) for names in sections.values() for name in names)
+        for title, names in sections.items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (f"{name:<{width}}", _first_sentence(each.help)) for name, each in found if each
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _first_sentence(text: str | None) -> str:
+    paragraph = " ".join((text or "").partition("\n\n")[0].split())
+    return re.split(r"(?<=[a-z)])\. ", paragraph)[0].rstrip(".")
 
 
 class RequestCommand(click.Command):
@@ -109,15 +140,16 @@ class RequestCommand(click.Command):
             words = f"no such option {error.option_name}: it is now {now}"
             raise click.UsageError(words, ctx) from None
         except click.MissingParameter as error:
-            words = error.message or self._hint(typed)
+            words = error.message or self.hint(typed)
             raise click.MissingParameter(words, ctx, param=error.param) from None
         except click.UsageError as error:
-            hint = self._hint(typed) if type(error) is click.UsageError else ""
+            hint = self.hint(typed) if type(error) is click.UsageError else ""
             if not hint:
                 raise
             raise click.UsageError(f"{error.message.rstrip('.')}. {hint}", ctx) from None
 
-    def _hint(self, typed: list[str]) -> str:
+    def hint(self, typed: list[str]) -> str:
+        """What to type instead of words that do not fit."""
         if words := self.meant(typed):
             return f"Did you mean: {words}"
         return f"For example: {self.examples[0]}" if self.examples else ""
@@ -150,13 +182,14 @@ def given(request: type) -> dict[str, Any]:
     }
 
 
-def require(request: type, hint: str = "") -> None:
-    """Refuse a command line that lacks what a new request needs; `hint` says what to type."""
+def require(request: type) -> None:
+    """Refuse a command line that lacks what a new request needs."""
     ctx, typed = click.get_current_context(), given(request)
+    assert isinstance(ctx.command, RequestCommand)
     needed = {field.attribute for field in fields_of(request) if field.required} - typed.keys()
     for parameter in ctx.command.params:
         if parameter.name in needed:
-            raise click.MissingParameter(hint, ctx, param=parameter)
+            raise click.MissingParameter(ctx.command.hint([]), ctx, param=parameter)
 
 
 def _parameters(field: Field, *, stored: bool = False) -> list[click.Parameter]:
@@ -175,10 +208,9 @@ def _parameters(field: Field, *, stored: bool = False) -> list[click.Parameter]:
 
 
 def _argument(field: Field, *, stored: bool) -> click.Argument:
-    named = field.option.named
-    metavar = field.name.upper() if named else _metavar(field.option.kind)
+    metavar = _metavar(field.option.kind)
     metavar = metavar if field.required else f"[{metavar}]"
-    kind = NamedArgument if named else click.Argument
+    kind = NamedArgument if field.option.named else click.Argument
     return kind(
         [field.attribute],
         nargs=-1 if field.several else 1,

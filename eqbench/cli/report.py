@@ -10,7 +10,7 @@ from typing import Annotated
 from eqbench.cli.options import command
 from eqbench.cli.output import print_report, put, put_page, say, say_notes
 from eqbench.errors import UsageError
-from eqbench.requests import FLAG, File, Option, Words
+from eqbench.requests import FLAG, RUN, STANDARD_OUTPUT, File, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
@@ -22,13 +22,16 @@ class ReportRequest:
     RUN is the folder of a run, or `latest` for the newest one in results. A run may still be
     going on. Of several runs each table shows all.
 
-    With --format html it is one page with tables and figures that needs no network. Unless it is
-    redirected or --out is given, it becomes report.html in the folder of the run.
+    With --format html it is one page with tables and figures that needs no network: report.html
+    in the folder of the run, unless --out says where; --out - is standard output.
     """
 
-    runs: Annotated[
-        tuple[str, ...], Option("Folders of runs, or `latest`.", File("RUN"), argument=True)
-    ]
+    examples = (
+        "eqbench report latest --summary",
+        "eqbench report latest --format html",
+    )
+
+    runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
     formats: Annotated[
         tuple[str, ...],
         Option(
@@ -41,7 +44,7 @@ class ReportRequest:
         str | None,
         Option(
             "Write report.txt, .md, .csv, .tex and .html into DIR instead of printing; a name "
-            "that ends in .html is the file of a page.",
+            "that ends in .html is the file of a page, and - standard output.",
             File("DIR"),
         ),
     ] = None
@@ -63,7 +66,7 @@ def report(request: ReportRequest) -> None:
     formats, out, summarize = request.formats, request.out, request.summary
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
-    if len(formats) > 1 and out is None:
+    if len(formats) > 1 and out in (None, STANDARD_OUTPUT):
         raise UsageError(
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "
             "DIR, or choose one format"
@@ -75,8 +78,8 @@ def report(request: ReportRequest) -> None:
     if page is not None:
         write_report(page, report_text("html", stored, summarize=summarize))
         say(f"wrote {page}")
-    elif out is not None:
-        for file in write_reports(formats, stored, Path(out), summarize=summarize):
+    elif out not in (None, STANDARD_OUTPUT):
+        for file in write_reports(formats, stored, Path(str(out)), summarize=summarize):
             say(f"wrote {file}")
     elif formats == ("terminal",):
         print_report(report_on(stored, summarize=summarize))
@@ -94,8 +97,6 @@ def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> P
         If other formats are wanted in that file, or nobody said where a page about several runs
         goes.
     """
-    import sys
-
     from eqbench.store.stored_run import run_folder
 
     if out is not None and Path(out).suffix == ".html" and not Path(out).is_dir():
@@ -105,7 +106,7 @@ def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> P
             f"--out {out} is one page, but the formats are {', '.join(formats)}; name a folder, or "
             "give --format html alone"
         )
-    if out is not None or formats != ("html",) or not sys.stdout.isatty():
+    if out is not None or formats != ("html",):
         return None
     if len(runs) > 1:
         raise UsageError("a page about several runs belongs to none of them; name it with --out")

@@ -162,7 +162,7 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
         out = out or folder_of_experiment(file)
         folder = folder_begun(Path(out), experiment) if out else None
     else:
-        require(Request, "For example: eqbench run --game kuhn3 --solver all")
+        require(Request)
         experiment = Experiment((Request(**typed),))
     if options.retry and folder is None:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")

@@ -32,7 +32,8 @@ def registry_of_runs(
         registry.game_entry(game)
     except SpecError as error:
         plans = [run.plan for run in runs]
-        files = [file for plan in plans for file in plan["request"].get("plugins") or ()]
+        requests = [asked for plan in plans for asked in plan.get("parts") or [plan["request"]]]
+        files = [file for request in requests for file in request.get("plugins") or ()]
         if not files:
             hint = "; if a plugin brought this game, add --plugin FILE" if plans else ""
             raise SpecError(f"{error}{hint}") from None

@@ -54,6 +54,7 @@ class StudyCommand:
     draws : what ``--figures`` draws; empty if there are no figures
     writes_always : whether it writes a folder without ``--out`` too; if not, it cannot be resumed
     together : options of which none is kept if a study goes on and one of them is given again
+    examples : command lines that work, for the help
     """
 
     command: ClassVar[str]
@@ -61,6 +62,7 @@ class StudyCommand:
     draws: ClassVar[str] = ""
     writes_always: ClassVar[bool] = True
     together: ClassVar[tuple[str, ...]] = ()
+    examples: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +132,10 @@ class QuantalRequest(StudyRequest):
     command = "qre"
     study = "eqbench.studies.qre:QuantalStudy"
     draws = "the frequencies against lambda"
+    examples = (
+        "eqbench qre kuhn3 --at 1 --at 10 --figures",
+        "eqbench qre kuhn2 --branches 5 --out branches",
+    )
 
     game: Annotated[str, _game(GAME_TEXT)]
     last: Annotated[float, Option("Lambda at which branches end.", _LAMBDA, "to")] = 1e6
@@ -167,6 +173,10 @@ class TraceRequest(StudyRequest):
     command = "trace"
     study = "eqbench.studies.trace.study:TraceStudy"
     draws = "payoffs, frequencies and counts"
+    examples = (
+        "eqbench trace skp --from 2 --to 6 --at 3.35 --figures --out branch",
+        "eqbench trace --resume branch --timeout 60",
+    )
 
     game: Annotated[
         str,
@@ -266,6 +276,10 @@ class RangesRequest(StudyRequest):
     command = "ranges"
     study = "eqbench.studies.ranges:RangesStudy"
     together = ("of", "payoffs", "first-actions", "all-actions")
+    examples = (
+        "eqbench ranges kuhn3_reduced --payoffs",
+        "eqbench ranges kuhn3_reduced --of 'P3|3:KB|call' --timeout 120",
+    )
 
     game: Annotated[str, _game("The game; needed unless a run goes on.")]
     of: Annotated[
@@ -339,6 +353,10 @@ class CrossplayRequest(StudyRequest):
     command = "crossplay"
     study = "eqbench.studies.crossplay.study:CrossplayStudy"
     writes_always = False
+    examples = (
+        "eqbench crossplay latest --most 6",
+        "eqbench crossplay kuhn3 --known --exact",
+    )
 
     runs: Annotated[
         tuple[str, ...],
@@ -414,6 +432,10 @@ class SimulationRequest(FlowRequest):
     command = "simulate"
     study = "eqbench.studies.flow.simulate:SimulationStudy"
     draws = "orbits, frequencies and profits"
+    examples = (
+        "eqbench simulate 'skp(pot=3.1)' --starts 10 --duration 2000",
+        "eqbench simulate skp --parameter pot --at 2.5 --at 3.1 --figures",
+    )
 
     game: Annotated[str, _GAME_OF_FLOW]
     model: Annotated[
@@ -495,6 +517,10 @@ class StabilityRequest(FlowRequest):
     command = "stability"
     study = "eqbench.studies.flow.stability:StabilityStudy"
     draws = "the eigenvalues, or with several --at the verdicts along the parameter"
+    examples = (
+        "eqbench stability 'skp(pot=3.1)' --figures",
+        "eqbench stability kuhn3 --profile latest/logit",
+    )
 
     game: Annotated[str, _GAME_OF_FLOW]
     profiles: Annotated[
