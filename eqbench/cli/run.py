@@ -103,7 +103,7 @@ def run(options: RunOptions) -> int:
 
     experiment, folder, out = _asked(options)
     if options.save_as is not None:
-        _save(experiment, options.save_as)
+        _save(experiment, options.save_as, quiet=options.quiet)
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
@@ -221,7 +221,7 @@ def _exit_code(records: list[CellRecord]) -> int:
     return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
 
 
-def _save(experiment: Experiment, file: str) -> None:
+def _save(experiment: Experiment, file: str, *, quiet: bool) -> None:
     """Write an experiment to a new file, unless it names what nobody has registered."""
     from eqbench.harness.experiment import experiment_text
     from eqbench.registry import default_registry
@@ -234,7 +234,8 @@ def _save(experiment: Experiment, file: str) -> None:
         for solvers in part.solvers:
             registry.resolve_solvers(solvers)
     write_text(Path(file), experiment_text(experiment), new=True)
-    say(f"wrote {file}")
+    if not quiet:
+        say(f"wrote {file}")
 
 
 def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:

@@ -55,7 +55,7 @@ def _newest(runs: list[Path]) -> Path | None:
 
 def is_run(folder: Path) -> bool:
     """Return whether a folder has the manifest of a run, not that of another study."""
-    with suppress(OSError):
+    with suppress(OSError, ValueError):
         return _OF_A_STUDY not in read_file(folder / MANIFEST)[:100]
     return False
 

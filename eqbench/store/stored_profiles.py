@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path, PurePath
 from typing import Any
@@ -28,7 +29,7 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
         If it cannot be read, or there is no such file, cell or candidate.
     """
     path = Path(text)
-    if text == "-" or path.exists():
+    if text == "-" or os.path.exists(path):
         folder = path.absolute().parent.parent
         return read_profile(text), RunFolder.open(folder) if is_run(folder) else None
     for parent in [*reversed(PurePath(text).parents)][1:]:

@@ -342,7 +342,7 @@ class RangesRequest(StudyRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossplayRequest(StudyRequest):
-    """What if players prepare for different equilibria of one game?
+    """Let players prepare for different equilibria of one game, and measure what comes of it.
 
     Takes the equilibria that runs have found, mixes them in all ways and says which combinations
     are equilibria again, what each strategy earns in the worst case, and which to choose.

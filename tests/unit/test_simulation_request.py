@@ -117,3 +117,10 @@ def test_profile_is_read_once_and_kept_with_all_its_digits(tmp_path: Path) -> No
     assert from_data(SimulationRequest, stored) == request
     (((_, data),),) = (entry.items() for entry in stored["start"])
     assert Fraction(data["behavior"]["P1"]["1:"]["bet"]) == Fraction(digits)
+
+
+def test_names_before_are_read_from_files_of_earlier_studies() -> None:
+    kept = {"game": "kuhn2", "model": "hands", "time": 30.0, "memory": 5}
+    request = from_data(SimulationRequest, kept)
+    assert (request.duration, request.remember) == (30.0, 5)
+    assert {"time", "memory"}.isdisjoint(to_data(request))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, TypedDict
 
@@ -192,7 +192,7 @@ def _with_game_apart(request: CrossplayRequest) -> CrossplayRequest:
             request.registry().game_entry(word)
         except SpecError:
             return False
-        return not Path(word).is_dir()
+        return not os.path.isdir(word)
 
     games = [word for word in request.runs if is_game(word)]
     if request.game is not None or len(games) != 1:
