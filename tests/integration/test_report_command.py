@@ -112,5 +112,8 @@ def test_what_cannot_be_reported_is_a_usage_error(
     refused("report", *arguments, words=message, cwd=place[0])
 
 
-def test_latest_without_any_run_is_a_usage_error(tmp_path: Path) -> None:
+def test_latest_without_any_run_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     refused("report", "latest", words="there is no run in", cwd=tmp_path)
