@@ -28,7 +28,7 @@ FORMS = (
     *((rank, 2) for rank in (2, 3, 4, 5)),
     *((rank, 3) for rank in (5, 6)),
 )
-_STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
+_STYLES = {"ok": "green"} | dict.fromkeys(("limit", "stopped", "timeout", "memory"), "yellow")
 _STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
 
 
