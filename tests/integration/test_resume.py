@@ -143,7 +143,7 @@ def test_failures_are_run_again_and_results_only_when_asked_for(tmp_path: Path) 
         eqbench("run", "--resume", run, *arguments, cwd=tmp_path)
         return sorted(json.loads(line)["solver"] for line in lines(run)[before:])
 
-    assert run_again("--retry", "limit") == ["raises", "says_converged"]
+    assert run_again("--retry", "stopped") == ["raises", "says_converged"]
     assert run_again("--retry", "timeout,memory") == ["raises"]
 
 
