@@ -281,6 +281,7 @@ class _Watch:
 
     def started(self, cell: Cell) -> None:
         self.session.tell(f"{cell.solver.typed}, {self.done} of {self.total} cells done")
+        self.session.done(self.done / self.total)
 
     def finished(self, record: CellRecord) -> None:
         self.done += 1
