@@ -28,7 +28,7 @@ METRICS = (
 # What a status is worth: its result stands, it was stopped, there is none, something is broken.
 _RANKS: dict[Status, int] = {
     "ok": 0,
-    "limit": 1,
+    **dict.fromkeys(("limit", "stopped"), 1),
     **dict.fromkeys(("timeout", "memory", "not_found", "unsupported", "unavailable", "failed"), 2),
     **dict.fromkeys(("crashed", "refuted", "interrupted"), 3),
 }

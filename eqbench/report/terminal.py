@@ -22,13 +22,7 @@ from eqbench.text import printable
 
 TEXT_WIDTH = 150
 LEAST_NAMES = 24  # characters of a column of names, which has lines where there is no space for it
-_STYLES = {
-    "ok": "green",
-    "stopped": "yellow",
-    "limit": "yellow",
-    "timeout": "yellow",
-    "memory": "yellow",
-}
+_STYLES = {"ok": "green"} | dict.fromkeys(("limit", "stopped", "timeout", "memory"), "yellow")
 _STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
 
 
