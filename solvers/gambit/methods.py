@@ -70,7 +70,6 @@ class GambitMethod:
     start : whether it is called with the game or with mixed strategies at equal weights
     many : whether it looks for more than one equilibrium
     exact : whether it computes with rationals, where this is no option
-    without : how a run ends that Gambit itself calls no success
     claims : sentence on what is handed over, for the docstring
     """
 
@@ -80,7 +79,6 @@ class GambitMethod:
     start: ClassVar[Literal["game", "floats", "rationals"]] = "game"
     many: ClassVar[bool] = False
     exact: ClassVar[bool] = False
-    without: ClassVar[Literal["failed", "limit", "not_found"]] = "failed"
     claims: ClassVar[str] = (
         "Results are claimed to be equilibria, up to the regret that Gambit promises."
     )
@@ -146,7 +144,7 @@ class GambitMethod:
         words = str(getattr(getattr(result, "reason", None), "name", "")).lower().replace("_", " ")
         said = f" (Gambit: {words})" if words else ""
         if not result.success:
-            return Termination(self.without, f"Gambit reports no success{said}")
+            return Termination("stopped", f"Gambit reports no success{said}")
         if not run.found:
             return Termination("not_found", f"Gambit reports success without an equilibrium{said}")
         ending = "um" if run.found == 1 else "a"
@@ -290,7 +288,6 @@ class Liap(GambitMethod):
     maxiter: int = 1000
 
     start = "floats"
-    without = "not_found"
 
     def _leave(self, run: Run) -> None:
         run.leave(run.last_event.profile)
@@ -309,7 +306,6 @@ class Simpdiv(GambitMethod):
     leash: int = 0
 
     start = "rationals"
-    without = "limit"
 
 
 @dataclass(frozen=True)
@@ -376,8 +372,8 @@ class LogitPath(GambitMethod):
     uniform play at lambda = 0. On trees these are of agents, whose action values are
     conditional on their information set. A point on the path is an approximation and is handed
     over as an iterate. The path is left before `end` where a snapshot has the target's regret.
-    Where rounding ends it early, Gambit returns the last point without a word; here that is
-    `failed`.
+    Where rounding ends it early, Gambit returns the last point without a word; here the reason
+    says so.
     An iteration is a point on the path.
     """
 
@@ -398,5 +394,5 @@ class LogitPath(GambitMethod):
         if regret <= run.monitor.target:
             return Termination("converged", f"followed the path to {reached}")
         if last.lam < self.end * (1 - ARRIVED):
-            return Termination("failed", f"Gambit's path ends at {reached}, before {self.end:g}")
-        return Termination("limit", f"followed the path to {reached}")
+            return Termination("stopped", f"Gambit's path ends at {reached}, before {self.end:g}")
+        return Termination("stopped", f"followed the path to {reached}")
