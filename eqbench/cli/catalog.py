@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 class ListRequest:
     """List the games or the solvers that can be named in specs, or the shipped experiments."""
 
-    examples = ("eqbench list games", "eqbench list solvers")
-
     kind: Annotated[
         str,
         Option("What to list.", Choice(words=("games", "solvers", "experiments")), argument=True),
@@ -115,8 +113,6 @@ def _list_experiments(*, as_json: bool) -> None:
 @dataclass(frozen=True)
 class InfoRequest:
     """Say what a game or a solver is: its options, and of a game its sizes and equilibria."""
-
-    examples = ("eqbench info kuhn3", "eqbench info 'cfr(start=random)'")
 
     spec: Annotated[
         str,
@@ -303,8 +299,6 @@ class SchemaRequest:
 
     It is generated from the types that readers check against.
     """
-
-    examples = ("eqbench schema", "eqbench schema profile")
 
     name: Annotated[
         str | None, Option("Document.", Choice("NAME", tuple(DOCUMENTS)), argument=True)

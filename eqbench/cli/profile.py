@@ -18,11 +18,6 @@ class ProfileRequest:
     Each information set has a line with the frequencies of its actions.
     """
 
-    examples = (
-        "eqbench profile kuhn2 --uniform > mine.json",
-        "eqbench profile 'kuhn(players=3, cards=5)' --pure > mine.json",
-    )
-
     game: Annotated[str, Option("The game.", GAME, argument=True, named=True)]
     uniform: Annotated[
         bool, Option("All actions are equally frequent; so it is without --pure.", FLAG)

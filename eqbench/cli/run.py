@@ -54,11 +54,6 @@ class RunOptions(View):
     run, 130 interrupted.
     """
 
-    examples = (
-        "eqbench run --game kuhn3 --solver all --timeout 3",
-        "eqbench run --game kuhn2,matching_pennies --solver cfr,lcp --seeds 2 --out first",
-    )
-
     file: Annotated[str | None, Option("Experiment to run.", File("EXPERIMENT"), argument=True)] = (
         None
     )

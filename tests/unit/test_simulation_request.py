@@ -15,9 +15,9 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import default_registry
-from eqbench.requests import from_data, to_data
+from eqbench.requests import GivenProfile, from_data, to_data
 from eqbench.studies.flow.simulate import SimulationStudy, times_of
-from eqbench.studies.requests import GivenProfile, SimulationRequest
+from eqbench.studies.requests import SimulationRequest
 
 FLOWS = (str(PLUGINS / "drifting.py"), str(PLUGINS / "winding.py"))
 
