@@ -104,6 +104,7 @@ def labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
     return found
 
 
+ABSENT = ("unsupported", "unavailable")  # of solvers that never began
 ALARMING = frozenset({"failed", "crashed", "refuted", "interrupted"})
 PROVED = "proved to solver tolerance"
 _SIGNS = {"max": "<=", "min": ">="}

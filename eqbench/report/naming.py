@@ -64,6 +64,12 @@ def found(record: CellRecord) -> dict[str, list[Member]]:
     return members
 
 
+def listed(members: Sequence[Member]) -> int:
+    """Number of equilibria among some candidates: those that were handed over as such, or one."""
+    claims = (member.record.claim in ("equilibrium", "complete list") for member in members)
+    return max(sum(claims), 1)
+
+
 def nearest(record: CellRecord) -> Identity | None:
     """Identity of the best candidate that has one, if no candidate is on the path of any."""
     if found(record):
@@ -118,6 +124,16 @@ def leading(identity: Identity) -> tuple[str, float] | None:
     """Symbol and value of the parameter that tells members of a family apart, if one does."""
     name: str | None = identity.get("leading")
     return None if name is None else (symbol(name), identity["parameters"][name])
+
+
+def spread(identities: Iterable[Identity]) -> str:
+    """Where in a family some members are: ``β=0.189`` or ``β 0.1…0.3``; empty if it has no name."""
+    found = [first for identity in identities if (first := leading(identity))]
+    if not found:
+        return ""
+    values = [value for _, value in found]
+    low, high = decimal(min(values)), decimal(max(values))
+    return f"{found[0][0]}={low}" if low == high else f"{found[0][0]} {low}…{high}"
 
 
 def symbol(parameter: str) -> str:
