@@ -123,7 +123,7 @@ class Observer(Protocol):
     def finished(self, record: CellRecord) -> None: ...
 
 
-class Run:
+class PlannedRun:
     """A planned run; children and scratch files are gone when the ``with`` ends.
 
     Attributes
@@ -139,7 +139,7 @@ class Run:
         self._ended: dict[str, Status] = {}
         self._lines: LineReader[CellRecord] | None = None
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> PlannedRun:
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
         self._guardian = Guardian(self._workspace.name)
         try:

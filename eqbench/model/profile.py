@@ -132,9 +132,9 @@ class BehaviorProfile(Displayed):
         Examples
         --------
         >>> import eqbench
-        >>> game = eqbench.load_game("matching_pennies")
-        >>> eqbench.BehaviorProfile.uniform(game).to_json()["behavior"]["P1"]
-        {'choice': {'heads': '1/2', 'tails': '1/2'}}
+        >>> game = eqbench.load_game("kuhn2")
+        >>> eqbench.BehaviorProfile.uniform(game).to_json()["behavior"]["P1"]["3:KB"]
+        {'fold': '1/2', 'call': '1/2'}
         """
         tree, spec = self.known_tree, game or self.spec
         values: Sequence[Any] = self.probabilities.tolist()
@@ -188,7 +188,7 @@ class BehaviorProfile(Displayed):
         --------
         >>> import eqbench
         >>> frame = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2")).to_frame()
-        >>> list(frame.loc[0])
+        >>> frame.values.tolist()[0]
         ['P1', '1:', 'check', 0.5, '1/2']
         """
         import pandas as pd
