@@ -145,11 +145,18 @@ def escape_bars(app: Sphinx, context: Any, lines: list[str]) -> None:
     lines[:] = [line.replace("|", r"\|") for line in lines]
 
 
+def escape_docstring(app: Any, what: str, name: str, item: Any, options: Any, lines: Any) -> None:
+    """The same in the docstrings of studies, which are made of help texts."""
+    if getattr(item, "__module__", "") == "eqbench.api.studies":
+        escape_bars(app, None, lines)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives and handlers."""
     app.add_directive("plugins", Plugins)
     app.add_directive("described", Described)
     app.connect("source-read", link_to_included_pages)
     app.connect("sphinx-click-process-options", escape_bars)
+    app.connect("autodoc-process-docstring", escape_docstring, priority=400)
     app.connect("missing-reference", public_name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
@@ -14,7 +15,8 @@ from eqbench.errors import EqbenchError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report.exports import report_on
-from eqbench.report.rows import FORMATS, Column, Row, Table
+from eqbench.report.rows import Table
+from eqbench.report.terminal import cell
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Verification
@@ -54,11 +56,10 @@ def _game(game: Game) -> Markup:
 def _profile(profile: BehaviorProfile) -> Markup:
     if profile.tree is None:
         return Markup("<pre>{}</pre>").format(repr(profile))
-    tree = profile.tree
     rows = [
-        (player, label, ", ".join(f"{action} {value:.6g}" for action, value in row.items()))
-        for player in tree.players
-        for label, row in profile[player].items()
+        (player, label, ", ".join(f"{action} {_number(value)}" for action, value in row.items()))
+        for player, sets in profile.to_json()["behavior"].items()
+        for label, row in sets.items()
     ]
     head = ("player", "information set", "frequencies")
     return _headed(profile.spec or "behavior profile", _grid(head, rows))
@@ -137,23 +138,12 @@ def _picture(svg: str) -> Markup:
 
 def _table(table: Table, only: Sequence[str] = ()) -> Markup:
     """A table of a report with the lines above it; `only` some of its columns, if named."""
-    table = table.with_payoff_columns()
     columns = [column for column in table.columns if not only or column.title in only]
-    rows = [[_cell(row, column) for column in columns] for row in table.rows]
+    rows = [[cell(row, column).plain for column in columns] for row in table.rows]
     lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
-    grid = _grid([column.title + column.unit for column in columns], rows) if rows else Markup()
+    grid = _grid([column.title for column in columns], rows) if rows else Markup()
     topic = f": {table.topic}" if table.topic else ""
     return _headed(table.title + topic, lines, grid)
-
-
-def _cell(row: Row, column: Column) -> str:
-    value = row.values.get(column.title)
-    if value is None:
-        return "" if column.identifies else "–"
-    if isinstance(value, str) or column.kind == "words":
-        return value if isinstance(value, str) else " ".join(value)
-    layout = column.layout if column.kind == "number" else ""
-    return format(value, layout) if layout else FORMATS.get(column.kind, str)(value)
 
 
 def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
@@ -167,13 +157,15 @@ def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
 
 
 def _line(tag: str, values: Iterable[Any]) -> Markup:
-    style = Markup(' style="text-align:left"')
+    style = Markup(' style="text-align: left; padding: 0 1em 0 0"')
     cells = (Markup("<{0}{1}>{2}</{0}>").format(tag, style, escape(value)) for value in values)
     return Markup("<tr>{}</tr>").format(Markup("").join(cells))
 
 
 def _number(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    """Six significant digits, of what is not a short fraction."""
+    text = str(value)
+    return text if len(text) <= 12 and "." not in text else f"{float(Fraction(text)):.6g}"
 
 
 def _payoffs(values: Sequence[float]) -> str:

@@ -14,6 +14,7 @@ from eqbench.api.keywords import request_from
 from eqbench.api.text import ReportText
 from eqbench.display import Displayed
 from eqbench.errors import UsageError
+from eqbench.report.rows import Report, Table
 from eqbench.requests import Field, fields_of
 from eqbench.studies.frame import Session, Study, answer
 from eqbench.studies.requests import (
@@ -28,8 +29,6 @@ from eqbench.studies.study_files import held
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from eqbench.report.rows import Report, Table
 
 _FORMATS = ("terminal", "md")
 
@@ -118,8 +117,8 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
 
 def _docstring(request_type: type[Any], fields: Sequence[Field]) -> str:
     about = inspect.getdoc(request_type) or ""
-    lines = [f"{each.attribute} : {each.help}" for each in fields]
-    lines += ["out : Folder for the results.", "figures : Whether to draw figures."]
+    lines = [f"{each.attribute}\n    {each.help}" for each in fields]
+    lines += ["out\n    Folder for the results.", "figures\n    Whether to draw figures."]
     return "\n".join([about, "", "Parameters", "----------", *lines])
 
 

@@ -76,7 +76,7 @@ def _print_rows(table: Table, console: Console) -> Table:
             header = column.stacked if stacked and column.stacked else column.title
             form.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
         for row in table.rows:
-            form.add_row(*(_cell(row, column, stacked) for column in columns))
+            form.add_row(*(cell(row, column, stacked) for column in columns))
         if Measurement.get(console, unbounded, form).maximum <= console.width:
             console.print(form)
             if missing := [column.title for column in table.columns if column not in columns]:
@@ -87,7 +87,7 @@ def _print_rows(table: Table, console: Console) -> Table:
         return _print_rows(table.narrow, console)
     for row in table.rows:
         facts = [
-            f"{column.title} {_cell(row, column).plain}"
+            f"{column.title} {cell(row, column).plain}"
             for column in table.columns
             if not column.identifies
         ]
@@ -96,7 +96,8 @@ def _print_rows(table: Table, console: Console) -> Table:
     return table
 
 
-def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
+def cell(row: Row, column: Column, stacked: int = 0) -> Text:
+    """A value as a reader sees it; `stacked` as in `FORMS`."""
     value = row.values[column.title]
     if value is None:
         return Text("" if column.identifies else "–")
