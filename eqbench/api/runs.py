@@ -20,6 +20,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
 from eqbench.report.answer import answer
 from eqbench.report.exports import entries_of
+from eqbench.report.view import View
 from eqbench.store.results import load_equilibria, load_results, load_traces
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run, run_folder
@@ -135,13 +136,14 @@ class Run(Displayed, Sequence[CellRecord]):
 
         Parameters
         ----------
-        options : ``summarize=True`` for one row per game and solver over all seeds
+        options : as of ``eqbench report``, such as ``sort="time"`` or ``summary=True``
         """
         from eqbench.harness.reports import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is no format; choose of {', '.join(SUFFIXES)}")
-        text = report_text(format, [self.stored], **{"summarize": False} | options)
+        view = request_from(View, "report", options)
+        text = report_text(format, [self.stored], view, summarize=bool(view.summarize))
         return ReportText(text, format)
 
     def figure(self, name: str = "regret") -> Chart:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say_notes
-from eqbench.errors import UsageError
-from eqbench.requests import FLAG, MILLION, File, Integer, Json, Kind, Option, Plugins
+from eqbench.cli.output import put_result, say, say_notes
+from eqbench.requests import CELL, FLAG, MILLION, RUN, Integer, Json, Option, Plugins
 
 
 @dataclass(frozen=True)
@@ -20,8 +19,10 @@ class ShowRequest:
     sets.
     """
 
-    run: Annotated[str, Option("Folder of a run, or `latest`.", File("RUN"), argument=True)]
-    cell: Annotated[str, Option("Cell of the run.", Kind("CELL"), argument=True)]
+    run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]
+    cell: Annotated[
+        str, Option("Cell of the run; without it they are listed.", CELL, argument=True)
+    ] = ""
     rank: Annotated[
         int,
         Option(
@@ -29,6 +30,9 @@ class ShowRequest:
             Integer("K", 0, MILLION),
         ),
     ] = 0
+    candidates: Annotated[
+        bool, Option("List all candidates of the cell: regrets, payoffs, and which they are.", FLAG)
+    ] = False
     show_all: Annotated[
         bool, Option("Print all information sets, however many there are.", FLAG, "all")
     ] = False
@@ -40,24 +44,27 @@ class ShowRequest:
 def show(request: ShowRequest) -> None:
     from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.registry import default_registry
+    from eqbench.report.equilibria import candidates_json, list_candidates
     from eqbench.report.profile_facts import cell_facts, play_facts
     from eqbench.report.profile_view import profile_report
-    from eqbench.store.stored_run import game_of_runs, read_run, run_folder
+    from eqbench.store.stored_games import game_of_runs
+    from eqbench.store.stored_profiles import profile_file
+    from eqbench.store.stored_run import read_run, run_folder
 
     stored = read_run(run_folder(request.run))
     say_notes(stored)
     record = stored.cell(request.cell)
+    if request.candidates:
+        put_result(
+            candidates_json(record), lambda: list_candidates(record), as_json=request.as_json
+        )
+        return
     facts = cell_facts(stored, record, request.rank)
     if facts["candidate"] is not None:
-        file = facts["candidate"]["profile"]
-        if file is None:
-            raise UsageError(
-                f"the profile of this candidate is not in {stored.path}: somebody removed the "
-                "files of the run while it went on; run the cell again into another folder"
-            )
+        file = profile_file(stored, record, request.rank)
         registry = default_registry().with_plugins(request.plugins)
-        game = game_of_runs([stored], record.game_spec, registry.load_game)
-        data = read_profile(str(stored.path / file))
+        game = game_of_runs([stored], record.game_spec, registry, say)
+        data = read_profile(str(file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     put_result(
         facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json

@@ -12,6 +12,7 @@ from eqbench.harness.experiment import Experiment, experiment_text
 from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell, manifest
 from eqbench.harness.request import Request
+from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
     MANIFEST,
     RunFolder,
@@ -117,6 +118,7 @@ def new_folder(job: PlannedRun, out: Path | None = None, slug: str = "") -> RunF
         out or new_run_path(Path("results"), name), manifest(experiment, job.cells)
     )
     folder.write_experiment(experiment_text(experiment))
+    remember(folder.path)
     return folder
 
 

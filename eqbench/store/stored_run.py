@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import SpecError, UsageError
-from eqbench.model.game import Game
-from eqbench.store.run_folder import MANIFEST, RunFolder
+from eqbench.errors import UsageError
+from eqbench.store.latest import LATEST, latest_run
+from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord
 
 MOST_CELLS = 60
@@ -81,9 +81,9 @@ class StoredRun:
             raise UsageError(f"{self.path} holds no cells yet, so there is no {text!r} in it")
         if found:
             raise UsageError(f"{text!r} fits several cells; give one of\n{_listing(found)}")
+        problem = f"{self.path} has no cell {text!r}" if text else f"which cell of {self.path}?"
         raise UsageError(
-            f"{self.path} has no cell {text!r}; give the beginning of a key, or the name of a "
-            f"cell\n{_listing(self.cells)}"
+            f"{problem}; give the beginning of a key, or the name of a cell\n{_listing(self.cells)}"
         )
 
 
@@ -112,28 +112,6 @@ def read_runs(texts: Iterable[str]) -> list[StoredRun]:
     return [read_run(folder) for folder in folders.values()]
 
 
-def game_of_runs(
-    runs: Sequence[StoredRun], spec: str, load: Callable[..., Game], *, max_nodes: int = 0
-) -> Game:
-    """Load a game of some runs by `load_game` of a registry.
-
-    It may have the size that these runs or `max_nodes` allow.
-
-    Raises
-    ------
-    SpecError
-        If no such game is known.
-    """
-    requests = [run.plan["request"] for run in runs]
-    largest = max([max_nodes, *(request.get("max_nodes") or 0 for request in requests)])
-    try:
-        return load(spec, **({"max_nodes": largest} if largest else {}))
-    except SpecError as error:
-        files = [file for request in requests for file in request.get("plugins") or ()]
-        hint = " ".join(f"--plugin {file}" for file in dict.fromkeys(files)) or "--plugin FILE"
-        raise SpecError(f"{error}; if a plugin brought this game, add {hint}") from None
-
-
 def run_folder(text: str) -> Path:
     """Folder that an argument RUN names.
 
@@ -143,21 +121,7 @@ def run_folder(text: str) -> Path:
         If it is `latest` and there is no run yet.
     """
     path = Path(text)
-    return newest_run(Path("results")) if text == "latest" and not path.exists() else path
-
-
-def newest_run(root: Path) -> Path:
-    """Folder below `root` with the run that was started last.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    """
-    manifests = list(root.glob(f"*/{MANIFEST}"))
-    if not manifests:
-        raise UsageError(f"there is no run in {root.absolute()}; give the folder of a run")
-    return max(manifests, key=lambda file: (file.stat().st_mtime_ns, file.parent.name)).parent
+    return latest_run() if text == LATEST and not path.exists() else path
 
 
 def cell_name(cell: CellRecord) -> str:
