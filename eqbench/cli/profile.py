@@ -34,7 +34,6 @@ def profile(request: ProfileRequest) -> None:
     from fractions import Fraction
 
     from eqbench.model.profile import BehaviorProfile
-    from eqbench.model.profile_json import profile_to_json
     from eqbench.registry import default_registry
 
     if request.uniform and request.pure:
@@ -45,8 +44,8 @@ def profile(request: ProfileRequest) -> None:
     for count in map(len, game.tree.infoset_actions):
         rest = [Fraction(0)] * (count - 1)
         values += [Fraction(1), *rest] if request.pure else [Fraction(1, count)] * count
-    chosen = BehaviorProfile.of_exact(game.tree, values)
-    put(_by_lines(profile_to_json(game.tree, chosen, game.spec)))
+    chosen = BehaviorProfile.of_exact(game, values)
+    put(_by_lines(chosen.to_json()))
 
 
 def _by_lines(document: dict[str, Any]) -> str:
