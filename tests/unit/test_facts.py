@@ -117,7 +117,7 @@ def test_info_says_which_solvers_take_a_game_and_why_others_do_not() -> None:
     assert answers["take it"] == [name for name, obstacle in asked.items() if obstacle is None]
     assert "3 players" in answers["unsupported"]["lcp"]
     assert json.dumps(facts["sizes"]["reduced strategies"]) == "[6561, 10000, 65536]"
-    text = eqbench_here("info", "kuhn3", cwd=Path.cwd()).out
+    text = " ".join(eqbench_here("info", "kuhn3", cwd=Path.cwd()).out.split())
     assert text.count("solves two-player games") == 1, "equal reasons stand together"
 
 
