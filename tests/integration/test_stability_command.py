@@ -57,7 +57,7 @@ def test_verdicts_along_the_parameter_are_drawn(tmp_path: Path) -> None:
     assert "3.05 skp:2" in done.out
     assert "the corner a2=0" in done.out
     assert "results in out" in done.err
-    assert (tmp_path / "out/verdicts.svg").exists()
+    assert (tmp_path / "out/figures/verdicts.svg").exists()
 
 
 def test_profile_in_a_file_is_looked_at(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from eqbench.papers.billingham_2018.skp import EPSILONS, exact_curves, places
 from eqbench.papers.stored import Stored
 from eqbench.plots.branches import Curve, Window, crossing_figure, payoff_figure
 from eqbench.plots.kuhn import bar_figure
-from eqbench.plots.style import add_legend, label_axes, log_log_figure, new_figure, save_figure
+from eqbench.plots.style import Panel, dots, draw_figure, log_log_figure, save_figure
 from eqbench.registry import load_game
 from eqbench.report.svg import COLORS
 from eqbench.report.tree_drawing import draw_tree
@@ -102,14 +102,12 @@ def _bars(stored: Stored) -> Figure:
 
 def _responses(responses: Mapping[str, Sequence[Any]]) -> Figure:
     """Frequencies against scaled gains at solutions: the graphs of three response functions."""
-    figure = new_figure(6.4, 3.6)
-    ax = figure.subplots()
-    label_axes(ax, "u / eps", "frequency b")
-    for color, (kind, (x, b)) in zip(COLORS, responses.items(), strict=False):
-        ax.plot(x, b, ".", markersize=4, color=color, label=kind)
-    ax.set_xlim(-12, 12)
-    add_legend(figure, ax.get_legend_handles_labels()[0])
-    return figure
+    clouds = [
+        dots(x, b, color, kind, marker=".")
+        for color, (kind, (x, b)) in zip(COLORS, responses.items(), strict=False)
+    ]
+    panel = Panel(clouds, "u / eps", "frequency b", settings={"xlim": (-12, 12)})
+    return draw_figure([panel], 6.4, 3.6)
 
 
 def _beside(
