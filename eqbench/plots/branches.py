@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -40,20 +40,8 @@ DASHES = (0, (8, 8))
 ANIMATION = "animation.gif"
 
 
-class Curve(NamedTuple):
-    """Payoffs float64 (K, N) over values of the parameter float64 (K,)."""
-
-    values: FloatArray
-    payoffs: FloatArray
-
-
-class Window(NamedTuple):
-    """What a close-up shows; without `bottom` and `top`, all payoffs between left and right."""
-
-    left: float
-    right: float
-    bottom: float | None = None
-    top: float | None = None
+Curve = tuple[FloatArray, FloatArray]  # values of the parameter (K,), payoffs (K, N)
+Window = tuple[float, ...]  # left, right, and bottom, top unless all payoffs between are shown
 
 
 def payoff_figure(
@@ -88,8 +76,8 @@ def payoff_figure(
     for row in rows:
         series = _lines(branches, row, folds=folds)
         series += [
-            style.line(known.values, known.payoffs[:, p], INK, "exact", linestyle="--")
-            for p, known in itertools.product(row, exact)
+            style.line(values, payoffs[:, p], INK, "exact", linestyle="--")
+            for p, (values, payoffs) in itertools.product(row, exact)
         ]
         whose = "expectation" if single else f"expectation of {names[row[0]]}"
         main, close_ups = list(series), list[style.Panel]()
@@ -141,7 +129,7 @@ def _lines(
 
 def _box(window: Window, series: Sequence[style.Series]) -> tuple[float, float, float, float]:
     """What a close-up shows, from left to right and from bottom to top; UsageError if nothing."""
-    left, right, bottom, top = window
+    left, right, *heights = window
     x, y = (np.concatenate([[*s.data[k], np.nan] for s in series]) for k in (0, 1))
     found = [y[(x >= left) & (x <= right)]]
     for edge in (left, right):  # where a line enters
@@ -150,13 +138,13 @@ def _box(window: Window, series: Sequence[style.Series]) -> tuple[float, float, 
         found.append((1 - share) * y[crossing] + share * y[crossing + 1])
     seen = np.concatenate(found)
     seen = seen[np.isfinite(seen)]
-    low, high = (-math.inf if bottom is None else bottom), (math.inf if top is None else top)
+    low, high = heights or (-math.inf, math.inf)
     if not ((seen <= high).any() and (seen >= low).any()):
-        raise UsageError(f"there is nothing in the close-up {tuple(window)}; choose another one")
-    if bottom is None or top is None:
+        raise UsageError(f"there is nothing in the close-up {window}; choose another one")
+    if not heights:
         margin = 0.06 * float(np.ptp(seen)) or 1e-3
-        bottom, top = float(seen.min()) - margin, float(seen.max()) + margin
-    return left, right, bottom, top
+        low, high = float(seen.min()) - margin, float(seen.max()) + margin
+    return left, right, low, high
 
 
 def crossing_figure(branches: Mapping[str, Branch]) -> Figure:
@@ -298,13 +286,13 @@ def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> I
     """
     branch, tree = read_points(setting.game, folder / POINTS), setting.game.tree
     title = str(parse_spec(setting.game.spec).without(setting.parameter))
-    windows = [Window(*ends) for ends in setting.request.close_ups]
+    close_ups = setting.request.close_ups
     figures: dict[str, Callable[[], Figure]] = {
-        "payoffs": partial(payoff_figure, {title: branch}, windows=windows),
+        "payoffs": partial(payoff_figure, {title: branch}, windows=close_ups),
         "frequencies": partial(frequency_figure, branch, title=title),
         "counts": partial(crossing_figure, {title: branch}),
     }
-    for number, ends in enumerate(setting.request.close_ups, start=1):
+    for number, ends in enumerate(close_ups, start=1):
         figures[f"frequencies-{number}"] = partial(frequency_figure, branch, ends, title=title)
     for entry in document["at"] if _node_titles(tree) else ():
         for number, item in enumerate(entry["equilibria"], start=1):

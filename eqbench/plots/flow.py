@@ -213,8 +213,9 @@ def _whole(
     # over so wide stretches that they contain several periods
     wide = MEAN_OVER / 2 * (edges[1] - edges[0])
     mean = _means(values, times, middle - wide, middle + wide)
-    band = style.area(middle, low, high, color, "range")
-    return [band, style.line(middle, mean, color, "running mean")]
+    look = {"color": color, "label": "range", "alpha": 0.3, "linewidth": 0}
+    band = style.Series("fill_between", (middle, low, high), look)
+    return [band, style.line(middle, mean, color, "running mean", linewidth=1.0)]
 
 
 def _means(values: FloatArray, times: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
@@ -408,10 +409,11 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
         profits, ratios = list[style.Series](), list[style.Series]()
         for run, color in zip(runs, colors, strict=True):
             elapsed, profit = run.times - run.times[0], run.profits[:, player]
-            rows = _spread(elapsed, np.linspace(0, end, MOST_PROFIT_POINTS))
+            rows = _next(elapsed, np.linspace(0, elapsed[-1], MOST_PROFIT_POINTS))
             profits.append(style.line(elapsed[rows], profit[rows], color, run.name))
-            dense = np.geomspace(_dense_from(elapsed), elapsed[-1], MOST_PROFIT_POINTS)
-            rows = _spread(elapsed, dense)
+            first = max(EARLY * elapsed[-1], LEAST_BEFORE * np.diff(elapsed).max())
+            first = min(first, elapsed[-1] / 2)
+            rows = _next(elapsed, np.geomspace(first, elapsed[-1], MOST_PROFIT_POINTS))
             ratios.append(style.line(elapsed[rows], _averages(elapsed, profit)[rows], color))
         styles = itertools.cycle(LINE_STYLES[1:])
         for (known, payoffs), dashes in zip(published.items(), styles, strict=False):
@@ -432,12 +434,6 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
     return style.draw_figure([*above, *below], *size, len(players), title=title, sharex="row")
 
 
-def _dense_from(elapsed: FloatArray) -> float:
-    """The time from which averages are drawn, of ascending times that begin with 0."""
-    end = float(elapsed[-1])
-    return min(max(EARLY * end, LEAST_BEFORE * float(np.diff(elapsed).max())), end / 2)
-
-
 def _averages(elapsed: FloatArray, profit: FloatArray) -> FloatArray:
     """Profit over time (K,), each averaged over points at nearly the same time; 0 at the first."""
     ratio = np.divide(profit, elapsed, out=np.zeros_like(profit), where=elapsed > 0)
@@ -455,9 +451,9 @@ def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:
     return {", ".join(names): payoffs for names, payoffs in found.values()}
 
 
-def _spread(elapsed: FloatArray, wanted: FloatArray) -> IntArray:
+def _next(elapsed: FloatArray, wanted: FloatArray) -> IntArray:
     """Points of a run next after the wanted times, each once."""
-    return np.unique(np.searchsorted(elapsed, wanted[wanted <= elapsed[-1]]))
+    return np.unique(np.searchsorted(elapsed, wanted))
 
 
 NO_PLANES = "at the end no two that drive each other move, so no orbits are drawn"

@@ -91,6 +91,9 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
     colors = verdict_colors(entry["verdict"] for entry in entries)
     names = style.by_name(entry["name"] for entry in entries)
     mark: dict[str, Any] = {"marker": "D", "size": 6, "markeredgecolor": "white"} if bars else {}
+    joint: dict[str, Any] = (
+        {"linewidth": 10, "solid_capstyle": "butt"} if bars else {"linewidth": 1}
+    )
     keys = [style.dots([], [], c, word, **(_SQUARE if bars else {})) for word, c in colors.items()]
     keys += [] if bars else [style.line([], [], INK, _LINE)]
     series = list[style.Series]()
@@ -98,19 +101,17 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
         own = {entry["value"]: entry for entry in entries if entry["name"] == name}
         verdict = dict.fromkeys(values, "") | {v: entry["verdict"] for v, entry in own.items()}
         for word, run in groupby(values, verdict.__getitem__):
-            place, color = list(run), colors.get(word, INK)
-            if word and len(place) > 1:
-                ends = place[0], place[-1]
-                series.append(
-                    style.span(*ends, row, color) if bars else style.line(ends, (row, row), color)
-                )
-            if word and (len(place) == 1 or not bars):
-                series.append(style.dots(place, [row] * len(place), color, **mark))
+            place = list(run)
+            if word:
+                at = place, [row] * len(place), colors[word]
+                series.append(style.line(*at, **joint))
+                if len(place) == 1 or not bars:
+                    series.append(style.dots(*at, **mark))
         if not bars:
             rings = [v for v, entry in own.items() if not entry["members"]["same_everywhere"]]
             label = "members of the set differ" if rings else ""
             series.append(style.dots(rings, [row] * len(rings), GRAY, label, **_RING))
-    if bars and any(each.method == "plot" for each in series):
+    if bars and any(len(each.data[0]) == 1 for each in series):
         keys.append(style.dots([], [], GRAY, "at one value only", **mark))
     ticks = {"yticks": range(len(names)), "yticklabels": names}
     limits = ticks | {"ylim": (len(names) - 0.4, -0.6)}

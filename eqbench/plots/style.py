@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 Color = str | tuple[float, float, float]
 
-SUFFIXES = (".svg", ".png")
 DOTS_PER_INCH = 150
 LABEL_SIZE, SMALL_SIZE = 9, 8
 LEGEND: dict[str, Any] = {"frameon": False, "fontsize": LABEL_SIZE}
@@ -55,21 +54,6 @@ def dots(
     """Points that no line joins."""
     marks = {"linestyle": "", "marker": "o", "markersize": size} | look
     return Series("plot", (x, y), {"color": color, "label": label} | marks)
-
-
-def area(
-    x: ArrayLike, low: ArrayLike, high: ArrayLike, color: Color, label: str = "", **look: Any
-) -> Series:
-    """What lies between two lines."""
-    look = {"color": color, "label": label, "alpha": 0.3, "linewidth": 0} | look
-    return Series("fill_between", (x, low, high), look)
-
-
-def span(
-    start: float, end: float, row: float, color: Color, label: str = "", **look: Any
-) -> Series:
-    """A bar that lies from start to end."""
-    return Series("barh", (row, end - start, 0.72, start), {"color": color, "label": label} | look)
 
 
 def note(text: str, x: float, y: float, offset: tuple[float, float], **look: Any) -> Series:
@@ -187,43 +171,33 @@ def ordered_colors(count: int) -> Sequence[Color]:
     return [(red, green, blue) for red, green, blue in rows.tolist()]
 
 
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure as SVG or PNG, by the suffix of `path`; the same figure, the same bytes.
-
-    UsageError if the suffix is another one, or the file cannot be written.
-    """
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise UsageError(f"a figure cannot become {path.name}; use {' or '.join(SUFFIXES)}")
-    try:
-        _write(figure, path, suffix)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error}") from None
-
-
 def svg_of(figure: Figure) -> str:
     """A figure as the text of an SVG file."""
-    text = BytesIO()
-    _write(figure, text, ".svg")
-    return text.getvalue().decode()
+    return _rendered(figure, ".svg").decode()
 
 
-def _write(figure: Figure, file: Path | BytesIO, suffix: str) -> None:
+def _rendered(figure: Figure, suffix: str) -> bytes:
     import matplotlib as mpl
 
-    undated = {"Date": None} if suffix == ".svg" else {"Software": None}
+    file, undated = BytesIO(), {"Date": None} if suffix == ".svg" else {"Software": None}
     # without a salt, an SVG file names its parts at random
     with mpl.rc_context({"svg.hashsalt": "eqbench"}):
         figure.savefig(file, format=suffix[1:], metadata=undated)
+    return file.getvalue()
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG or PNG, by the suffix of `path`; the same figure, the same bytes."""
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(_rendered(figure, path.suffix))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
 def save_both(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as SVG and as PNG into a folder, new or not; return the files."""
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot write figures to {folder}: {error.strerror}") from None
-    files = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
+    files = [folder / f"{name}{suffix}" for suffix in (".svg", ".png")]
     for file in files:
         save_figure(figure, file)
         figure.set_layout_engine("none")  # what was laid out once stays where it is

@@ -24,7 +24,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.code == 0, done.err
     assert done.json == json.loads((cwd / "skp/summary.json").read_text())
-    assert all((cwd / f"skp/eigenvalues.{form}").stat().st_size > 5_000 for form in ("svg", "png"))
+    assert all(
+        (cwd / f"skp/figures/eigenvalues.{form}").stat().st_size > 5_000 for form in ("svg", "png")
+    )
     return cwd
 
 

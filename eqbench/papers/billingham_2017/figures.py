@@ -10,7 +10,7 @@ from typing import Any
 from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import regime_diagram
-from eqbench.plots.style import Panel, Series, dots, draw_figure, line, span, svg_of
+from eqbench.plots.style import Panel, Series, dots, draw_figure, line, svg_of
 from eqbench.report.svg import COLORS, INK
 
 LAST_POT = 6.0
@@ -83,9 +83,10 @@ def figure_7(stored: Stored) -> str:
     edges = [float(known[f"P{k}"]) for k in (1, 2, 3, 5, 7, 8, 10)] + [LAST_POT]
     printed = lists.printed("Figure 7: stable solutions and kinds of behavior")
     said = [word for _, column, word in printed if column == "trajectories"]
+    look = {"edgecolor": INK, "linewidth": 0.3}
     strips = [
-        span(start, end, 0, BEHAVIOR_COLORS[word], word, edgecolor=INK, linewidth=0.3)
-        for start, end, word in zip(edges, edges[1:], said, strict=False)
+        Series("barh", (0, b - a, 1.0, a), look | {"color": BEHAVIOR_COLORS[word], "label": word})
+        for a, b, word in zip(edges, edges[1:], said, strict=False)
     ]
     limits = {"ylim": (-0.55, 0.55), "yticks": ()}
     strip = Panel(strips, title="Billingham 2017", settings=limits, own_legend=True)
