@@ -55,6 +55,7 @@ def payoff_figure(
     """Expectations against the parameter: of one branch in one panel, of several by player.
 
     Where players of one branch have the same expectation, lines of the later ones are dashed.
+    UsageError if there is nothing in a close-up.
 
     Parameters
     ----------
@@ -63,11 +64,6 @@ def payoff_figure(
     windows : close-ups; each is a panel of its own, marked in the main one
     players : numbers, from 0, of those whose expectations are shown; all unless given
     folds : whether folds are dots; those of many branches hide the curves
-
-    Raises
-    ------
-    UsageError
-        If there is nothing in a close-up.
     """
     first = next(iter(branches.values()))
     names, single = first.game.tree.players, len(branches) == 1

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from eqbench.dynamics import Dynamics
 from eqbench.equilibria import KnownSet, known_sets
@@ -101,9 +102,8 @@ def last_turns(values: FloatArray, turns: int) -> int:
 
 def ranges(game: Game, runs: Sequence[SimulatedRun]) -> FloatArray:
     """The largest range of each free frequency over the second half of a run, float64 (F,)."""
-    return np.max(
-        [np.ptp(free_frequencies(game, run)[second_half(run)], axis=0) for run in runs], axis=0
-    )
+    halves = [free_frequencies(game, run)[second_half(run)] for run in runs]
+    return np.max([np.ptp(half, axis=0) for half in halves], axis=0)
 
 
 def couplings(game: Game, runs: Sequence[SimulatedRun]) -> FloatArray:
@@ -205,24 +205,15 @@ def _whole(
     """A line, or unless all points shall be seen a band with its mean where they are many."""
     if points or len(times) <= 2 * BINS:
         return [style.line(times, values, color, linewidth=0.8)]
-    edges = np.linspace(times[0], times[-1], BINS + 1)
-    first = np.searchsorted(times, edges[:-1])
-    filled = np.append(np.diff(first) > 0, True)  # the others hold no point
-    first, middle = first[filled], (edges[:-1] + edges[1:])[filled] / 2
-    low, high = np.minimum.reduceat(values, first), np.maximum.reduceat(values, first)
-    # over so wide stretches that they contain several periods
-    wide = MEAN_OVER / 2 * (edges[1] - edges[0])
-    mean = _means(values, times, middle - wide, middle + wide)
+    share = (times - times[0]) / (times[-1] - times[0])
+    table = pd.DataFrame({"time": times, "value": values})
+    groups = table.groupby(np.minimum(share * BINS, BINS - 1).astype(int))
+    middle, value = groups["time"].mean(), groups["value"]
     look = {"color": color, "label": "range", "alpha": 0.3, "linewidth": 0}
-    band = style.Series("fill_between", (middle, low, high), look)
+    band = style.Series("fill_between", (middle, value.min(), value.max()), look)
+    # over so wide stretches that they contain several periods
+    mean = value.mean().rolling(MEAN_OVER, center=True, min_periods=1).mean()
     return [band, style.line(middle, mean, color, "running mean", linewidth=1.0)]
-
-
-def _means(values: FloatArray, times: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
-    """Means of the values at ascending times from each start to each end."""
-    sums = np.concatenate(([0.0], np.cumsum(values)))
-    first, last = np.searchsorted(times, start), np.searchsorted(times, end, side="right")
-    return (sums[last] - sums[first]) / (last - first)
 
 
 def _at_rest(game: Game, runs: Sequence[SimulatedRun], moving: set[int]) -> str:
@@ -244,7 +235,6 @@ MOST_PANELS, MOST_COLUMNS = 8, 4
 TURNS = 30
 MOST_POINTS = 40_000  # of all lines; beyond that they become a picture inside the SVG
 MARK = "#c81e1e"
-LONGEST_TAG = 3
 TOGETHER = 0.055  # names that are so close to each other are written as one
 _RING: dict[str, Any] = {"size": 7, "fillstyle": "none"}
 _MEMBERS_DRAWN = 32
@@ -256,14 +246,10 @@ Plane = tuple[int, int]  # two free frequencies
 def planes_of(
     game: Game, runs: Sequence[SimulatedRun], pairs: Sequence[tuple[str, str]] = ()
 ) -> list[Plane]:
-    """The planes that are drawn: the named ones, or else the most strongly coupled pairs.
+    """The planes that are drawn: of pairs by name, or else of the most strongly coupled ones.
 
     Empty if no pair is named, and no two frequencies that drive each other move. UsageError if a
-    name is unknown, or a pair names one frequency twice.
-
-    Parameters
-    ----------
-    pairs : names of frequencies, ``player|information set|action`` or those of a published set
+    name is neither published nor ``player|information set|action``, or a pair has only one.
     """
     if not pairs:
         return coupled_pairs(game, runs, MOST_PANELS)
@@ -287,23 +273,20 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
     """The last 30 turns of all runs, one color each, in planes of two frequencies.
 
     Of a run with fewer turns in its late part all of that is drawn. A dot is its end. Published
-    equilibria are red: circles, lines or areas, each with what its name ends in, or with a number
-    where that is long.
+    equilibria are red: circles, lines or areas, each with what its name ends in.
     """
     known, labels = known_sets(game), frequency_labels(game)
-    tags, colors = _tags(known), style.ordered_colors(len(runs))
+    colors = style.ordered_colors(len(runs))
     orbits = [[_orbit(game, run, plane) for run in runs] for plane in planes]
     dense = sum(len(orbit) for row in orbits for orbit in row) > MOST_POINTS
     keys = [style.line([], [], color, run.name) for run, color in zip(runs, colors, strict=True)]
     keys += [style.dots([], [], GRAY, "end of a run", 2.5)]
     keys += [style.dots([], [], MARK, "published equilibria", **_RING)] if known else []
-    others = [f"{tag}: {name}" for name, tag in tags.items() if not name.endswith(tag)]
-    keys += [style.dots([], [], MARK, words, marker="") for words in others]
     square = {"lim": (-0.03, 1.03), "ticks": (0, 0.5, 1)}
     settings = {f"{axis}{name}": value for name, value in square.items() for axis in "xy"}
     panels = []
     for (x, y), row in zip(planes, orbits, strict=True):
-        series = keys + _marks(known, tags, Choices.of(game.tree).action[[x, y]])
+        series = keys + _marks(known, Choices.of(game.tree).action[[x, y]])
         for (across, up), color in zip((orbit.T for orbit in row), colors, strict=True):
             series.append(style.line(across, up, color, linewidth=0.5, rasterized=dense))
             series.append(style.dots(across[-1:], up[-1:], color, size=2.5, clip_on=False))
@@ -323,18 +306,8 @@ def _orbit(game: Game, run: SimulatedRun, plane: Plane) -> FloatArray:
     return late[last_turns(late, TURNS) :]
 
 
-def _tags(known: Sequence[KnownSet]) -> dict[str, str]:
-    """What published sets are called in a plane: the end of their names, or their numbers."""
-    ends = {each.name: each.name.rpartition(":")[2] for each in known}
-    if all(len(end) <= LONGEST_TAG for end in ends.values()):
-        return ends
-    return {name: f"({number})" for number, name in enumerate(ends, start=1)}
-
-
-def _marks(
-    known: Sequence[KnownSet], tags: Mapping[str, str], actions: IntArray
-) -> list[style.Series]:
-    """Where published sets are, with their tags beside a circle or above a line."""
+def _marks(known: Sequence[KnownSet], actions: IntArray) -> list[style.Series]:
+    """Where published sets are, with the ends of their names beside a circle or above a line."""
     from matplotlib.patheffects import withStroke
 
     series = list[style.Series]()
@@ -355,7 +328,7 @@ def _marks(
         spot = float(x.mean()), float(y.mean())
         near = [other for other in named if np.abs(np.subtract(spot, other)).max() < TOGETHER]
         is_circle, words = named.setdefault(near[0] if near else spot, (len(corners) == 1, set()))
-        words.add(tags[each.name])
+        words.add(each.name.rpartition(":")[2])
     look = {"path_effects": [withStroke(linewidth=2.0, foreground="white")], "zorder": 6}
     look |= {"color": MARK, "va": "center", "fontsize": style.SMALL_SIZE}
     for (x, y), (is_circle, words) in named.items():
@@ -409,11 +382,12 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
         profits, ratios = list[style.Series](), list[style.Series]()
         for run, color in zip(runs, colors, strict=True):
             elapsed, profit = run.times - run.times[0], run.profits[:, player]
-            rows = _next(elapsed, np.linspace(0, elapsed[-1], MOST_PROFIT_POINTS))
-            profits.append(style.line(elapsed[rows], profit[rows], color, run.name))
+            times = np.linspace(0, elapsed[-1], MOST_PROFIT_POINTS)
+            profits.append(style.line(times, np.interp(times, elapsed, profit), color, run.name))
             first = max(EARLY * elapsed[-1], LEAST_BEFORE * np.diff(elapsed).max())
             first = min(first, elapsed[-1] / 2)
-            rows = _next(elapsed, np.geomspace(first, elapsed[-1], MOST_PROFIT_POINTS))
+            times = np.geomspace(first, elapsed[-1], MOST_PROFIT_POINTS)
+            rows = np.unique(np.searchsorted(elapsed, times))
             ratios.append(style.line(elapsed[rows], _averages(elapsed, profit)[rows], color))
         styles = itertools.cycle(LINE_STYLES[1:])
         for (known, payoffs), dashes in zip(published.items(), styles, strict=False):
@@ -437,9 +411,12 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
 def _averages(elapsed: FloatArray, profit: FloatArray) -> FloatArray:
     """Profit over time (K,), each averaged over points at nearly the same time; 0 at the first."""
     ratio = np.divide(profit, elapsed, out=np.zeros_like(profit), where=elapsed > 0)
+    sums = np.concatenate(([0.0], np.cumsum(ratio)))
     left = (elapsed[-1] - elapsed) / np.maximum(elapsed, elapsed[1])
     share = np.minimum(NEARLY, left)  # at the end as much before as after
-    return _means(ratio, elapsed, (1 - share) * elapsed, (1 + share) * elapsed)
+    first = np.searchsorted(elapsed, (1 - share) * elapsed)
+    end = np.searchsorted(elapsed, (1 + share) * elapsed, side="right")
+    return (sums[end] - sums[first]) / (end - first)
 
 
 def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:
@@ -449,11 +426,6 @@ def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:
         rounded = np.round(known.ranges[name], _DIGITS) + 0.0  # no -0
         found.setdefault(rounded.tobytes(), ([], rounded))[0].append(name)
     return {", ".join(names): payoffs for names, payoffs in found.values()}
-
-
-def _next(elapsed: FloatArray, wanted: FloatArray) -> IntArray:
-    """Points of a run next after the wanted times, each once."""
-    return np.unique(np.searchsorted(elapsed, wanted))
 
 
 NO_PLANES = "at the end no two that drive each other move, so no orbits are drawn"
