@@ -213,7 +213,6 @@ def frequency_figure(
     *,
     beside: Sequence[Branch] = (),
     title: str = "",
-    logarithmic: bool = False,
 ) -> Figure:
     """Frequencies against the parameter: a panel for each decision, a line for each card.
 
@@ -223,8 +222,6 @@ def frequency_figure(
     ----------
     window : lower and upper end of the parameter, for a close-up
     beside : other branches of the game, as thin lines
-    logarithmic : whether the parameter is; its first decades, where hardly anything changes,
-        are left out
     """
     table, nodes = frequency_table(branch.game.tree), _node_titles(branch.game.tree)
     labels, actions = table["label"].unique().tolist(), table["action"].unique().tolist()
@@ -240,8 +237,9 @@ def frequency_figure(
     drawn = [(each.broken(), _BESIDE) for each in beside] + [(branch.broken(), {})]
     values = np.concatenate([each.values for each in (branch, *beside)])
     low, high = window or (float(values.min()), float(values.max()))
-    limits: dict[str, Any] = {"xscale": "log" if logarithmic else "linear", "ylim": (-0.04, 1.04)}
-    limits["xlim"] = max(low, LEAST) if logarithmic else low, high
+    limits: dict[str, Any] = {"xlim": (low, high), "ylim": (-0.04, 1.04)}
+    if branch.parameter == PARAMETER:  # in its first decades hardly anything changes
+        limits = {"xscale": "log"} | limits | {"xlim": (max(low, LEAST), high)}
     panels = []
     for name, own in table.groupby("panel", sort=False):
         lines = list(keys)
@@ -271,7 +269,7 @@ def frequency_figure(
 def draw_quantal(game: Game, files: Sequence[Path], title: str) -> Iterator[Drawn]:
     """Draw the frequencies along branches; the first one, the principal branch, stands out."""
     branch, *beside = (read_points(game, file, PARAMETER) for file in files)
-    yield "frequencies", frequency_figure(branch, beside=beside, title=title, logarithmic=True)
+    yield "frequencies", frequency_figure(branch, beside=beside, title=title)
 
 
 def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> Iterator[Drawn]:

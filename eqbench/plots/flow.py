@@ -44,24 +44,22 @@ _EVEN = 1.5  # times the last distance of points is still the same distance
 _SAMPLES = 50  # points of a run at which couplings are taken
 
 
-def frequency_names(game: Game, known: Sequence[KnownSet]) -> list[str]:
-    """Names of the free frequencies, F of them.
+def frequency_names(game: Game) -> dict[str, str]:
+    """Names of the F free frequencies, and ``player|information set|action`` of each.
 
-    Those of a published set where it names all of them, such as `b3`; else
-    ``player|information set|action``.
+    The name is that of a published set where it names all of them, such as `b3`.
     """
-    actions = Choices.of(game.tree).action.tolist()
-    names = dict(enumerate(action_labels(game.tree)))
-    for each in known[:1]:
-        published = dict(zip(each.layout.action.tolist(), each.layout.variables, strict=True))
+    actions, own = Choices.of(game.tree).action.tolist(), action_labels(game.tree)
+    names = dict(enumerate(own))
+    for known in known_sets(game)[:1]:
+        published = dict(zip(known.layout.action.tolist(), known.layout.variables, strict=True))
         names = published if published.keys() >= set(actions) else names
-    return [names[action] for action in actions]
+    return {names[action]: own[action] for action in actions}
 
 
-def frequency_labels(game: Game) -> list[str]:
+def _labels(game: Game) -> list[str]:
     """Names of the free frequencies for axes: below a published one what it stands for."""
-    published, own = (frequency_names(game, known) for known in (known_sets(game), ()))
-    return [a if a == b else f"{a}\n{b}" for a, b in zip(published, own, strict=True)]
+    return [a if a == b else f"{a}\n{b}" for a, b in frequency_names(game).items()]
 
 
 def title_of(game: Game) -> str:
@@ -156,7 +154,7 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "")
     second half are listed above; if all are, they are drawn. At most 24 frequencies are drawn,
     those with the largest ranges, and the first four runs.
     """
-    shown, labels = runs[:MOST_RUNS], frequency_labels(game)
+    shown, labels = runs[:MOST_RUNS], _labels(game)
     moved = ranges(game, shown)
     moving = np.flatnonzero(moved > MOVES)
     positions = moving if len(moving) else np.arange(len(labels))
@@ -222,7 +220,7 @@ def _at_rest(game: Game, runs: Sequence[SimulatedRun], moving: set[int]) -> str:
         return f"nothing moves by more than {MOVES} in the second half"
     ends = np.concatenate([free_frequencies(game, run)[second_half(run)] for run in runs])
     found = []
-    for position, name in enumerate(frequency_names(game, known_sets(game))):
+    for position, name in enumerate(frequency_names(game)):
         if position not in moving:
             low, high = f"{ends[:, position].min():.2f}", f"{ends[:, position].max():.2f}"
             found.append(f"{name} {low}" if low == high else f"{name} {low}–{high}")
@@ -253,11 +251,8 @@ def planes_of(
     """
     if not pairs:
         return coupled_pairs(game, runs, MOST_PANELS)
-    position = {
-        name: place
-        for known in ((), known_sets(game))
-        for place, name in enumerate(frequency_names(game, known))
-    }
+    names = frequency_names(game)
+    position = {name: k for own in (names.values(), names) for k, name in enumerate(own)}
     for pair in pairs:
         for name in pair:
             if name not in position:
@@ -275,7 +270,7 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
     Of a run with fewer turns in its late part all of that is drawn. A dot is its end. Published
     equilibria are red: circles, lines or areas, each with what its name ends in.
     """
-    known, labels = known_sets(game), frequency_labels(game)
+    known, labels = known_sets(game), _labels(game)
     colors = style.ordered_colors(len(runs))
     orbits = [[_orbit(game, run, plane) for run in runs] for plane in planes]
     dense = sum(len(orbit) for row in orbits for orbit in row) > MOST_POINTS

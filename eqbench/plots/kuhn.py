@@ -43,30 +43,23 @@ MOST_LETTERS = 16  # those of more cards would touch each other
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center"}
 
 
-def bar_figure(
-    tree: GameTree, behavior: FloatArray, *, title: str = "", tolerance: float = TOLERANCE
-) -> Figure:
+def bar_figure(tree: GameTree, behavior: FloatArray, title: str = "") -> Figure:
     """Twelve panels in the order of the decision tree, a bar per card, the highest at the right.
 
     A bar is as high as the fraction of its card that the player still holds at the node, and
     black as far as that is bet or called. Below stand the ranges of bets and calls, and below
-    those of the first two nodes the ranges of checks. UsageError unless it is three-player Kuhn
-    poker.
-
-    Parameters
-    ----------
-    behavior : float64 (A,)
-    tolerance : frequencies up to this one do not count for the ranges
+    those of the first two nodes the ranges of checks. Behavior is float64 (A,). UsageError unless
+    it is three-player Kuhn poker.
     """
     nodes = KuhnNodes.of(tree)
-    return _display(nodes.cards, _strategy(nodes, behavior, tolerance), title)
+    return _display(nodes.cards, _strategy(nodes, behavior), title)
 
 
-def _strategy(nodes: KuhnNodes, behavior: FloatArray, tolerance: float) -> list[list[style.Series]]:
+def _strategy(nodes: KuhnNodes, behavior: FloatArray) -> list[list[style.Series]]:
     """What the panels of all nodes show of a profile."""
     aggression, places = nodes.aggression(behavior), np.arange(1, nodes.cards + 1)
-    ranges, fractions = strategy_ranges(aggression, tolerance), held(aggression)
-    made, found = aggression.max(axis=1) > tolerance, []
+    ranges, fractions = strategy_ranges(aggression), held(aggression)
+    made, found = aggression.max(axis=1) > TOLERANCE, []
     for row, fraction in enumerate(fractions):
         series = [
             style.Series("bar", (places, heights), {"color": color})
@@ -119,9 +112,7 @@ DOTS_PER_INCH = 100
 COLORS_IN_GIF = 256
 
 
-def write_animation(
-    branch: Branch, path: Path, *, step: float, tolerance: float = TOLERANCE
-) -> int:
+def write_animation(branch: Branch, path: Path, *, step: float) -> int:
     """Write the bars along a branch as an animated GIF; return how many frames it has.
 
     Frames are equally far apart in arclength, by `step`. A small panel shows where on the curves
@@ -131,7 +122,7 @@ def write_animation(
     from PIL import Image
 
     frames = branch.equal_arclength(step)
-    images = (Image.fromarray(picture) for picture in _pictures(branch, frames, tolerance))
+    images = (Image.fromarray(picture) for picture in _pictures(branch, frames))
     # one palette for all frames, so that nothing flickers; small patches of color count too
     covering, plain = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
     first = next(images).quantize(COLORS_IN_GIF, covering, dither=plain)
@@ -145,7 +136,7 @@ def write_animation(
     return len(frames.values)
 
 
-def _pictures(branch: Branch, frames: Branch, tolerance: float) -> Iterator[Pixels]:
+def _pictures(branch: Branch, frames: Branch) -> Iterator[Pixels]:
     """Pixels uint8 (height, width, 3) of each frame.
 
     What does not change is drawn once and copied: axes and ticks take most of the time.
@@ -162,7 +153,7 @@ def _pictures(branch: Branch, frames: Branch, tolerance: float) -> Iterator[Pixe
     still = canvas.copy_from_bbox(figure.bbox)
     for k, (value, arclength) in enumerate(zip(frames.values, frames.arclength, strict=True)):
         title.set_text(f"{branch.parameter} {value:.4f}   arclength {arclength:.3f}")
-        strategy = _strategy(nodes, frames.behavior(k), tolerance)
+        strategy = _strategy(nodes, frames.behavior(k))
         for ax, series in zip(panels, strategy, strict=True):
             style.Panel(series).add_to(ax)
         dots = curves.plot([value] * branch.payoffs.shape[1], frames.payoffs[k], "ko", markersize=4)

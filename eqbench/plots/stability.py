@@ -53,12 +53,9 @@ def regime_diagram(
     title: str = "",
     between: style.Panel | None = None,
 ) -> Figure:
-    """Verdicts on published sets above the shares of regimes over all starts.
+    """Verdicts on published sets above the shares of regimes over all starts, from their counts.
 
-    Parameters
-    ----------
-    words : how often each regime was found, at several values of the parameter
-    between : a thin panel between the two
+    Another thin panel may stand between the two.
     """
     values = sorted({entry["value"] for entry in entries} | set(words))
     sets = verdict_panel(entries, values, bars=True)
@@ -71,7 +68,7 @@ def regime_diagram(
         columns.append(style.Series("bar", (list(words), shares, width, bottom), look))
         bottom = bottom + shares
     heading = f"how trajectories move at the simulated values of the {parameter}"
-    beside = 0.02 * (values[-1] - values[0])
+    beside = 0.04 * (values[-1] - values[0])
     limits = {"xlim": (values[0] - beside, values[-1] + beside), "ylim": (0, 1), "yticks": (0, 1)}
     strip = style.Panel(columns, parameter, "share of starts", heading, limits, own_legend=True)
     heights, panels = [ROW * max(len(sets.settings["yticks"]), 1), STRIP], [sets, strip]
