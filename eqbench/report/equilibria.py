@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from eqbench.errors import counted
 from eqbench.report import naming
@@ -23,8 +22,6 @@ from eqbench.report.entries import (
 from eqbench.report.naming import Member
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.spec import is_foreign
-from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.store.stored_run import cell_name
 
 MOST_CLUSTERS = 12
 SAME_PAYOFF = 1e-5  # less is not seen in tables
@@ -111,45 +108,6 @@ def equilibria(entries: Sequence[Entry]) -> list[Found]:
         return item.is_near, naming.is_cluster(item.name), cells, naming.order(item.name)
 
     return sorted(known.values(), key=place)
-
-
-def candidates_json(record: CellRecord) -> dict[str, Any]:
-    """All candidates of a cell as JSON, the best first."""
-    facts = ("key", "game", "solver", "game_spec", "solver_spec", "seed", "repeat", "status")
-    ranked = [{"rank": rank} | asdict(item) for rank, item in enumerate(record.equilibria)]
-    cell = {name: getattr(record, name) for name in facts}
-    return {"schema": "eqbench.candidates/1", "cell": cell, "candidates": ranked}
-
-
-def list_candidates(record: CellRecord) -> Report:
-    """Table of all candidates of a cell, the best first."""
-    columns = (
-        Column("rank", "count", identifies=True),
-        Column("max regret", "small"),
-        Column("payoffs", "payoffs", dispensable=2),
-        Column("claim", dispensable=1),
-        Column("equilibrium", notes=naming.marks([(_name(item),) for item in record.equilibria])),
-        Column("parameters", "names"),
-    )
-    rows = [
-        (rank, item.max_regret, item.payoffs, item.claim, _name(item) or None, _parameters(item))
-        for rank, item in enumerate(record.equilibria)
-    ]
-    title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}"
-    return Report((Table(title, columns, tuple(Row.of(columns, values) for values in rows)),))
-
-
-def _name(item: EquilibriumRecord) -> str:
-    return naming.identity_text(item.identity)
-
-
-def _parameters(item: EquilibriumRecord) -> list[str]:
-    """All parameters but the leading one, which stands beside the name."""
-    known = item.identity
-    values = (
-        {k: v for k, v in known["parameters"].items() if k != known["leading"]} if known else {}
-    )
-    return [f"{naming.symbol(name)}={naming.decimal(value)}" for name, value in values.items()]
 
 
 def counts(entries: Iterable[Entry]) -> dict[str, int]:

@@ -201,7 +201,7 @@ def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[s
     mark = "" if profile.get("is_equilibrium", True) else " !"
     return {
         **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
-        "max regret": f"{profile['max_regret']:.1e}{mark}",
+        "max regret": FORMATS["small"](profile["max_regret"]) + mark,
         "identity": identity_text(profile.get("identity")) or None,
     }
 
