@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from eqbench.errors import counted
@@ -12,7 +13,6 @@ from eqbench.report import naming
 from eqbench.report.entries import (
     Entry,
     arranged,
-    by_game,
     by_solver,
     labels,
     several,
@@ -20,7 +20,7 @@ from eqbench.report.entries import (
     solver_label,
 )
 from eqbench.report.naming import Member
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Column, Row, Table
 from eqbench.spec import is_foreign
 
 MOST_CLUSTERS = 12
@@ -56,34 +56,15 @@ class Found:
         return naming.spread([member.identity for member in self.members])
 
     @property
+    def is_several(self) -> bool:
+        """Whether the name does not say everything: in a family, or in no published set."""
+        return naming.is_cluster(self.name) or "…" in self.where
+
+    @property
     def summary(self) -> str:
         """Name, by how many solvers it was found, and where in its family."""
         solvers = len({(entry.run, entry.record.solver) for entry, _ in self.cells})
         return f"{self.title} ({', '.join(filter(None, [counted(solvers, 'solver'), self.where]))})"
-
-
-def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = False) -> Report:
-    """The report with a table of equilibria below that of each game for which it says more.
-
-    Parameters
-    ----------
-    report : its tables are those of the games of the entries, in their order
-    always : also where all cells found one and the same
-    """
-    tables: list[Table] = []
-    for table, group in zip(report.tables, by_game(entries), strict=True):
-        tables.append(table)
-        known = equilibria(group)
-        on_path = [item for item in known if not item.is_near]
-        # more than one, one of which the name does not say everything, or how often it was found
-        tells = len(on_path) > 1 or any(
-            naming.is_cluster(item.name) or "…" in item.where for item in on_path
-        )
-        if tells or (known and (always or several("seed", group))):
-            game = group[0].record
-            title = table.title if is_foreign(game.game_spec) else game.game
-            tables.append(_table(title, arranged(group), known))
-    return replace(report, tables=tuple(tables))
 
 
 def equilibria(entries: Sequence[Entry]) -> list[Found]:
@@ -116,19 +97,39 @@ def counts(entries: Iterable[Entry]) -> dict[str, int]:
     return {name: count[name] for name in sorted(count, key=naming.order)}
 
 
+def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = False) -> list[Table]:
+    """Table of who found which equilibrium of a game, if it says more than the rows of its cells.
+
+    It does where there are several, one of which the name does not say everything, or several
+    seeds, of which it says how often they found it.
+
+    Parameters
+    ----------
+    title : of the game, which one with a name of its own goes by
+    always : also where all cells found one and the same
+    """
+    known, game = equilibria(entries), entries[0].record
+    on_path = [item for item in known if not item.is_near]
+    tells = always or len(on_path) > 1 or several("seed", entries)
+    if not known or not (tells or any(item.is_several for item in on_path)):
+        return []
+    return [_table(title if is_foreign(game.game_spec) else game.game, arranged(entries), known)]
+
+
 def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Table:
     clusters = [item for item in known if naming.is_cluster(item.name)]
     others = clusters[MOST_CLUSTERS:]
     rows = tuple(_row(item, entries) for item in known if item not in others)
-    finders = "".join(name for row in rows for name in row.values["found by"])
-    how = {"×": "×n: n equilibria of it", "/": "k/n: by k of n cells"}
+    finders = "\n".join(name for row in rows for name in row.values["found by"])
+    how = {r" ×\d+$": "×n: n equilibria of it", r" \d+/\d+$": "k/n: by k of n cells"}
+    said = tuple(text for mark, text in how.items() if re.search(mark, finders, re.MULTILINE))
     columns = [
         Column("equilibrium", identifies=True, notes=naming.marks([[r.label] for r in rows])),
         Column("solvers", "count", dispensable=2),
         Column("best regret", "small", "best\nregret", dispensable=4),
         *([Column("family", dispensable=3)] if any(row.values["family"] for row in rows) else []),
         Column("payoffs", "payoffs", dispensable=1),
-        Column("found by", "names", notes=tuple(t for mark, t in how.items() if mark in finders)),
+        Column("found by", "names", notes=said),
     ]
     notes = []
     if others:
@@ -136,10 +137,8 @@ def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Tabl
         notes.append(f"{len(others)} more clusters" + ", which fewer cells found" * fewer)
     if unknown := [e for e in entries if e.record.equilibria and not _is_identified(e)]:
         notes.append(f"not identified: {', '.join(labels(unknown, entries))}")
-    players = len(known[0].members[0].record.payoffs)
-    return Table(
-        title, tuple(columns), rows, tuple(notes), players=players, topic="equilibria found"
-    )
+    players, topic = len(known[0].members[0].record.payoffs), "equilibria found"
+    return Table(title, tuple(columns), rows, tuple(notes), players=players, topic=topic)
 
 
 def _is_identified(entry: Entry) -> bool:

@@ -134,7 +134,8 @@ class Table:
     @property
     def reading(self) -> tuple[str, ...]:
         """How to read its columns."""
-        return tuple(dict.fromkeys(note for column in self.columns for note in column.notes))
+        notes = (note for column in self.columns for note in column.notes if self.rows)
+        return tuple(dict.fromkeys(notes))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
