@@ -24,6 +24,7 @@ from eqbench.report.rows import Column, Row, Table
 from eqbench.spec import is_foreign
 
 MOST_CLUSTERS = 12
+_FAMILY = Column("family", dispensable=3, notes=("family: where in the set, by its parameter",))
 SAME_PAYOFF = 1e-5  # less is not seen in tables
 
 
@@ -127,7 +128,7 @@ def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Tabl
         Column("equilibrium", identifies=True, notes=naming.marks([[r.label] for r in rows])),
         Column("solvers", "count", dispensable=2),
         Column("best regret", "small", "best\nregret", dispensable=4),
-        *([Column("family", dispensable=3)] if any(row.values["family"] for row in rows) else []),
+        *([_FAMILY] if any(row.values["family"] for row in rows) else []),
         Column("payoffs", "payoffs", dispensable=1),
         Column("found by", "names", notes=said),
     ]
