@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from eqbench.errors import counted
-from eqbench.report.entries import ABSENT, Entry, by_game, by_solver, row_label
-from eqbench.report.naming import Member, found, is_cluster, listed, order, spread
+from eqbench.report.entries import (
+    ABSENT,
+    Entry,
+    arranged,
+    by_game,
+    by_solver,
+    reached_target,
+    row_label,
+)
+from eqbench.report.naming import Member, found, handed_over, is_cluster, order, spread
 from eqbench.report.terminal import seconds, small
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable
@@ -34,7 +42,8 @@ _ENDINGS = {
 
 def answer(entries: Sequence[Entry]) -> tuple[str, ...]:
     """Sentences that say what came of some cells: at most four, and one for each of a few games."""
-    games = [[_Trials.of(group) for group in by_solver(game)] for game in by_game(entries)]
+    ordered = map(arranged, by_game(entries))
+    games = [[_Trials.of(group) for group in by_solver(game)] for game in ordered]
     trials = [each for game in games for each in game]
     sentences = [_reached(trials) if len(games) == 1 else _reached_on(games)]
     sentences += [_found(trials, len(games)), _short(trials), _absent(trials, len(games))]
@@ -42,15 +51,6 @@ def answer(entries: Sequence[Entry]) -> tuple[str, ...]:
         titles = [game[0].records[0].game for game in games]
         sentences += map(_line, titles, games)
     return tuple(printable(sentence) for sentence in sentences if sentence)
-
-
-def reached_target(record: CellRecord) -> bool:
-    """Whether the measured regret of a cell is within its target; without one, whether it is ok."""
-    if record.status in ("crashed", "refuted", "interrupted"):
-        return False
-    if not record.target:
-        return record.status == "ok"
-    return record.max_regret is not None and record.max_regret <= record.target
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class _Trials:
     @cached_property
     def most(self) -> int:
         """Largest number of equilibria that one of its cells found."""
-        numbers = (sum(map(listed, found(record).values())) for record in self.cells)
-        return max(numbers, default=0)
+        found_by = (found(record).values() for record in self.cells)
+        return max((sum(len(handed_over(m)) for m in each) for each in found_by), default=0)
 
 
 def _reached(trials: Sequence[_Trials]) -> str:
