@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eqbench.report.html.material import GameTracks, Material, Track
+from eqbench.report.charts.material import GameTracks, Material, Track
 from eqbench.report.naming import identity_text, kind_of_match
 
 Rows = list[dict[str, Any]]
@@ -42,7 +42,7 @@ def datasets(material: Material) -> dict[str, Rows]:
         "published": [
             {"game": game.short, "name": known.name, **_payoffs(end)}
             for game in material.games
-            for known in game.published
+            for known in game.sets
             for end in known.ends
         ],
         "trials": _all_trials(material),
@@ -52,7 +52,7 @@ def datasets(material: Material) -> dict[str, Rows]:
 
 
 def _cell(game: GameTracks, track: Track) -> dict[str, Any]:
-    record = track.entry.record
+    record = track.record
     names = ("seed", "repeat", "status", "elapsed_s", "cpu_s", "setup_s", "overhead_s")
     time = track.time_to(record.target) if record.target else math.inf
     memory = record.peak_memory_bytes if record.elapsed_s is not None else None
@@ -73,7 +73,7 @@ def _progress(track: Track) -> Iterable[dict[str, float]]:
 
     Snapshots know no processor time; they share that of the cell in proportion to their time.
     """
-    record = track.entry.record
+    record = track.record
     rate = record.cpu_s / record.elapsed_s if record.cpu_s and record.elapsed_s else math.nan
     best = dict.fromkeys(_METRICS, math.inf)
     for point in track.points:
@@ -90,20 +90,16 @@ def _rounded(value: float, digits: int = 5) -> float | None:
 
 def _bands(game: GameTracks) -> Iterable[dict[str, Any]]:
     """Median and quartiles of the best regrets so far, of solvers that have several cells."""
-    groups: dict[str, list[Track]] = {}
-    for track in game.tracks:
-        if track.points:
-            groups.setdefault(track.solver, []).append(track)
-    for solver, own in groups.items():
-        curves = [list(_progress(track)) for track in own]
-        for axis in _AXES if len(own) > 1 else ():
+    for solver, own in game.by_solver.items():
+        curves = [list(_progress(track)) for track in own if track.points]
+        for axis in _AXES if len(curves) > 1 else ():
             known = [[p for p in curve if p[axis] is not None] for curve in curves]
             places = [p[axis] for curve in known for p in curve]
             grid: Iterable[float] = (
                 np.geomspace(min(places), max(places), _GRID).tolist() if all(known) else ()
             )
             for x in grid:
-                row = {"game": game.short, "solver": solver, "axis": axis, "seeds": len(own)}
+                row = {"game": game.short, "solver": solver, "axis": axis, "seeds": len(curves)}
                 for name in _METRICS:
                     values = [_at(curve, axis, name, x * (1 + 1e-9)) for curve in known]
                     low, middle, high = np.percentile(values, (25, 50, 75), method="lower")
@@ -124,7 +120,7 @@ def _at(curve: Sequence[Mapping[str, float]], axis: str, name: str, x: float) ->
 
 def _found(game: GameTracks, track: Track) -> Iterable[dict[str, Any]]:
     """Candidates of a cell that are equilibria."""
-    for rank, item in enumerate(track.entry.record.equilibria):
+    for rank, item in enumerate(track.record.equilibria):
         if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None:
             yield {
                 "cell": track.place,
@@ -150,20 +146,16 @@ class Trial(NamedTuple):
 
 def _trials(game: GameTracks) -> list[Trial]:
     """Seeds and repeats of a game; a solver that uses no chance has one cell, for all seeds."""
-    own = {(t.solver, t.entry.record.seed, t.entry.record.repeat): t for t in game.tracks}
-    drawn: set[tuple[int | None, int]] = {key[1:] for key in own if key[1] is not None}
-    return [
-        Trial(
-            game,
-            seed,
-            {
-                solver: cell
-                for solver in dict.fromkeys(key[0] for key in own)
-                if (cell := own.get((solver, seed, repeat)) or own.get((solver, None, repeat)))
-            },
-        )
-        for seed, repeat in sorted(drawn or {key[1:] for key in own}, key=str)
-    ]
+    own = {(t.solver, t.record.seed, t.record.repeat): t for t in game.tracks}
+    drawn = {key[1:] for key in own if key[1] is not None} or {key[1:] for key in own}
+    trials = []
+    for seed, repeat in sorted(drawn, key=str):
+        found = {
+            solver: own.get((solver, seed, repeat)) or own.get((solver, None, repeat))
+            for solver in game.by_solver
+        }
+        trials.append(Trial(game, seed, {s: cell for s, cell in found.items() if cell}))
+    return trials
 
 
 def _all_trials(material: Material) -> Rows:
@@ -177,7 +169,7 @@ def _all_trials(material: Material) -> Rows:
 
 def common_trials(material: Material) -> list[Trial]:
     """Trials of which every solver has a cell, whatever became of it."""
-    solvers = {track.solver for game in material.games for track in game.tracks}
+    solvers = {solver for game in material.games for solver in game.by_solver}
     trials = [trial for game in material.games for trial in _trials(game)]
     return [trial for trial in trials if trial.cells.keys() == solvers]
 
@@ -209,7 +201,7 @@ def _profiles(material: Material, trials: Sequence[Trial]) -> Rows:
     if len(counted) < 2:
         return []
     full = {
-        game.title: min((track.entry.record.target or 0.0 for track in game.tracks), default=0.0)
+        game.title: min((track.record.target or 0.0 for track in game.tracks), default=0.0)
         for game in counted
     }
     rows = _profile("coarse", trials, {game.title: COARSE * game.unit for game in counted})
@@ -255,7 +247,7 @@ def payoff_notes(material: Material) -> list[str]:
     for game in material.games:
         found = [row for track in game.tracks for row in _found(game, track)]
         ours = np.array([[row[f"u{p}"] for p in range(1, 3)] for row in found])
-        ends = [end[:2] for known in game.published for end in known.ends]
+        ends = [end[:2] for known in game.sets for end in known.ends]
         if not found or len(np.unique(np.round(ours / (SAME * game.unit)), axis=0)) > 2:
             continue
         alike = [any(np.abs(u - end).max() <= SAME * game.unit for end in ends) for u in ours]
