@@ -11,6 +11,7 @@ import numpy as np
 
 from eqbench.report.charts.material import GameTracks, Material, Track
 from eqbench.report.naming import identity_text, kind_of_match
+from eqbench.store.schema import EquilibriumRecord
 
 Rows = list[dict[str, Any]]
 
@@ -22,6 +23,7 @@ EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts a
 TARGETS = tuple(10.0 ** (-k / 8) for k in range(8, 81))
 COARSE = 1e-3
 _GRID = 40  # places at which seeds are held against each other
+_MOST_DRAWN = 6000  # equilibria, the best of each cell
 _STEPS = 120  # of a line of shares
 _AXES = ("elapsed_s", "cpu_s", "work")
 _METRICS = ("max_regret", "nash_conv")
@@ -32,16 +34,22 @@ def datasets(material: Material) -> dict[str, Rows]:
     """All datasets; names of columns are those of the stored records where there are such."""
     pairs = [(game, track) for game in material.games for track in game.tracks]
     trials = common_trials(material)
+    varied = [game for game in material.games if _is_varied(game)]
     return {
         "cells": sorted((_cell(*pair) for pair in pairs), key=lambda row: row["cell"]),
         "snapshots": [
             {"cell": track.place, **point} for _, track in pairs for point in _progress(track)
         ],
         "bands": [row for game in material.games for row in _bands(game)],
-        "equilibria": [row for pair in pairs for row in _found(*pair)],
+        "equilibria": [
+            row
+            for game in varied
+            for track in game.tracks
+            for row in list(_found(game, track))[: _MOST_DRAWN // len(pairs) + 1]
+        ],
         "published": [
             {"game": game.short, "name": known.name, **_payoffs(end)}
-            for game in material.games
+            for game in varied
             for known in game.sets
             for end in known.ends
         ],
@@ -121,7 +129,7 @@ def _at(curve: Sequence[Mapping[str, float]], axis: str, name: str, x: float) ->
 def _found(game: GameTracks, track: Track) -> Iterable[dict[str, Any]]:
     """Candidates of a cell that are equilibria."""
     for rank, item in enumerate(track.record.equilibria):
-        if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None:
+        if _is_equilibrium(game, item):
             yield {
                 "cell": track.place,
                 "rank": rank,
@@ -242,26 +250,45 @@ def _shares(kind: str, values: Mapping[str, Sequence[float]]) -> Rows:
 
 
 def payoff_notes(material: Material) -> list[str]:
-    """What a chart would not show: games whose equilibria have one or two payoff vectors."""
+    """Payoffs of the games of which a chart would show but a dot or two."""
     notes = []
     for game in material.games:
-        found = [row for track in game.tracks for row in _found(game, track)]
-        ours = np.array([[row[f"u{p}"] for p in range(1, 3)] for row in found])
-        ends = [end[:2] for known in game.sets for end in known.ends]
-        if not found or len(np.unique(np.round(ours / (SAME * game.unit)), axis=0)) > 2:
+        ours = _vectors(game)
+        if _is_varied(game) or not ours:
             continue
-        alike = [any(np.abs(u - end).max() <= SAME * game.unit for end in ends) for u in ours]
-        said = f"{game.short}: the payoffs of {len(found)} equilibria are {_either(ours)}"
-        if ends and all(alike):
-            notes.append(f"{said}, as published.")
-        elif ends:
-            share = (
-                f"; {sum(alike)} of them as published, which is" if any(alike) else "; published is"
-            )
-            notes.append(f"{said}{share} {_either(ends)}.")
-        else:
+        ends = [end for known in game.sets for end in known.ends]
+        alike = sum(any(_same(game, u, end) for end in ends) for u in ours)
+        said = f"{game.short}: the payoffs of {len(ours)} equilibria are {_either(ours)}"
+        if not ends:
             notes.append(f"{said}.")
+        elif alike == len(ours):
+            notes.append(f"{said}, as published.")
+        else:
+            share = f"{alike} of them as published, which is" if alike else "published is"
+            notes.append(f"{said}; {share} {_either(ends)}.")
     return notes
+
+
+def _vectors(game: GameTracks) -> list[list[float]]:
+    """Payoffs of all equilibria, the best first."""
+    items = [item for track in game.tracks for item in track.record.equilibria]
+    items.sort(key=lambda item: item.max_regret)
+    return [item.payoffs for item in items if _is_equilibrium(game, item)]
+
+
+def _is_varied(game: GameTracks) -> bool:
+    """Whether payoffs pass along a published family, or are more than two."""
+    places = {tuple(round(u / (SAME * game.unit)) for u in vector) for vector in _vectors(game)}
+    return len(places) > 2 or any(len(known.ends) > 1 for known in game.sets)
+
+
+def _is_equilibrium(game: GameTracks, item: EquilibriumRecord) -> bool:
+    return item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
+
+
+def _same(game: GameTracks, one: Sequence[float], other: Sequence[float]) -> bool:
+    pairs = zip(one, other, strict=True)
+    return all(abs(u - v) <= SAME * game.unit for u, v in pairs)
 
 
 def _either(vectors: Iterable[Sequence[float]]) -> str:

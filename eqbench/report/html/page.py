@@ -67,25 +67,16 @@ def report_page(
     specs = {name: specification(name, solvers, players) for name in CHARTS}
     charts = {n: Chart(n, spec) for n, spec in specs.items() if data[spec["usermeta"]["rows"]]}
     keys = {solver: k for k, solver in enumerate(solvers)}
-    tables = [table for table in report.tables if table.topic]
-    if summarize:
-        tables += [t for t in report_on(runs, summarize=True).tables if not t.topic]
-    shown = [
-        page_table(
-            table,
-            f"table-{k}",
-            title=": ".join(filter(None, (table.title, table.topic))),
-            caption="\n".join(table.remarks),
-        )
-        for k, table in enumerate(tables, 1)
-    ]
+    found = [replace(table, wrapped=True) for table in _tables(report, "found", material)]
+    over_seeds = report_on(runs, summarize=True) if summarize else Report(())
     notes = _small(payoff_notes(material))
     published, compared = _published(material), ("targets", "profile", "pairs")
     parts: list[tuple[str, Iterable[Block | None]]] = [
         ("What was found", _first(material, report, keys, charts.pop("regret", None))),
         ("All cells", _cells(material, report, keys)),
-        ("Equilibria", [_beside(charts.pop("payoffs", None)), *notes, *published, *shown]),
+        ("Equilibria", [_beside(charts.pop("payoffs", None), *found), *notes, *published]),
         ("Solvers compared", [_beside(*(charts.pop(name, None) for name in compared))]),
+        ("Over seeds", _tables(over_seeds, "summary", material)),
         ("Cost", [_beside(*charts.values())]),
         ("What was run", (block for k, run in enumerate(runs, 1) for block in _about(run, k))),
     ]
@@ -165,10 +156,24 @@ def _cells(material: Material, report: Report, keys: Mapping[str, int]) -> Itera
     statuses = {entry.record.status for entry in material.entries}
     said = (f"{name}: {text}" for name, text in _TEXTS["statuses"].items() if name in statuses)
     yield Prose((f"Statuses – {'; '.join(said)}.",), small=True)
-    reasons = [(t.title, list(t.notes)) for t in report.tables if t.notes and not t.topic]
+    reasons = [
+        (table.title.partition(" = ")[0], list(table.notes))
+        for table in report.tables
+        if table.notes and not table.topic
+    ]
     if reasons:
         yield Title("Reasons and notes")
         yield Facts(reasons)
+
+
+def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
+    """The tables of equilibria of a report, or those of its cells, each for its game."""
+    places = {title: str(k) for k, g in enumerate(material.games) for title in (g.short, g.title)}
+    for k, table in enumerate(report.tables, 1):
+        if bool(table.topic) == (name == "found"):
+            title = ": ".join(filter(None, (table.title, table.topic)))
+            shown = page_table(table, f"{name}-{k}", title=title, caption="\n".join(table.remarks))
+            yield replace(shown, game=places.get(printable(table.title), ""))
 
 
 def _published(material: Material) -> list[Block]:

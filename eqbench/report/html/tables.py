@@ -53,7 +53,7 @@ def page_table(
         [_cell(row, column, hint) for column in columns]
         for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
     ]
-    return Table(name, columns, rows, caption, title, filters)
+    return Table(name, columns, rows, caption, title, filters, folded=("exploitability",))
 
 
 def _cell(row: Row, column: Column, hint: str) -> Cell:
@@ -63,7 +63,8 @@ def _cell(row: Row, column: Column, hint: str) -> Cell:
     if column.kind == "status":
         return Cell(value, hint=printable(hint), kind=tone(value))
     if isinstance(value, str) or not column.numeric:
-        return Cell(printable(value if isinstance(value, str) else " ".join(value)))
+        between = ", " if column.kind == "names" else " "
+        return Cell(printable(value if isinstance(value, str) else between.join(value)))
     if value == 0 and column.title in row.exact:
         return Cell("0 exactly", value)
     return Cell(_FORMATS.get(column.kind, str)(value), value)
@@ -185,4 +186,5 @@ def _finds(entries: Sequence[Entry], items: Sequence[Found]) -> Cell:
     several = len(entries) > 1 and len(items) == 1
     number = len(cells) if several else len(members)
     text = f"{number}/{len(entries)}" if several else str(number)
-    return Cell(f"{text}\n{where}".strip(), number, kind="good")
+    between = "\n" if "…" in where else " "
+    return Cell(f"{text}{between}{where}".strip(), number, kind="good")
