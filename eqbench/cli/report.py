@@ -12,7 +12,7 @@ from eqbench.cli.output import print_report, put, put_page, say, say_notes
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import GAME, SOLVER, File, Option, Words
+from eqbench.requests import GAME, RUN, SOLVER, STANDARD_OUTPUT, File, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
@@ -25,13 +25,16 @@ class ReportRequest(View):
     going on. Of several runs each table shows all. With --game, --solver or --status it is about
     these cells only.
 
-    With --format html it is one page with tables and figures that needs no network. Unless it is
-    redirected or --out is given, it becomes report.html in the folder of the run.
+    With --format html it is one page with tables and figures that needs no network: report.html
+    in the folder of the run, unless --out says where; --out - is standard output.
     """
 
-    runs: Annotated[
-        tuple[str, ...], Option("Folders of runs, or `latest`.", File("RUN"), argument=True)
-    ]
+    examples = (
+        "eqbench report latest --summary",
+        "eqbench report latest --format html",
+    )
+
+    runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
     formats: Annotated[
         tuple[str, ...],
         Option(
@@ -44,7 +47,7 @@ class ReportRequest(View):
         str | None,
         Option(
             "Write report.txt, .md, .csv, .tex and .html into DIR instead of printing; a name "
-            "that ends in .html is the file of a page.",
+            "that ends in .html is the file of a page, and - standard output.",
             File("DIR"),
         ),
     ] = None
@@ -72,13 +75,13 @@ class ReportRequest(View):
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
     from eqbench.harness.reports import report_text, write_report, write_reports
-    from eqbench.report.exports import chosen, report_on
-    from eqbench.store.stored_run import read_runs
+    from eqbench.report.exports import report_on
+    from eqbench.store.stored_run import chosen, read_runs
 
     formats, out, summarize = request.formats, request.out, request.summary
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
-    if len(formats) > 1 and out is None:
+    if len(formats) > 1 and out in (None, STANDARD_OUTPUT):
         raise UsageError(
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "
             "DIR, or choose one format"
@@ -91,8 +94,8 @@ def report(request: ReportRequest) -> None:
         text = report_text("html", stored, summarize=summarize, place=page.parent)
         write_report(page, text)
         say(f"wrote {page}")
-    elif out is not None:
-        for file in write_reports(formats, stored, Path(out), request, summarize=summarize):
+    elif out not in (None, STANDARD_OUTPUT):
+        for file in write_reports(formats, stored, Path(str(out)), request, summarize=summarize):
             say(f"wrote {file}")
     elif formats == ("terminal",):
         print_report(report_on(stored, request, summarize=request.summarize))
@@ -110,8 +113,6 @@ def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> P
         If other formats are wanted in that file, or nobody said where a page about several runs
         goes.
     """
-    import sys
-
     from eqbench.store.stored_run import run_folder
 
     if out is not None and Path(out).suffix == ".html" and not Path(out).is_dir():
@@ -121,7 +122,7 @@ def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> P
             f"--out {out} is one page, but the formats are {', '.join(formats)}; name a folder, or "
             "give --format html alone"
         )
-    if out is not None or formats != ("html",) or not sys.stdout.isatty():
+    if out is not None or formats != ("html",):
         return None
     if len(runs) > 1:
         raise UsageError("a page about several runs belongs to none of them; name it with --out")
