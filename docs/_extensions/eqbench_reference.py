@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from eqbench.builtin import FOREIGN_GAMES
+from eqbench.cli.options import examples
 from eqbench.plugins import Entry
 from eqbench.registry import default_registry
 from eqbench.spec import format_value
@@ -145,11 +146,19 @@ def escape_bars(app: Sphinx, context: Any, lines: list[str]) -> None:
     lines[:] = [line.replace("|", r"\|") for line in lines]
 
 
+def show_examples(app: Sphinx, context: Any, lines: list[str]) -> None:
+    """Put the examples of a command below its options."""
+    if found := examples(context):
+        lines += [".. rubric:: Examples", "", ".. code-block:: sh", ""]
+        lines += [*(f"   {line}" for line in found), ""]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives and handlers."""
     app.add_directive("plugins", Plugins)
     app.add_directive("described", Described)
     app.connect("source-read", link_to_included_pages)
     app.connect("sphinx-click-process-options", escape_bars)
+    app.connect("sphinx-click-process-epilog", show_examples)
     app.connect("missing-reference", public_name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
