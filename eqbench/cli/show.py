@@ -21,8 +21,8 @@ class ShowRequest:
 
     run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]
     cell: Annotated[
-        str, Option("Cell of the run; without it they are listed.", CELL, argument=True)
-    ] = ""
+        str | None, Option("Cell of the run; without it they are listed.", CELL, argument=True)
+    ] = None
     rank: Annotated[
         int,
         Option(
@@ -49,7 +49,7 @@ def show(request: ShowRequest) -> None:
 
     stored = read_run(run_folder(request.run))
     say_notes(stored)
-    record = stored.cell(request.cell)
+    record = stored.cell(request.cell or "")
     facts = cell_facts(stored, record, request.rank)
     if facts["candidate"] is not None:
         file = profile_file(stored, record, request.rank)

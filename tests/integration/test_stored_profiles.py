@@ -73,6 +73,12 @@ def test_what_is_no_profile_is_refused(place: Path, words: tuple[str, ...], said
     refused("verify", *words, words=said, cwd=place)
 
 
+def test_cells_are_listed_where_none_is_named(place: Path) -> None:
+    done = refused("show", "first", words="first has these cells; give", cwd=place)
+    assert "kuhn2/lcp  (ok)" in done.err
+    assert "kuhn2/logit  (" in done.err
+
+
 @pytest.mark.parametrize(
     "words",
     [
