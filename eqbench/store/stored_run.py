@@ -83,7 +83,8 @@ class StoredRun:
             raise UsageError(f"{text!r} fits several cells; give one of\n{_listing(found)}")
         missing = f"has no cell {text!r}" if text else "has these cells"
         raise UsageError(
-            f"{self.path} {missing}; give the beginning of a key, or the name of a cell\n{_listing(self.cells)}"
+            f"{self.path} {missing}; give the beginning of a key, or the name of a cell\n"
+            + _listing(self.cells)
         )
 
 
