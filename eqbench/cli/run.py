@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import signal
 from collections.abc import Sequence
@@ -15,12 +14,12 @@ from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
+from eqbench.report.view import View
 from eqbench.requests import FLAG, FOLDER, File, Json, Option, Quiet, Words
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
     from eqbench.harness.pipeline import Run
-    from eqbench.harness.plan import Cell
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.schema import CellRecord, Status
 
@@ -40,8 +39,8 @@ class Statuses(Words):
         return tuple(status for status in get_args(Status) if status != "interrupted")
 
 
-@dataclass(frozen=True)
-class RunOptions:
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(View):
     """Run solvers on games and compare what they find.
 
     EXPERIMENT is a file that says what to run, such as manifest.toml in the folder of a run or
@@ -195,10 +194,11 @@ def _execute(
     job: Run, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
 ) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
+    from eqbench.cli.progress import Progress
     from eqbench.errors import StoreError
 
     try:
-        with Progress(quiet=quiet, verbose=verbose) as observer:
+        with Progress(job, quiet=quiet, verbose=verbose) as observer:
             job.execute(folder, observer, again)
     except (KeyboardInterrupt, StoreError, OSError) as error:
         # Ignore further Ctrl-C while the table is printed.
@@ -236,7 +236,7 @@ def _save(experiment: Experiment, file: str, *, quiet: bool) -> None:
 def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
     """Print planned cells, which of them are there already, and how long the rest may take."""
     from eqbench.errors import counted
-    from eqbench.harness.child import GRACE_S
+    from eqbench.harness.estimate import Estimate
     from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.report.terminal import duration
 
@@ -253,19 +253,17 @@ def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_js
     missing = [cell for cell in job.cells if cell.key not in finished]
     sums = f"{counted(len(rows), 'cell')}, {len(missing)} to run"
     if missing:
-        jobs = job.experiment.jobs
-        # if every cell uses up its time, set-up not counted
-        longest = max(cell.budget.time_s for cell in missing) + GRACE_S
+        estimate = Estimate(jobs := job.experiment.jobs)
+        for record in [] if folder is None else folder.cells():
+            estimate.learn(record)
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        in_all = duration(math.ceil(len(missing) / jobs) * longest)
-        sums += f"{at_once}: at most {in_all} of solving"
+        sums += f"{at_once}: up to {duration(estimate.left_s(missing))}, set-up included"
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 
 def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:
     from eqbench.report.entries import Entry
-    from eqbench.report.equilibria import with_matrices
-    from eqbench.report.rows import comparison
+    from eqbench.report.exports import report_of
     from eqbench.store.schema import SCHEMA
 
     document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
@@ -273,62 +271,11 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
     entries = [Entry("", record) for record in records]
+    timeouts = {"": float(folder.plan["request"]["timeout_s"])}
     put_result(
-        document, lambda: with_matrices(comparison(entries), entries), as_json=options.as_json
+        document,
+        lambda: report_of(entries, timeouts, options, summarize=options.summarize),
+        as_json=options.as_json,
     )
     if not (options.as_json or options.quiet):
         say(f"results in {folder.path}")
-
-
-class Progress:
-    """Observer of a run; use it in a ``with``."""
-
-    def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        from rich import progress
-
-        from eqbench.report.screen import Screen
-
-        console = Screen(stderr=True)
-        self.is_live = console.is_terminal and not quiet
-        self.is_verbose = verbose and not quiet
-        self.display = progress.Progress(
-            progress.TextColumn("cell"),
-            progress.MofNCompleteColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TextColumn("{task.description}", markup=False),
-            console=console,
-            transient=True,
-            disable=not self.is_live,
-        )
-
-    def __enter__(self) -> Progress:
-        self.display.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.is_live:  # else it ends with an empty line
-            self.display.stop()
-
-    def planned(self, cells: Sequence[Cell], finished: int) -> None:
-        self.task = self.display.add_task("", total=len(cells), completed=finished)
-
-    def started(self, cell: Cell) -> None:
-        seed = "" if cell.seed is None else f", seed {cell.seed}"
-        name = f"{cell.solver.typed} on {cell.game.typed}{seed}"
-        self.display.update(self.task, description=name)
-
-    def finished(self, record: CellRecord) -> None:
-        from eqbench.report.terminal import seconds
-
-        self.display.advance(self.task)
-        if not self.is_verbose:
-            return
-        regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
-        line = (
-            f"{record.solver} on {record.game}: {record.status}{regret}, "
-            f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
-        )
-        if self.is_live:
-            self.display.console.print(line)
-        else:
-            say(line)

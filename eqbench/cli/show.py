@@ -30,6 +30,9 @@ class ShowRequest:
             Integer("K", 0, MILLION),
         ),
     ] = 0
+    candidates: Annotated[
+        bool, Option("List all candidates of the cell: regrets, payoffs, and which they are.", FLAG)
+    ] = False
     show_all: Annotated[
         bool, Option("Print all information sets, however many there are.", FLAG, "all")
     ] = False
@@ -41,6 +44,7 @@ class ShowRequest:
 def show(request: ShowRequest) -> None:
     from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.registry import default_registry
+    from eqbench.report.equilibria import candidates_json, list_candidates
     from eqbench.report.profile_facts import cell_facts, play_facts
     from eqbench.report.profile_view import profile_report
     from eqbench.store.stored_games import game_of_runs
@@ -50,6 +54,11 @@ def show(request: ShowRequest) -> None:
     stored = read_run(run_folder(request.run))
     say_notes(stored)
     record = stored.cell(request.cell or "")
+    if request.candidates:
+        put_result(
+            candidates_json(record), lambda: list_candidates(record), as_json=request.as_json
+        )
+        return
     facts = cell_facts(stored, record, request.rank)
     if facts["candidate"] is not None:
         file = profile_file(stored, record, request.rank)

@@ -34,8 +34,9 @@ from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import printable, printable_lines
 
 MEANINGS: dict[Status, str] = {
-    "ok": "converged or complete, and the measured regret bears it out",
-    "limit": "stopped by itself when its budget was used up, which is no failure",
+    "ok": "the measured max regret is within the target",
+    "limit": "its budget was used up before it met the target, which is no failure",
+    "stopped": "ended by its own rule, or got stuck, before it met the target",
     "timeout": "still running at the deadline, so it was killed",
     "memory": "killed at the memory limit",
     "failed": "a numerical failure",

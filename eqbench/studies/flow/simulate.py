@@ -211,7 +211,7 @@ class SimulationStudy(Study[SimulationRequest]):
             name = f"{self.parameter}={place.value:.12g} {name}"
         session.tell(f"{name}, {number} of {len(self._runs)}")
         before, clocks = dict(flow.statistics), (time.perf_counter(), time.process_time())
-        path = place.trajectory(start, self.times, session.interrupted)
+        path = place.trajectory(start, self.times, self._watched(place, session))
         elapsed_s, cpu_s = time.perf_counter() - clocks[0], time.process_time() - clocks[1]
         rows = kept_rows(game.tree, len(path.times))
         states, value = path.states[rows], place.value if self.request.at else None
@@ -241,6 +241,17 @@ class SimulationStudy(Study[SimulationRequest]):
         # null in place of numbers that are not finite
         record: dict[str, Any] = json.loads(json.dumps(run), parse_constant=lambda word: None)
         return record
+
+    def _watched(self, place: Place, session: Session) -> Callable[[], bool]:
+        """Whether to stop; tells how far the trajectory is, where it can be seen."""
+
+        def interrupted() -> bool:
+            now = getattr(place.hands or place.flow, "now", None)
+            if now is not None:
+                session.done(now / self.horizon)
+            return session.interrupted()
+
+        return interrupted
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         game, request = self.games[0], self.request
