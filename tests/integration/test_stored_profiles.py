@@ -64,7 +64,7 @@ def test_cell_of_a_run_is_verified(place: Path, words: tuple[str, ...]) -> None:
         (("first/lcp:7",), "no candidate of rank 7: ranks are 0 (the best) to 0"),
         (("first/nothing",), "first has no cell 'nothing'"),
         (("first", "--profile", "first/lcp"), "unknown game 'first'"),
-        (("kuhn2", "first", "first", "lcp"), "give one game and one profile"),
+        (("kuhn2", "first", "first", "lcp"), "which profile?"),
         (("none/lcp",), "cannot read the profile none/lcp"),
     ],
     ids=str,
