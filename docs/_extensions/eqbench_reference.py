@@ -222,6 +222,13 @@ def public_name(sphinx: Sphinx, env: Any, node: Any, contnode: nodes.Node) -> no
     )
 
 
+def escape_docstring(*event: Any) -> None:
+    """Keep names such as ``P1|1:|bet`` in help texts of studies from being substitutions."""
+    *_, item, _, lines = event
+    if getattr(item, "__module__", "") == "eqbench.api.studies":
+        lines[:] = [line.replace("|", r"\|") for line in lines]
+
+
 def setup(sphinx: Sphinx) -> dict[str, bool]:
     """Register the directives and handlers."""
     sphinx.add_directive("plugins", Plugins)
@@ -230,5 +237,6 @@ def setup(sphinx: Sphinx) -> dict[str, bool]:
     sphinx.add_directive("scopes", Scopes)
     sphinx.add_directive("described", Described)
     sphinx.connect("source-read", link_to_included_pages)
+    sphinx.connect("autodoc-process-docstring", escape_docstring, priority=400)
     sphinx.connect("missing-reference", public_name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

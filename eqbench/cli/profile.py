@@ -36,7 +36,6 @@ def profile(request: ProfileRequest) -> None:
     from fractions import Fraction
 
     from eqbench.model.profile import BehaviorProfile
-    from eqbench.model.profile_json import profile_to_json
     from eqbench.registry import default_registry
 
     if request.uniform and request.pure:
@@ -47,8 +46,7 @@ def profile(request: ProfileRequest) -> None:
     for count in map(len, game.tree.infoset_actions):
         rest = [Fraction(0)] * (count - 1)
         values += [Fraction(1), *rest] if request.pure else [Fraction(1, count)] * count
-    chosen = BehaviorProfile.of_exact(game.tree, values)
-    text = json.dumps(profile_to_json(game.tree, chosen, game.spec), indent=2)
+    text = json.dumps(BehaviorProfile.of_exact(game, values).to_json(), indent=2)
     put(re.sub(r"\{\n([^{}]*)\n *\}", _on_one_line, text))
 
 

@@ -86,7 +86,7 @@ def _print_rows(table: Table, console: Console) -> Table:
         return _print_rows(table.narrow, console)
     for row in table.rows:
         facts = [
-            f"{column.title} {_cell(row, column).plain}"
+            f"{column.title} {cell(row, column).plain}"
             for column in table.columns
             if not column.identifies
         ]
@@ -112,7 +112,7 @@ def _grid(
         header = column.stacked if stacked and column.stacked else column.title
         grid.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
     for row in table.rows:
-        grid.add_row(*(_cell(row, column, left, brief=brief) for column in table.columns))
+        grid.add_row(*(cell(row, column, left, brief=brief) for column in table.columns))
     return grid
 
 
@@ -120,7 +120,8 @@ def _width(grid: RichTable, console: Console) -> int:
     return Measurement.get(console, console.options.update(max_width=10_000), grid).maximum
 
 
-def _cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
+def cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
+    """A value as a reader sees it; `width` and `brief` are for what may be long."""
     value = row.values[column.title]
     if value is None:
         return Text("" if column.identifies else "–")
