@@ -37,7 +37,6 @@ def list_(request: ListRequest) -> None:
         _list_experiments(as_json=request.as_json)
         return
     from eqbench.builtin import FOREIGN_GAMES
-    from eqbench.harness.scopes import scopes
     from eqbench.registry import GROUPS, default_registry
 
     registry = default_registry().with_plugins(request.plugins)
@@ -53,6 +52,8 @@ def list_(request: ListRequest) -> None:
         for entry in (registry.solvers() if lists_solvers else games)
     ]
     if lists_solvers:
+        from eqbench.harness.scopes import scopes
+
         takes = scopes(registry)
         rows = [row | {"takes": takes.get(row["name"], {})} for row in rows]
     if request.as_json:
