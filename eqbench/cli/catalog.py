@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, put_names, say
+from eqbench.cli.progress import told
 from eqbench.requests import MOST_NODES, Choice, Json, Kind, MaxNodes, Option, Plugins
 
 if TYPE_CHECKING:
@@ -117,8 +118,9 @@ def info(request: InfoRequest) -> None:
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        instance = registry.describe_game(request.spec)[0]
-        game = registry.load_game(request.spec, max_nodes=request.max_nodes)
+        with told(f"building {request.spec}"):
+            instance = registry.describe_game(request.spec)[0]
+            game = registry.load_game(request.spec, max_nodes=request.max_nodes)
         facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:

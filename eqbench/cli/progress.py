@@ -138,6 +138,7 @@ class Progress:
         self._regrets = _Regrets(job)
         self._total = 0
         self._begun = self._end = self._estimate_at = time.monotonic()
+        self._console: Console | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Progress:
