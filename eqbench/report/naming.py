@@ -19,7 +19,7 @@ MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
 _MEANINGS = {
-    f"{NEAR} ": "≈ nearest known equilibrium; probabilities of outcomes differ by more than 1e-5",
+    f"{NEAR} ": "≈ nearest known equilibrium; probabilities of outcomes differ by more than 1e-7",
     LOOSE: "* on its path of play; elsewhere the behavior is not as published",
     _CLUSTER: "cluster: in no published set, with a regret up to 1e-6 of the payoff range",
     ",": "of several equilibria, the figures belong to the first",
