@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from eqbench.cli.output import say
+from eqbench.cli.output import error_stream, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,11 +61,18 @@ def shown(work: Work, *, quiet: bool) -> Iterator[Console | None]:
     if quiet:
         yield None
         return
-    console = Screen(stderr=True)
-    if not console.is_terminal:
-        with _every(LINE_S, lambda: say(_line(work.standing()))):
-            yield None
-        return
+    with error_stream() as stream:
+        console = Screen(file=stream)
+        if console.is_terminal:
+            with _live(work, console):
+                yield console
+        else:
+            with _every(LINE_S, lambda: say(_line(work.standing()), stream)):
+                yield None
+
+
+@contextmanager
+def _live(work: Work, console: Console) -> Iterator[None]:
     from rich.live import Live
 
     started = time.monotonic()
@@ -73,8 +80,10 @@ def shown(work: Work, *, quiet: bool) -> Iterator[Console | None]:
     def picture() -> Any:
         return _picture(work.standing(), time.monotonic() - started, console.width)
 
-    with Live(get_renderable=picture, console=console, transient=True, refresh_per_second=5):
-        yield console
+    live = Live(get_renderable=picture, console=console, transient=True, refresh_per_second=5)
+    with live:
+        live.refresh()  # native code that comes now may hold up the thread that does it else
+        yield
 
 
 @contextmanager

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 import signal
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
+from eqbench.cli.progress import Progress, told
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
@@ -99,7 +101,9 @@ def run(options: RunOptions) -> int:
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
-    with Run(experiment) as job:
+    with ExitStack() as opened:
+        with told("building games", quiet=options.quiet):
+            job = opened.enter_context(Run(experiment))
         if options.dry_run:
             _print_plan(job, folder, again, as_json=options.as_json)
             return 0
@@ -180,7 +184,6 @@ def _execute(
     job: Run, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
 ) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
-    from eqbench.cli.progress import Progress
     from eqbench.errors import StoreError
 
     try:
