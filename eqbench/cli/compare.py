@@ -7,7 +7,7 @@ from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say_notes
-from eqbench.requests import FLAG, GAME, SOLVER, Choice, File, Json, Kind, Option
+from eqbench.requests import FLAG, GAME, SOLVER, Choice, Json, Kind, Option, StoredRun
 
 REGRESSION = 3
 
@@ -34,8 +34,13 @@ class CompareRequest:
     usage, 3 regression.
     """
 
-    base: Annotated[str, Option("Run to compare with.", File("BASE"), argument=True)]
-    new: Annotated[str, Option("Run to compare.", File("NEW"), argument=True)]
+    examples = (
+        "eqbench compare base new",
+        "eqbench compare base latest --fail-if 'elapsed_s>1.2x+0.1'",
+    )
+
+    base: Annotated[str, Option("Run to compare with.", StoredRun("BASE"), argument=True)]
+    new: Annotated[str, Option("Run to compare.", StoredRun("NEW"), argument=True)]
     conditions: Annotated[
         tuple[str, ...],
         Option(

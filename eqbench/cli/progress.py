@@ -201,10 +201,12 @@ class Progress:
         return max(self._end - now, 0.0)
 
     def _at_work(self, running: Running, now: float) -> str:
+        from eqbench.report.terminal import small
+
         cell = running.cell
         seed = "" if cell.seed is None else f", seed {cell.seed}"
         best = self._regrets.best.get(cell.key)
-        regret = "" if best is None else f", max regret {best:.1e}"
+        regret = "" if best is None else f", max regret {small(best)}"
         return (
             f"{cell.solver.typed} on {cell.game.typed}{seed}: {now - running.since:.0f} s{regret}"
         )
@@ -212,9 +214,9 @@ class Progress:
 
 def _told(record: CellRecord) -> str:
     """What is said of a finished cell."""
-    from eqbench.report.terminal import seconds
+    from eqbench.report.terminal import seconds, small
 
-    regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
+    regret = "" if record.max_regret is None else f", max regret {small(record.max_regret)}"
     return (
         f"{record.solver} on {record.game}: {record.status}{regret}, "
         f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
+from eqbench.cli.hints import run_of
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
 from eqbench.cli.progress import Progress, told
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
-from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
+from eqbench.report.view import View
+from eqbench.requests import FLAG, FOLDER, File, Json, Option, Quiet, Words
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
@@ -39,8 +41,8 @@ class Statuses(Words):
         return tuple(status for status in get_args(Status) if status != "interrupted")
 
 
-@dataclass(frozen=True)
-class RunOptions:
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(View):
     """Run solvers on games and compare what they find.
 
     EXPERIMENT is a file that says what to run, such as manifest.toml in the folder of a run or
@@ -53,6 +55,11 @@ class RunOptions:
     folder. Exit code: 0 ran, 1 some cell crashed or was refuted, 2 usage, 4 nothing could
     run, 130 interrupted.
     """
+
+    examples = (
+        "eqbench run --game kuhn3 --solver all --timeout 3",
+        "eqbench run --game kuhn2,matching_pennies --solver cfr,lcp --seeds 2 --out first",
+    )
 
     file: Annotated[str | None, Option("Experiment to run.", File("EXPERIMENT"), argument=True)] = (
         None
@@ -87,17 +94,17 @@ class RunOptions:
         Option("Show what would be run and what is there already; run nothing.", FLAG, "dry-run"),
     ] = False
     as_json: Json = False
-    quiet: Annotated[bool, Option("No progress on standard error.", FLAG, short="q")] = False
+    quiet: Quiet = False
     verbose: Annotated[bool, Option("Say what each cell did as it ends.", FLAG, short="v")] = False
 
 
-@command(RunOptions, Request)
+@command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
     from eqbench.harness.pipeline import NEVER_CACHED, Run
 
     experiment, folder, out = _asked(options)
     if options.save_as is not None:
-        _save(experiment, options.save_as)
+        _save(experiment, options.save_as, quiet=options.quiet)
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
@@ -133,7 +140,7 @@ def run(options: RunOptions) -> int:
 def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | None]:
     """Return what to run, the folder to go on in if there is one, and that for a new run."""
     from eqbench.errors import UsageError
-    from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
+    from eqbench.harness.experiment import Experiment, read_experiment
     from eqbench.harness.start import folder_begun, folder_of_experiment, stored_experiment
     from eqbench.store.run_folder import RunFolder
 
@@ -153,16 +160,28 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
         folder = RunFolder.open(Path(options.resume))
         experiment = stored_experiment(folder).with_changes(typed)
     elif options.file is not None:
-        file = find_experiment(options.file)
+        file = _experiment_file(options.file)
         experiment = read_experiment(file).with_changes(typed)
         out = out or folder_of_experiment(file)
         folder = folder_begun(Path(out), experiment) if out else None
     else:
-        require(Request, "For example: eqbench run --game kuhn3 --solver all")
+        require(Request)
         experiment = Experiment((Request(**typed),))
     if options.retry and folder is None:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")
     return experiment, folder, out
+
+
+def _experiment_file(text: str) -> Path:
+    """The file of an experiment, unless the word is no file but a game, or a game file."""
+    from eqbench.errors import UsageError
+    from eqbench.harness.experiment import find_experiment
+    from eqbench.spec import is_foreign
+
+    file = find_experiment(text)
+    if (is_foreign(text) or not file.exists()) and (words := run_of([text])):
+        raise UsageError(f"{text} is no experiment. Did you mean: {words}")
+    return file
 
 
 def _begin(job: Run, folder: RunFolder | None, out: str | None, again: set[Status]) -> RunFolder:
@@ -205,7 +224,7 @@ def _exit_code(records: list[CellRecord]) -> int:
     return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
 
 
-def _save(experiment: Experiment, file: str) -> None:
+def _save(experiment: Experiment, file: str, *, quiet: bool) -> None:
     """Write an experiment to a new file, unless it names what nobody has registered."""
     from eqbench.harness.experiment import experiment_text
     from eqbench.registry import default_registry
@@ -218,7 +237,8 @@ def _save(experiment: Experiment, file: str) -> None:
         for solvers in part.solvers:
             registry.resolve_solvers(solvers)
     write_text(Path(file), experiment_text(experiment), new=True)
-    say(f"wrote {file}")
+    if not quiet:
+        say(f"wrote {file}")
 
 
 def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
@@ -251,8 +271,7 @@ def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_js
 
 def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:
     from eqbench.report.entries import Entry
-    from eqbench.report.equilibria import with_matrices
-    from eqbench.report.rows import comparison
+    from eqbench.report.exports import report_of
     from eqbench.store.schema import SCHEMA
 
     document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
@@ -260,8 +279,11 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
     entries = [Entry("", record) for record in records]
+    timeouts = {"": float(folder.plan["request"]["timeout_s"])}
     put_result(
-        document, lambda: with_matrices(comparison(entries), entries), as_json=options.as_json
+        document,
+        lambda: report_of(entries, timeouts, options, summarize=options.summarize),
+        as_json=options.as_json,
     )
     if not (options.as_json or options.quiet):
         say(f"results in {folder.path}")

@@ -16,9 +16,9 @@ from eqbench.report.entries import Entry, titled
 from eqbench.report.equilibria import counts
 from eqbench.report.naming import listing
 from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
-from eqbench.spec import is_foreign, split_specs
+from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord, Status
-from eqbench.store.stored_run import StoredRun, cell_name
+from eqbench.store.stored_run import StoredRun, cell_name, named
 
 # The numbers of a record that are compared, by the names that they have there.
 METRICS = (
@@ -144,7 +144,7 @@ def compare_runs(
         If the runs have no cell in common, or neither has a game or a solver that is named.
     """
     both = [*base.finished, *new.finished]
-    keys = _chosen(games, both, "game") & _chosen(solvers, both, "solver")
+    keys = named(games, both, "game") & named(solvers, both, "solver")
     sides = _by_identity(
         [[cell for cell in run.finished if cell.key in keys] for run in (base, new)]
     )
@@ -190,21 +190,6 @@ def _game(cell: CellRecord) -> str:
     """What is the same for the same game wherever its file is, as far as that is known."""
     content = cell.game_content if is_foreign(cell.game_spec) else ""
     return content or cell.game_spec
-
-
-def _chosen(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set[str]:
-    """Keys of the cells with one of the games or solvers that are named."""
-    names: dict[str, set[str]] = {}
-    for cell in cells:
-        typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
-        known_as = (typed, spec, typed if is_foreign(typed) else typed.partition("(")[0])
-        names[cell.key] = {"".join(name.split()) for name in known_as}
-    wanted = ["".join(part.split()) for text in texts for part in split_specs(text)]
-    known = {name for each in names.values() for name in each}
-    for text in wanted:
-        if text not in known:
-            raise UsageError(f"neither run has the {kind} {text!r}: {nearest(text, known)}")
-    return {key for key, each in names.items() if not wanted or each.intersection(wanted)}
 
 
 def _some(cells: Iterable[CellRecord]) -> str:

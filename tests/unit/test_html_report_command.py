@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -30,18 +29,17 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run", cell("01"))
 
 
-def test_page_goes_to_standard_output_when_redirected(run: Path) -> None:
-    result = report(run, "--format", "html")
+def test_page_goes_to_standard_output_if_asked(run: Path) -> None:
+    result = report(run, "--format", "html", "--out", "-")
     assert result.exit_code == 0
     assert result.stdout.startswith("<!DOCTYPE html>")
     assert read_page(result.stdout).all("h1")[0].text == "eqbench on kuhn2"
     assert not (run / "report.html").exists()
 
 
-def test_page_goes_to_the_folder_of_the_run_on_a_terminal(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+def test_page_goes_to_the_folder_of_the_run(run: Path) -> None:
+    result = report(run, "--format", "html")
+    assert (result.stdout, result.stderr) == ("", f"wrote {run / 'report.html'}\n")
     assert page_file(("html",), None, (str(run),)) == run / "report.html"
     assert page_file(("terminal",), None, (str(run),)) is None
     assert page_file(("html",), "folder", (str(run),)) is None

@@ -203,8 +203,8 @@ def start_of(setting: Setting, session: Session) -> tuple[BranchPoint, str]:
             session.go_on(f"looking behind the start, {setting.parameter} {farthest.value:.6f}")
             if same_point(farthest, start):
                 return start, ""  # the curve is closed
-            if request.time_s is not None and time.perf_counter() - begun >= request.time_s:
-                return start, f"behind its start it was followed for {request.time_s:g} s only"
+            if request.timeout_s is not None and time.perf_counter() - begun >= request.timeout_s:
+                return start, f"behind its start it was followed for {request.timeout_s:g} s only"
     except ContinuationError as error:
         lost = f"behind its start lost at {setting.parameter}={farthest.value:.9g}: {error}"
         came = came and not low <= farthest.value <= high
@@ -341,7 +341,7 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
 def _stopped(
     setting: Setting, progress: Progress, elapsed_s: float, session: Session
 ) -> tuple[Outcome, str] | None:
-    most_points, time_s = setting.request.most_points, setting.request.time_s
+    most_points, time_s = setting.request.most_points, setting.request.timeout_s
     if session.interrupted():
         return "interrupted", "interrupted"
     if most_points is not None and progress.points >= most_points:
