@@ -18,11 +18,6 @@ class ProfileRequest:
     Each information set has a line with the frequencies of its actions.
     """
 
-    examples = (
-        "eqbench profile kuhn2 --uniform > mine.json",
-        "eqbench profile 'kuhn(players=3, cards=5)' --pure > mine.json",
-    )
-
     game: Annotated[str, Option("The game.", GAME, argument=True, named=True)]
     uniform: Annotated[
         bool, Option("All actions are equally frequent; so it is without --pure.", FLAG)
@@ -39,7 +34,6 @@ def profile(request: ProfileRequest) -> None:
     from fractions import Fraction
 
     from eqbench.model.profile import BehaviorProfile
-    from eqbench.model.profile_json import profile_to_json
     from eqbench.registry import default_registry
 
     if request.uniform and request.pure:
@@ -50,8 +44,8 @@ def profile(request: ProfileRequest) -> None:
     for count in map(len, game.tree.infoset_actions):
         rest = [Fraction(0)] * (count - 1)
         values += [Fraction(1), *rest] if request.pure else [Fraction(1, count)] * count
-    chosen = BehaviorProfile.of_exact(game.tree, values)
-    put(_by_lines(profile_to_json(game.tree, chosen, game.spec)))
+    chosen = BehaviorProfile.of_exact(game, values)
+    put(_by_lines(chosen.to_json()))
 
 
 def _by_lines(document: dict[str, Any]) -> str:

@@ -23,8 +23,6 @@ class ShowRequest:
     sets.
     """
 
-    examples = ("eqbench show latest pcfr_plus", "eqbench show latest kuhn3/ncp/0 --all")
-
     run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]
     cell: Annotated[
         str, Option("Cell of the run; without it they are listed.", CELL, argument=True)
@@ -52,7 +50,7 @@ def show(request: ShowRequest) -> None:
     from eqbench.registry import default_registry
     from eqbench.report.profile_facts import cell_facts, play_facts
     from eqbench.report.profile_view import profile_report
-    from eqbench.store.stored_games import game_of_runs, registry_of_runs
+    from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import profile_file
     from eqbench.store.stored_run import read_run, run_folder
 
@@ -66,8 +64,7 @@ def show(request: ShowRequest) -> None:
     if facts["candidate"] is not None:
         file = profile_file(stored, record, request.rank)
         registry = default_registry().with_plugins(request.plugins)
-        registry = registry_of_runs([stored], record.game_spec, registry, say)
-        game = game_of_runs([stored], record.game_spec, registry)
+        game = game_of_runs([stored], record.game_spec, registry, say)
         data = read_profile(str(file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     put_result(

@@ -41,11 +41,6 @@ class VerifyRequest:
     measured, 1 above --max-regret or with it not measurable, 2 usage.
     """
 
-    examples = (
-        "eqbench verify latest pcfr_plus",
-        "eqbench verify kuhn3 mine.json --exact",
-    )
-
     words: Annotated[
         tuple[str, ...],
         Option("Profile to measure, and its game.", StoredRun("WORDS"), argument=True),
@@ -113,13 +108,13 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     from eqbench.errors import UsageError
     from eqbench.registry import default_registry
     from eqbench.store.latest import is_run
-    from eqbench.store.stored_games import registry_of_runs
+    from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import cell_profile, named_profile
     from eqbench.store.stored_run import read_run, run_folder
 
     words = [*request.words, *([request.profile] if request.profile else [])]
     if not words:
-        raise UsageError(f"which profile? for example: {request.examples[0]}")
+        raise UsageError("which profile? give PROFILE, or RUN CELL")
     source: stored_run.StoredRun | RunFolder | None
     if len(request.words) > 1 and is_run(folder := run_folder(words[-2])):
         data, source = cell_profile(read_run(folder), words[-1])
@@ -134,8 +129,8 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
     registry = default_registry().with_plugins(request.plugins)
-    registry = registry_of_runs([source] if source else [], game, registry, say)
-    return registry.load_game(game, max_nodes=request.max_nodes), data
+    runs = [source] if source else []
+    return game_of_runs(runs, game, registry, say, request.max_nodes), data
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

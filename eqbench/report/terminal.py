@@ -120,7 +120,7 @@ def _width(grid: RichTable, console: Console) -> int:
 
 
 def cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
-    """Value in a column, in lines of `width` if these are names."""
+    """A value as a reader sees it; `width` and `brief` are for what may be long."""
     value, text = row.values.get(column.title), printable(text_of(row, column))
     if value is None:
         return Text(text)

@@ -19,7 +19,7 @@ from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, nearest
 from eqbench.harness.estimate import Estimate
-from eqbench.harness.pipeline import NEVER_CACHED, Run
+from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell
 from eqbench.harness.request import Request
 from eqbench.harness.start import go_on, new_folder, stored_experiment
@@ -176,7 +176,7 @@ class RangesStudy(Study[RangesRequest]):
         self.asked: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
         self.asked |= {"games": [request.game], "solvers": [solver]}
         # games of plugins are built in a child, so the game comes from a plan, too
-        with Run(Request(**self.asked), registry) as probe:
+        with PlannedRun(Request(**self.asked), registry) as probe:
             self.game = probe.cells[0].game.game
         chosen = quantities(self.game.tree, request)
         self.asked["solvers"] = optima(replace(request, solver=solver, of=chosen))
@@ -242,7 +242,7 @@ class RangesFolder(StudyFolder):
         folder = RunFolder.open(self.path) if self.was_begun else None
         before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
         session.tell(f"planning {counted(len(study.parts()), 'cell')}")
-        with Run(replace(before, **study.asked)) as job:
+        with PlannedRun(replace(before, **study.asked)) as job:
             if folder is None:
                 folder = new_folder(job, self.path)
             else:
