@@ -39,8 +39,16 @@ def _width_of(char: str) -> float:
 
 def add(parent: ET.Element, tag: str, **attributes: str | float) -> ET.Element:
     """New child of `parent`; underscores in names of attributes become hyphens."""
-    written = {name.replace("_", "-"): _written(value) for name, value in attributes.items()}
-    return ET.SubElement(parent, tag, written)
+    return ET.SubElement(
+        parent,
+        tag,
+        {
+            name.replace("_", "-"): value
+            if isinstance(value, str)
+            else f"{value:.2f}".rstrip("0").rstrip(".")
+            for name, value in attributes.items()
+        },
+    )
 
 
 def add_text(
@@ -52,16 +60,6 @@ def add_text(
     return element
 
 
-def add_on_white(parent: ET.Element, text: str, x: float, y: float, **attributes: str) -> None:
-    """New text that covers what is below it; ``text_anchor="end"`` as in :func:`add_text`."""
-    if text:
-        width = text_width(text)
-        left = x - width if attributes.get("text_anchor") == "end" else x
-        size = {"width": width, "height": FONT_SIZE}
-        add(parent, "rect", x=left, y=y - FONT_SIZE + 2, **size, fill="white", fill_opacity=0.85)
-        add_text(parent, text, x, y, **attributes)
-
-
 def add_mark(
     parent: ET.Element, mover: int, x: float, y: float, *, pale: bool = False
 ) -> ET.Element:
@@ -71,15 +69,15 @@ def add_mark(
         ring = PALE if pale else INK
         add(mark, "circle", cx=x, cy=y, r=0.6 * RADIUS, fill="white", stroke=ring, stroke_width=1.6)
         return mark
-    corners = SHAPES[mover % len(SHAPES)]
-    shape = add(mark, "polygon" if corners else "circle", fill=color_of(mover, pale=pale))
+    fill, corners = color_of(mover, pale=pale), SHAPES[mover % len(SHAPES)]
+    points = [f"{x + RADIUS * across:.2f},{y + RADIUS * down:.2f}" for across, down in corners]
     if corners:
-        points = [f"{x + RADIUS * across:.2f},{y + RADIUS * down:.2f}" for across, down in corners]
-        shape.set("points", " ".join(points))
+        add(mark, "polygon", fill=fill, points=" ".join(points))
     else:
-        shape.attrib |= {"cx": _written(x), "cy": _written(y), "r": _written(RADIUS)}
-    number = add_text(mark, str(mover + 1), x, y + 4, font_size=FONT_SIZE - 1, text_anchor="middle")
-    number.attrib |= {"font-weight": "bold", "fill": INK if pale else "white"}
+        add(mark, "circle", fill=fill, cx=x, cy=y, r=RADIUS)
+    style = {"font_weight": "bold", "fill": INK if pale else "white"}
+    middle = {"font_size": FONT_SIZE - 1, "text_anchor": "middle"}
+    add_text(mark, str(mover + 1), x, y + 4, **middle, **style)
     return mark
 
 
@@ -88,10 +86,9 @@ def color_of(mover: int, *, pale: bool = False) -> str:
     if mover == CHANCE:
         return GRAY
     color = COLORS[mover % len(COLORS)]
-    if not pale:
-        return color
     channels = (int(color[k : k + 2], 16) for k in (1, 3, 5))
-    return "#" + "".join(f"{(channel + 2 * 255) // 3:02x}" for channel in channels)
+    mixed = "".join(f"{(channel + 2 * 255) // 3:02x}" for channel in channels)
+    return f"#{mixed}" if pale else color
 
 
 def svg_text(root: ET.Element, encoding: str = "unicode") -> str:
@@ -102,7 +99,3 @@ def svg_text(root: ET.Element, encoding: str = "unicode") -> str:
             element.set(name, printable_lines(value))
     text = ET.tostring(root, encoding=encoding)
     return text if isinstance(text, str) else text.decode(encoding)
-
-
-def _written(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")

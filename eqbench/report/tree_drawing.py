@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,6 @@ from eqbench.report.svg import (
     RADIUS,
     add,
     add_mark,
-    add_on_white,
     add_text,
     color_of,
     svg_text,
@@ -38,7 +38,14 @@ from eqbench.report.svg import (
 from eqbench.text import printable
 
 Number = Fraction | float
-LONGEST_FRACTION = 9
+MAX_NODES = 1500
+LONGEST_FRACTION, LONGEST_LABEL = 9, 28
+NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
+NARROWEST = 480.0  # captions need some width however small the tree is
+LINE_HEIGHT, MARK_LINE_HEIGHT, TITLE_SIZE = 18.0, 28.0, 15.0
+MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
+SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
+ROW_GAP = 32.0  # between other rows: also a label below the line
 
 
 @dataclass(frozen=True)
@@ -57,10 +64,29 @@ class Play:
     reach: list[Number] | None = None
     expected: list[Number] | None = None
 
+    def share(self, node: int) -> float:
+        """Frequency of the move that leads to a node, 1 if it is not known."""
+        value = self.frequency[node]
+        return 1.0 if value is None else float(value)
+
+    def is_off(self, node: int) -> bool:
+        """Whether play under the profile does not come to a node."""
+        # a likely move below an unlikely node is off too, and so is the reverse
+        return self.reach is not None and min(self.reach[node], self.share(node)) < NEGLIGIBLE
+
 
 def play_of(tree: GameTree, profile: BehaviorProfile | None) -> Play:
     """The chances of a game and, with a profile, what follows from its frequencies."""
-    frequency = [None, *(_frequency(tree, profile, node) for node in range(1, tree.n_nodes))]
+    frequency: list[Number | None] = [None]
+    for chance, action in zip(tree.chance[1:].tolist(), tree.incoming[1:].tolist(), strict=True):
+        if action < 0:
+            whole = isinstance(chance, int)
+            frequency.append(Fraction(chance, tree.chance_denominator) if whole else chance)
+        elif profile is None:
+            frequency.append(None)
+        else:
+            exact = profile.exact
+            frequency.append(float(profile.probabilities[action]) if not exact else exact[action])
     if profile is None:
         return Play(frequency)
     reach: list[Number] = [Fraction(1)]
@@ -80,37 +106,20 @@ def number_text(value: Number) -> str:
     return f"{float(value):.4g}"
 
 
-def _frequency(tree: GameTree, profile: BehaviorProfile | None, node: int) -> Number | None:
-    action = int(tree.incoming[node])
-    if action < 0:
-        value = tree.chance[node].item()
-        return Fraction(value, tree.chance_denominator) if isinstance(value, int) else value
-    if profile is None:
-        return None
-    return float(profile.probabilities[action]) if profile.exact is None else profile.exact[action]
+class Join(NamedTuple):
+    """A vertical line that joins the nodes of one information set at one depth.
 
-
-MARGIN = 16.0
-SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
-ROW_GAP = 32.0  # between other rows: also a label below the line
-LANE_GAP = 7.0
-PADDING = 6.0
-
-
-@dataclass(frozen=True)
-class Join:
-    """A vertical line at `x` that joins the nodes of one information set at one depth.
-
-    It runs through the nodes themselves (`through`), or beside them where others are between.
+    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
+    between; lines that would overlap are on lanes of their own.
     """
 
+    lane: int
     infoset: int
-    nodes: tuple[int, ...]
-    x: float
-    through: bool
+    nodes: list[int]
+    x: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Layout:
     """Positions in pixels.
 
@@ -119,7 +128,7 @@ class Layout:
     x, y : of each node
     bend : x at which the edge that leads to each node becomes horizontal; the root has none
     joins : lines between nodes of one information set
-    width, height : of everything, margins included
+    width : of everything, margins included
     """
 
     x: list[float]
@@ -127,7 +136,11 @@ class Layout:
     bend: list[float]
     joins: list[Join]
     width: float
-    height: float
+
+    @property
+    def height(self) -> float:
+        """Height of everything, margins included."""
+        return max(self.y) + ROW_GAP / 2 + MARGIN
 
 
 def lay_out(tree: GameTree, edges: Sequence[str], labels: Sequence[str]) -> Layout:
@@ -137,96 +150,66 @@ def lay_out(tree: GameTree, edges: Sequence[str], labels: Sequence[str]) -> Layo
     ----------
     edges, labels : what is written on the edge that leads to each node, and as its own label
     """
-    depth = np.repeat(
-        np.arange(len(tree.levels)), [level.stop - level.start for level in tree.levels]
-    ).tolist()
-    y = _rows(tree)
-    lanes = [_lanes(tree, y, range(level.start, level.stop)) for level in tree.levels]
-    x: list[float] = []
-    bend: list[float] = []
-    lane_start: list[float] = []
-    right = 0.0
-    for level, placed in zip(tree.levels, lanes, strict=True):
-        nodes = range(level.start, level.stop)
-        decisions = [v for v in nodes if tree.player[v] >= 0]
+    nodes = np.arange(tree.n_nodes)
+    ends = (np.searchsorted(tree.parent, nodes, side).tolist() for side in ("left", "right"))
+    children = [range(first, last) for first, last in zip(*ends, strict=True)]
+    found = Layout([], _rows(tree, children), [], [], 0.0)
+    y, start = found.y, MARGIN
+    for level in tree.levels:
+        nodes_here = range(level.start, level.stop)
+        joins = _joins(tree, y, nodes_here)
+        decisions = [v for v in nodes_here if tree.player[v] >= 0]
         label = max((text_width(labels[v]) for v in decisions), default=0.0)
-        edge = max(text_width(edges[v]) for v in nodes)
-        beside = LANE_GAP * max((lane for lane, _, _ in placed), default=0)
-        left = bend[-1] if bend else MARGIN
-        here = left + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
-        span = max((abs(y[v] - y[tree.parent[v]]) for v in _children(tree, nodes)), default=0.0)
-        x.append(here)
-        lane_start.append(here - RADIUS - PADDING - label)
-        bend.append(here + RADIUS + min(max(0.15 * span, 18.0), 110.0))
-        ends = [text_width(labels[v]) for v in nodes if tree.player[v] < 0]
-        right = max([right, here + RADIUS, *(here + 2 * PADDING + width for width in ends)])
-    joins = [
-        Join(infoset, nodes, lane_start[d] - LANE_GAP * lane if lane else x[d], lane == 0)
-        for d, placed in enumerate(lanes)
-        for lane, infoset, nodes in placed
-    ]
-    height = max(y) + ROW_GAP / 2 + MARGIN
-    bends = [bend[d - 1] for d in depth]
-    return Layout([x[d] for d in depth], y, bends, joins, right + MARGIN, height)
+        edge = max(text_width(edges[v]) for v in nodes_here)
+        beside = LANE_GAP * max((join.lane for join in joins), default=0)
+        x = start + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
+        lanes = x - RADIUS - PADDING - label
+        found.joins += [
+            join._replace(x=lanes - LANE_GAP * join.lane if join.lane else x) for join in joins
+        ]
+        others = [text_width(labels[v]) for v in nodes_here if tree.player[v] < 0]
+        right = max([x + RADIUS, *(x + 2 * PADDING + width for width in others)])
+        found.width = max(found.width, right + MARGIN)
+        found.x += [x] * len(nodes_here)
+        found.bend += [start] * len(nodes_here)
+        span = max((abs(y[c] - y[v]) for v in nodes_here for c in children[v]), default=0.0)
+        start = x + RADIUS + min(max(0.15 * span, 18.0), 110.0)
+    return found
 
 
-def _children(tree: GameTree, nodes: range) -> range:
-    """Children of a range of nodes; they stand side by side too."""
-    first, last = np.searchsorted(tree.parent, [nodes.start, nodes.stop], side="left")
-    return range(int(first), int(last))
-
-
-def _rows(tree: GameTree) -> list[float]:
+def _rows(tree: GameTree, children: Sequence[range]) -> list[float]:
     """The y of every node."""
     y = [0.0] * tree.n_nodes
     row, above = MARGIN - ROW_GAP / 2, -2
     pending = [0]
     while pending:  # terminals from top to bottom, whatever their depth
         node = pending.pop()
-        children = _children(tree, range(node, node + 1))
-        pending.extend(reversed(children))
-        if not children:
+        pending.extend(reversed(children[node]))
+        if not children[node]:
             row += SIBLING_GAP if tree.parent[node] == above else ROW_GAP
             y[node], above = row, int(tree.parent[node])
-    for node in reversed(range(tree.n_nodes)):
-        children = _children(tree, range(node, node + 1))
-        if children:
-            y[node] = (y[children[0]] + y[children[-1]]) / 2
+    for node, own in reversed(list(enumerate(children))):
+        if own:
+            y[node] = (y[own[0]] + y[own[-1]]) / 2
     return y
 
 
-def _lanes(
-    tree: GameTree, y: Sequence[float], nodes: range
-) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Lane, information set and nodes of every line at one depth.
-
-    Lane 0 runs through the nodes; it is for sets with no other node between theirs. In the
-    others lines that would overlap stand side by side.
-    """
+def _joins(tree: GameTree, y: Sequence[float], nodes: range) -> list[Join]:
+    """The lines at one depth, whose x is open yet."""
     members: dict[int, list[int]] = {}
     for node in nodes:
         if tree.player[node] >= 0:
             members.setdefault(int(tree.infoset[node]), []).append(node)
     ends: list[float] = []  # y at which the last line on each lane ends
-    placed = []
-    for infoset, joined in ((k, own) for k, own in members.items() if len(own) > 1):
-        lane = 0
-        if joined[-1] - joined[0] >= len(joined):
-            fits = (k for k, end in enumerate(ends) if end < y[joined[0]])
-            lane = next(fits, len(ends))
-            ends[lane : lane + 1] = [y[joined[-1]]]
+    joins = []
+    for infoset, joined in members.items():
+        lane, (first, last) = 0, (joined[0], joined[-1])
+        if last - first >= len(joined):
+            lane = next((k for k, end in enumerate(ends) if end < y[first]), len(ends))
+            ends[lane : lane + 1] = [y[last]]
             lane += 1
-        placed.append((lane, infoset, tuple(joined)))
-    return placed
-
-
-MAX_NODES = 1500
-LONGEST_LABEL = 28
-NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
-NARROWEST = 480.0  # captions need some width however small the tree is
-LINE_HEIGHT = 18.0
-MARK_LINE_HEIGHT = 28.0
-TITLE_SIZE = 15.0
+        joins += [Join(lane, infoset, joined)] if len(joined) > 1 else []
+    return joins
 
 
 def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None) -> str:
@@ -253,7 +236,21 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
     play = play_of(tree, profile)
     edges, labels = _texts(tree, play)
     layout = lay_out(tree, edges, labels)
-    return _Drawing(tree, play, edges, labels, layout).svg(spec)
+    width = max(layout.width, NARROWEST)
+    root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
+    root.attrib |= {"font-family": "Helvetica, Arial, sans-serif", "font-size": f"{FONT_SIZE:g}"}
+    add(root, "title").text = spec
+    add(root, "rect", width="100%", height="100%", fill="white")
+    notes = list(_notes(tree, play, layout))
+    top = _draw_caption(add(root, "g"), tree, spec, notes, width - 2 * MARGIN)
+    size = {"width": f"{width:.0f}", "height": f"{top + layout.height:.0f}"}
+    root.attrib |= {"viewBox": f"0 0 {size['width']} {size['height']}", **size}
+    body = add(root, "g", transform=f"translate(0 {top:.0f})")
+    _draw_edges(body, tree, play, layout)
+    _draw_nodes(body, tree, play, layout, edges, labels)
+    ET.indent(root)
+    # other characters are written as references, so that any terminal can pass them on
+    return svg_text(root, "us-ascii") + "\n"
 
 
 def _texts(tree: GameTree, play: Play) -> tuple[list[str], list[str]]:
@@ -277,138 +274,120 @@ def _short(label: str) -> str:
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
 
-@dataclass(frozen=True)
-class _Drawing:
-    tree: GameTree
-    play: Play
-    edges: Sequence[str]
-    labels: Sequence[str]
-    layout: Layout
+def _notes(tree: GameTree, play: Play, layout: Layout) -> Iterator[str]:
+    names = [_short(label) for label in tree.players]
+    yield f"Payoffs in parentheses: {', '.join(names)}."
+    if layout.joins:
+        beside = any(join.lane for join in layout.joins)
+        dots = "; dots mark the edges that lead to them" if beside else ""
+        yield f"Dashed lines join the nodes of one information set{dots}."
+    if play.expected is not None:
+        values = map(number_text, play.expected)
+        pairs = [f"{name} {value}" for name, value in zip(names, values, strict=True)]
+        yield f"Expected payoffs: {', '.join(pairs)}."
+        if any(map(play.is_off, range(tree.n_nodes))):
+            yield "Dotted: played or reached with a probability below 1e-6."
 
-    def svg(self, spec: str) -> str:
-        width = max(self.layout.width, NARROWEST, text_width(spec, TITLE_SIZE) + 2 * MARGIN)
-        root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
-        font = {"font-family": "Helvetica, Arial, sans-serif", "font-size": f"{FONT_SIZE:g}"}
-        root.attrib |= font
-        add(root, "title").text = spec
-        add(root, "rect", width="100%", height="100%", fill="white")
-        top = self._caption(add(root, "g"), spec, width - 2 * MARGIN)
-        height = top + self.layout.height
-        size = {"width": f"{width:.0f}", "height": f"{height:.0f}"}
-        root.attrib |= {"viewBox": f"0 0 {width:.0f} {height:.0f}", **size}
-        body = add(root, "g", transform=f"translate(0 {top:.0f})")
-        self._joins(add(body, "g", fill="none", stroke_width=1.4, stroke_dasharray="5 4"))
-        edges = add(body, "g", fill="none", stroke_linejoin="round")
-        for node in range(1, self.tree.n_nodes):
-            self._edge(edges, node)
-        self._junctions(body)
-        for node in range(self.tree.n_nodes):
-            self._node(body, node)
-        ET.indent(root)
-        # other characters are written as references, so that any terminal can pass them on
-        return svg_text(root, "us-ascii") + "\n"
 
-    def _caption(self, group: ET.Element, spec: str, width: float) -> float:
-        """Write the caption; return the y below it."""
-        y = MARGIN + TITLE_SIZE
-        add_text(group, spec, MARGIN, y, font_size=TITLE_SIZE, font_weight="bold", fill=INK)
-        y = self._legend(group, y + MARK_LINE_HEIGHT, width)
-        for note in self._notes():
-            for line in textwrap.wrap(note, int(width / text_width("n"))):
-                add_text(group, line, MARGIN, y, fill=INK)
-                y += LINE_HEIGHT
-        return y
+def _draw_caption(
+    group: ET.Element, tree: GameTree, spec: str, notes: Sequence[str], width: float
+) -> float:
+    """Draw title, marks of chance and the players, and notes; return the y below them."""
+    x, y = 0.0, MARGIN + TITLE_SIZE
+    title = [spec]
+    if text_width(spec, TITLE_SIZE) > width:  # a canonical spec has no spaces to break it at
+        most = int(width / text_width("m", TITLE_SIZE))
+        title = textwrap.wrap(spec.replace(",", ", "), most)
+    for line in title:
+        add_text(group, line, MARGIN, y, font_size=TITLE_SIZE, font_weight="bold", fill=INK)
+        y += LINE_HEIGHT
+    y += MARK_LINE_HEIGHT - LINE_HEIGHT
+    chance = [CHANCE] * bool((tree.player == CHANCE).any())
+    for mover in [*chance, *range(tree.n_players)]:
+        name = "chance" if mover == CHANCE else _short(tree.players[mover])
+        room = 2 * RADIUS + text_width(name) + 3 * PADDING
+        if x > 0 and x + room > width:
+            x, y = 0.0, y + MARK_LINE_HEIGHT
+        add_mark(group, mover, MARGIN + x + RADIUS, y - 4)
+        add_text(group, name, MARGIN + x + 2 * RADIUS + PADDING, y, fill=INK)
+        x += room
+    y += MARK_LINE_HEIGHT
+    for line in (line for note in notes for line in textwrap.wrap(note, int(width / LETTER))):
+        add_text(group, line, MARGIN, y, fill=INK)
+        y += LINE_HEIGHT
+    return y
 
-    def _legend(self, group: ET.Element, y: float, width: float) -> float:
-        """Write the marks of chance and the players; return the y of the next line."""
-        chance = [CHANCE] * bool((self.tree.player == CHANCE).any())
-        x = 0.0
-        for mover in [*chance, *range(self.tree.n_players)]:
-            name = "chance" if mover == CHANCE else _short(self.tree.players[mover])
-            room = 2 * RADIUS + text_width(name) + 3 * PADDING
-            if x > 0 and x + room > width:
-                x, y = 0.0, y + MARK_LINE_HEIGHT
-            add_mark(group, mover, MARGIN + x + RADIUS, y - 4)
-            add_text(group, name, MARGIN + x + 2 * RADIUS + PADDING, y, fill=INK)
-            x += room
-        return y + MARK_LINE_HEIGHT
 
-    def _notes(self) -> Iterator[str]:
-        names = [_short(label) for label in self.tree.players]
-        yield f"Payoffs in parentheses: {', '.join(names)}."
-        if self.layout.joins:
-            beside = not all(join.through for join in self.layout.joins)
-            dots = "; dots mark the edges that lead to them" if beside else ""
-            yield f"Dashed lines join the nodes of one information set{dots}."
-        if self.play.expected is not None:
-            values = map(number_text, self.play.expected)
-            pairs = [f"{name} {value}" for name, value in zip(names, values, strict=True)]
-            yield f"Expected payoffs: {', '.join(pairs)}."
-            if any(self._is_off(node) for node in range(self.tree.n_nodes)):
-                yield "Dotted: played or reached with a probability below 1e-6."
+LETTER = text_width("n")
 
-    def _is_off(self, node: int) -> bool:
-        """Whether play under the profile does not come to a node."""
-        reach = self.play.reach
-        # A likely move below an unlikely node is off too, and so is the reverse.
-        return reach is not None and min(reach[node], self._frequency(node)) < NEGLIGIBLE
 
-    def _frequency(self, node: int) -> float:
-        value = self.play.frequency[node]
-        return 1.0 if value is None else float(value)
+def _draw_edges(body: ET.Element, tree: GameTree, play: Play, layout: Layout) -> None:
+    """Draw the lines of information sets, edges over them, and dots where both meet."""
+    x, y = layout.x, layout.y
+    lines = add(body, "g", fill="none", stroke_width=1.4, stroke_dasharray="5 4")
+    colors = [color_of(player) for player in tree.infoset_player.tolist()]
+    for join in layout.joins:
+        d = f"M{join.x:.2f} {y[join.nodes[0]]:.2f}V{y[join.nodes[-1]]:.2f}"
+        add(lines, "path", d=d, stroke=colors[join.infoset])
+    for infoset, color in enumerate(colors):
+        for above, below in pairwise(np.flatnonzero(tree.infoset == infoset).tolist()):
+            if x[above] < x[below]:  # the set goes on at another depth
+                ends = {"x1": x[above], "y1": y[above], "x2": x[below], "y2": y[below]}
+                add(lines, "line", **ends, stroke=color)
+    edges = add(body, "g", fill="none", stroke_linejoin="round")
+    for node, parent in list(enumerate(tree.parent.tolist()))[1:]:
+        bend = f"L{layout.bend[node]:.2f} {y[node]:.2f}H{x[node]:.2f}"
+        style: dict[str, str | float] = {"stroke_dasharray": "0.1 4", "stroke_linecap": "round"}
+        style |= {"stroke": PALE}
+        width = 1.6
+        if not play.is_off(node):
+            style = {"stroke": color_of(int(tree.player[parent]))}
+            width = 1.4 if play.reach is None else 1 + 4 * play.share(node)
+        add(edges, "path", d=f"M{x[parent]:.2f} {y[parent]:.2f}{bend}", stroke_width=width, **style)
+    for join in layout.joins:
+        for node in join.nodes if join.lane else ():
+            dot = {"fill": colors[join.infoset], "stroke": "white"}
+            add(body, "circle", cx=join.x, cy=y[node], r=3.4, **dot)
 
-    def _joins(self, group: ET.Element) -> None:
-        tree, x, y = self.tree, self.layout.x, self.layout.y
-        for join in self.layout.joins:
-            color = color_of(int(tree.infoset_player[join.infoset]))
-            line = {"d": f"M{join.x:.2f} {y[join.nodes[0]]:.2f}V{y[join.nodes[-1]]:.2f}"}
-            add(group, "path", **line, stroke=color)
-        for infoset, player in enumerate(tree.infoset_player.tolist()):
-            for above, below in pairwise(np.flatnonzero(tree.infoset == infoset).tolist()):
-                if x[above] < x[below]:  # the set goes on at another depth
-                    ends = {"x1": x[above], "y1": y[above], "x2": x[below], "y2": y[below]}
-                    add(group, "line", **ends, stroke=color_of(player))
 
-    def _junctions(self, group: ET.Element) -> None:
-        """Dots where a line beside the nodes of an information set meets their edges."""
-        for join in self.layout.joins:
-            color = color_of(int(self.tree.infoset_player[join.infoset]))
-            for node in () if join.through else join.nodes:
-                y = self.layout.y[node]
-                add(group, "circle", cx=join.x, cy=y, r=3.4, fill=color, stroke="white")
-
-    def _edge(self, group: ET.Element, node: int) -> None:
-        parent = int(self.tree.parent[node])
-        x, y, bend = self.layout.x, self.layout.y, self.layout.bend[node]
-        line = f"M{x[parent]:.2f} {y[parent]:.2f}L{bend:.2f} {y[node]:.2f}H{x[node]:.2f}"
-        if self._is_off(node):
-            style = {"stroke_dasharray": "0.1 4", "stroke_linecap": "round", "stroke": PALE}
-            add(group, "path", d=line, stroke_width=1.6, **style)
-        else:
-            width = 1.4 if self.play.reach is None else 1 + 4 * self._frequency(node)
-            color = color_of(int(self.tree.player[parent]))
-            add(group, "path", d=line, stroke_width=width, stroke=color)
-
-    def _node(self, group: ET.Element, node: int) -> None:
-        x, y, off = self.layout.x[node], self.layout.y[node], self._is_off(node)
-        player, label = int(self.tree.player[node]), self.labels[node]
+def _draw_nodes(
+    body: ET.Element,
+    tree: GameTree,
+    play: Play,
+    layout: Layout,
+    edges: Sequence[str],
+    labels: Sequence[str],
+) -> None:
+    """Draw marks and labels of nodes, and the texts of the edges that lead to them."""
+    for node, player in enumerate(tree.player.tolist()):
+        x, y, off = layout.x[node], layout.y[node], play.is_off(node)
         ink = GRAY if off else INK
-        if self.edges[node]:
-            add_text(group, self.edges[node], self.layout.bend[node], y - 4.5, fill=ink)
+        if edges[node]:
+            add_text(body, edges[node], layout.bend[node], y - 4.5, fill=ink)
         if player == TERMINAL:
-            add(group, "circle", cx=x, cy=y, r=3, fill=PALE if off else INK)
-            add_on_white(group, label, x + 2 * PADDING - 3, y + 4, fill=ink)
-            return
-        mark = add_mark(group, player, x, y, pale=off)
-        add(mark, "title").text = self._title(node)
-        add_on_white(group, label, x - RADIUS - 4, y + 14, fill=ink, text_anchor="end")
+            add(body, "circle", cx=x, cy=y, r=3, fill=PALE if off else INK)
+            _add_label(body, labels[node], x + 2 * PADDING - 3, y + 4, fill=ink)
+            continue
+        mark = add_mark(body, player, x, y, pale=off)
+        add(mark, "title").text = _pointed_at(tree, play, node)
+        _add_label(body, labels[node], x - RADIUS - 4, y + 14, fill=ink, text_anchor="end")
 
-    def _title(self, node: int) -> str:
-        """What viewers show when one points at a node; labels are not shortened here."""
-        player, name = int(self.tree.player[node]), "chance"
-        if player >= 0:
-            label = self.tree.infoset_labels[self.tree.infoset[node]]
-            name = f"{self.tree.players[player]}, information set {label!r}"
-        if self.play.reach is None:
-            return name
-        return f"{name}, reached with probability {number_text(self.play.reach[node])}"
+
+def _add_label(group: ET.Element, text: str, x: float, y: float, **style: str) -> None:
+    """Add a text that covers what is below it."""
+    if text:
+        width = text_width(text)
+        size = {"x": x - width * ("text_anchor" in style), "y": y - FONT_SIZE + 2, "width": width}
+        add(group, "rect", **size, height=FONT_SIZE, fill="white", fill_opacity=0.85)
+        add_text(group, text, x, y, **style)
+
+
+def _pointed_at(tree: GameTree, play: Play, node: int) -> str:
+    """What viewers show when one points at a node; labels are not shortened here."""
+    player, name = int(tree.player[node]), "chance"
+    if player >= 0:
+        label = tree.infoset_labels[tree.infoset[node]]
+        name = f"{tree.players[player]}, information set {label!r}"
+    if play.reach is None:
+        return name
+    return f"{name}, reached with probability {number_text(play.reach[node])}"
