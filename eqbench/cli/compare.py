@@ -1,4 +1,4 @@
-"""`eqbench compare`: what changed between two runs."""
+"""`eqbench compare`: what changed between two runs, or how two solvers of one differ."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ REGRESSION = 3
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """Compare two runs cell by cell, for example before and after a change.
+    """Compare two runs, or two solvers of one run, cell by cell.
 
-    BASE and NEW are folders of runs, or `latest`. Cells belong together if game, solver with its
-    options, and seed agree; several seeds are compared by their medians, and cells that only one
-    run has are listed. With --game or --solver only these cells count.
+    BASE and NEW are folders of runs, or `latest`. Without NEW, --solver names two solvers of BASE,
+    which are held against each other on every game, trial by trial: cells of one seed, and a cell
+    without a seed against those of all seeds.
+
+    Of two runs, cells belong together if game, solver with its options, and seed agree; several
+    seeds are compared by their medians, and cells that only one run has are listed. With --game or
+    --solver only these cells count.
 
     A regression is a status that became worse (ok before and not now, a result before and none
     now, or now crashed or refuted), a cell that only BASE has, and whatever meets a condition. A
@@ -35,7 +39,10 @@ class CompareRequest:
     """
 
     base: Annotated[str, Option("Run to compare with.", File("BASE"), argument=True)]
-    new: Annotated[str, Option("Run to compare.", File("NEW"), argument=True)]
+    new: Annotated[
+        str | None,
+        Option("Run to compare; two solvers of BASE without.", File("NEW"), argument=True),
+    ] = None
     conditions: Annotated[
         tuple[str, ...],
         Option(
@@ -56,7 +63,8 @@ class CompareRequest:
     solvers: Annotated[
         tuple[str, ...],
         Option(
-            "Only this solver, with its options or without, or several separated by commas.",
+            "Only this solver, with its options or without, or several separated by commas; of a "
+            "single run the two that are compared.",
             SOLVER,
             "solver",
         ),
@@ -72,6 +80,7 @@ def compare(request: CompareRequest) -> int:
     from eqbench.report.comparison import (
         Criteria,
         compare_runs,
+        compare_solvers,
         comparison_json,
         comparison_report,
         parse_rule,
@@ -79,16 +88,21 @@ def compare(request: CompareRequest) -> int:
     )
     from eqbench.store.stored_run import read_run, run_folder
 
+    are_runs = request.new is not None
     criteria = Criteria(
         tuple(map(parse_rule, request.conditions)),
-        statuses=not request.allow_worse_status,
-        missing=not request.allow_missing,
+        statuses=are_runs and not request.allow_worse_status,
+        missing=are_runs and not request.allow_missing,
     )
-    before, after = (read_run(run_folder(name)) for name in (request.base, request.new))
-    comparison = compare_runs(before, after, request.games, request.solvers)
+    base = read_run(run_folder(request.base))
+    if request.new is None:
+        comparison = compare_solvers(base, request.solvers, request.games)
+    else:
+        new = read_run(run_folder(request.new))
+        comparison = compare_runs(base, new, request.games, request.solvers)
     found = regressions(comparison, criteria)
     if request.as_json:
-        say_notes(before, after)
+        say_notes(comparison.base, comparison.new)
     put_result(
         comparison_json(comparison, criteria, found),
         lambda: comparison_report(comparison, criteria, found),

@@ -75,9 +75,8 @@ def add_mark(
         add(mark, "polygon", fill=fill, points=" ".join(points))
     else:
         add(mark, "circle", fill=fill, cx=x, cy=y, r=RADIUS)
-    style = {"font_weight": "bold", "fill": INK if pale else "white"}
-    middle = {"font_size": FONT_SIZE - 1, "text_anchor": "middle"}
-    add_text(mark, str(mover + 1), x, y + 4, **middle, **style)
+    style = {"text_anchor": "middle", "font_weight": "bold", "fill": INK if pale else "white"}
+    add_text(mark, str(mover + 1), x, y + 4, font_size=FONT_SIZE - 1, **style)
     return mark
 
 
