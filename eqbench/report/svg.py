@@ -60,24 +60,10 @@ def add_text(
     return element
 
 
-def add_mark(
-    parent: ET.Element, mover: int, x: float, y: float, *, pale: bool = False
-) -> ET.Element:
-    """New mark of a player, with the player's number, or of chance."""
-    mark = add(parent, "g")
-    if mover == CHANCE:
-        ring = PALE if pale else INK
-        add(mark, "circle", cx=x, cy=y, r=0.6 * RADIUS, fill="white", stroke=ring, stroke_width=1.6)
-        return mark
-    fill, corners = color_of(mover, pale=pale), SHAPES[mover % len(SHAPES)]
-    points = [f"{x + RADIUS * across:.2f},{y + RADIUS * down:.2f}" for across, down in corners]
-    if corners:
-        add(mark, "polygon", fill=fill, points=" ".join(points))
-    else:
-        add(mark, "circle", fill=fill, cx=x, cy=y, r=RADIUS)
-    style = {"text_anchor": "middle", "font_weight": "bold", "fill": INK if pale else "white"}
-    add_text(mark, str(mover + 1), x, y + 4, font_size=FONT_SIZE - 1, **style)
-    return mark
+def corners_of(mover: int, x: float, y: float) -> str:
+    """Corners of a player's mark as SVG has them; empty for a circle."""
+    corners = SHAPES[mover % len(SHAPES)]
+    return " ".join(f"{x + RADIUS * right:.2f},{y + RADIUS * down:.2f}" for right, down in corners)
 
 
 def color_of(mover: int, *, pale: bool = False) -> str:

@@ -9,32 +9,21 @@ widest text.
 from __future__ import annotations
 
 import textwrap
-import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
-from eqbench.report.svg import (
-    FONT_SIZE,
-    GRAY,
-    INK,
-    PALE,
-    RADIUS,
-    add,
-    add_mark,
-    add_text,
-    color_of,
-    svg_text,
-    text_width,
-)
+from eqbench.report.svg import GRAY, INK, PALE, RADIUS, color_of, corners_of, text_width
 from eqbench.text import printable
 
 Number = Fraction | float
@@ -44,6 +33,7 @@ NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
 NARROWEST = 480.0  # captions need some width however small the tree is
 LINE_HEIGHT, MARK_LINE_HEIGHT, TITLE_SIZE = 18.0, 28.0, 15.0
 MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
+LETTER = text_width("n")
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
 
@@ -237,20 +227,57 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
     edges, labels = _texts(tree, play)
     layout = lay_out(tree, edges, labels)
     width = max(layout.width, NARROWEST)
-    root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
-    root.attrib |= {"font-family": "Helvetica, Arial, sans-serif", "font-size": f"{FONT_SIZE:g}"}
-    add(root, "title").text = spec
-    add(root, "rect", width="100%", height="100%", fill="white")
-    notes = list(_notes(tree, play, layout))
-    top = _draw_caption(add(root, "g"), tree, spec, notes, width - 2 * MARGIN)
-    size = {"width": f"{width:.0f}", "height": f"{top + layout.height:.0f}"}
-    root.attrib |= {"viewBox": f"0 0 {size['width']} {size['height']}", **size}
-    body = add(root, "g", transform=f"translate(0 {top:.0f})")
-    _draw_edges(body, tree, play, layout)
-    _draw_nodes(body, tree, play, layout, edges, labels)
-    ET.indent(root)
+    caption, top = _caption(tree, spec, _notes(tree, play, layout), width - 2 * MARGIN)
+    nodes = [
+        {
+            **{"x": layout.x[v], "y": layout.y[v], "bend": layout.bend[v], "player": player},
+            **{
+                "parent": int(tree.parent[v]),
+                "off": play.is_off(v),
+                "title": _title(tree, play, v),
+            },
+            **{"edge": edges[v], "label": labels[v], "is_end": player == TERMINAL},
+            "width": 1.4 if play.reach is None else 1 + 4 * play.share(v),
+        }
+        for v, player in enumerate(tree.player.tolist())
+    ]
+    sets = [np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets)]
+    text = _template().render(
+        **{"spec": spec, "size": f"{width:.0f} {top + layout.height:.0f}", "caption": caption},
+        **{"top": f"{top:.0f}", "nodes": nodes, "x": layout.x, "y": layout.y},
+        **{"joins": layout.joins, "owners": tree.infoset_player.tolist()},
+        across=[  # sets that go on at another depth
+            (k, above, below)
+            for k, own in enumerate(sets)
+            for above, below in pairwise(own)
+            if layout.x[above] < layout.x[below]
+        ],
+    )
     # other characters are written as references, so that any terminal can pass them on
-    return svg_text(root, "us-ascii") + "\n"
+    return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _template() -> Template:
+    """Template of drawings, in which texts are escaped and numbers have two decimals at most."""
+    environment = Environment(
+        loader=PackageLoader("eqbench", "report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        finalize=_written,
+    )
+    named = {"INK": INK, "GRAY": GRAY, "PALE": PALE, "RADIUS": RADIUS}
+    environment.globals |= {**named, "color": color_of, "shape": corners_of, "width": text_width}
+    return environment.get_template("tree.svg")
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    # XML does not allow all that names hold
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _texts(tree: GameTree, play: Play) -> tuple[list[str], list[str]]:
@@ -289,100 +316,33 @@ def _notes(tree: GameTree, play: Play, layout: Layout) -> Iterator[str]:
             yield "Dotted: played or reached with a probability below 1e-6."
 
 
-def _draw_caption(
-    group: ET.Element, tree: GameTree, spec: str, notes: Sequence[str], width: float
-) -> float:
-    """Draw title, marks of chance and the players, and notes; return the y below them."""
+def _caption(
+    tree: GameTree, spec: str, notes: Iterable[str], width: float
+) -> tuple[dict[str, list[Any]], float]:
+    """Lines of the title, marks of chance and the players, and notes, placed; the y below."""
     x, y = 0.0, MARGIN + TITLE_SIZE
-    title = [spec]
-    if text_width(spec, TITLE_SIZE) > width:  # a canonical spec has no spaces to break it at
-        most = int(width / text_width("m", TITLE_SIZE))
-        title = textwrap.wrap(spec.replace(",", ", "), most)
-    for line in title:
-        add_text(group, line, MARGIN, y, font_size=TITLE_SIZE, font_weight="bold", fill=INK)
-        y += LINE_HEIGHT
-    y += MARK_LINE_HEIGHT - LINE_HEIGHT
+    title, movers, lines = [spec], [], []
+    if text_width(spec, TITLE_SIZE) > width:  # canonical specs have no spaces to break them at
+        spaced = spec.replace(",", ", ").replace(";", "; ")
+        title = textwrap.wrap(spaced, int(width / text_width("m", TITLE_SIZE)))
+    placed = [(MARGIN, y + k * LINE_HEIGHT, line) for k, line in enumerate(title)]
+    y = placed[-1][1] + MARK_LINE_HEIGHT
     chance = [CHANCE] * bool((tree.player == CHANCE).any())
     for mover in [*chance, *range(tree.n_players)]:
         name = "chance" if mover == CHANCE else _short(tree.players[mover])
         room = 2 * RADIUS + text_width(name) + 3 * PADDING
         if x > 0 and x + room > width:
             x, y = 0.0, y + MARK_LINE_HEIGHT
-        add_mark(group, mover, MARGIN + x + RADIUS, y - 4)
-        add_text(group, name, MARGIN + x + 2 * RADIUS + PADDING, y, fill=INK)
+        movers.append((mover, MARGIN + x, y, name))
         x += room
     y += MARK_LINE_HEIGHT
     for line in (line for note in notes for line in textwrap.wrap(note, int(width / LETTER))):
-        add_text(group, line, MARGIN, y, fill=INK)
+        lines.append((MARGIN, y, line))
         y += LINE_HEIGHT
-    return y
+    return {"title": placed, "movers": movers, "notes": lines}, y
 
 
-LETTER = text_width("n")
-
-
-def _draw_edges(body: ET.Element, tree: GameTree, play: Play, layout: Layout) -> None:
-    """Draw the lines of information sets, edges over them, and dots where both meet."""
-    x, y = layout.x, layout.y
-    lines = add(body, "g", fill="none", stroke_width=1.4, stroke_dasharray="5 4")
-    colors = [color_of(player) for player in tree.infoset_player.tolist()]
-    for join in layout.joins:
-        d = f"M{join.x:.2f} {y[join.nodes[0]]:.2f}V{y[join.nodes[-1]]:.2f}"
-        add(lines, "path", d=d, stroke=colors[join.infoset])
-    for infoset, color in enumerate(colors):
-        for above, below in pairwise(np.flatnonzero(tree.infoset == infoset).tolist()):
-            if x[above] < x[below]:  # the set goes on at another depth
-                ends = {"x1": x[above], "y1": y[above], "x2": x[below], "y2": y[below]}
-                add(lines, "line", **ends, stroke=color)
-    edges = add(body, "g", fill="none", stroke_linejoin="round")
-    for node, parent in list(enumerate(tree.parent.tolist()))[1:]:
-        bend = f"L{layout.bend[node]:.2f} {y[node]:.2f}H{x[node]:.2f}"
-        style: dict[str, str | float] = {"stroke_dasharray": "0.1 4", "stroke_linecap": "round"}
-        style |= {"stroke": PALE}
-        width = 1.6
-        if not play.is_off(node):
-            style = {"stroke": color_of(int(tree.player[parent]))}
-            width = 1.4 if play.reach is None else 1 + 4 * play.share(node)
-        add(edges, "path", d=f"M{x[parent]:.2f} {y[parent]:.2f}{bend}", stroke_width=width, **style)
-    for join in layout.joins:
-        for node in join.nodes if join.lane else ():
-            dot = {"fill": colors[join.infoset], "stroke": "white"}
-            add(body, "circle", cx=join.x, cy=y[node], r=3.4, **dot)
-
-
-def _draw_nodes(
-    body: ET.Element,
-    tree: GameTree,
-    play: Play,
-    layout: Layout,
-    edges: Sequence[str],
-    labels: Sequence[str],
-) -> None:
-    """Draw marks and labels of nodes, and the texts of the edges that lead to them."""
-    for node, player in enumerate(tree.player.tolist()):
-        x, y, off = layout.x[node], layout.y[node], play.is_off(node)
-        ink = GRAY if off else INK
-        if edges[node]:
-            add_text(body, edges[node], layout.bend[node], y - 4.5, fill=ink)
-        if player == TERMINAL:
-            add(body, "circle", cx=x, cy=y, r=3, fill=PALE if off else INK)
-            _add_label(body, labels[node], x + 2 * PADDING - 3, y + 4, fill=ink)
-            continue
-        mark = add_mark(body, player, x, y, pale=off)
-        add(mark, "title").text = _pointed_at(tree, play, node)
-        _add_label(body, labels[node], x - RADIUS - 4, y + 14, fill=ink, text_anchor="end")
-
-
-def _add_label(group: ET.Element, text: str, x: float, y: float, **style: str) -> None:
-    """Add a text that covers what is below it."""
-    if text:
-        width = text_width(text)
-        size = {"x": x - width * ("text_anchor" in style), "y": y - FONT_SIZE + 2, "width": width}
-        add(group, "rect", **size, height=FONT_SIZE, fill="white", fill_opacity=0.85)
-        add_text(group, text, x, y, **style)
-
-
-def _pointed_at(tree: GameTree, play: Play, node: int) -> str:
+def _title(tree: GameTree, play: Play, node: int) -> str:
     """What viewers show when one points at a node; labels are not shortened here."""
     player, name = int(tree.player[node]), "chance"
     if player >= 0:
