@@ -9,18 +9,21 @@ from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import print_report, put, put_page, say, say_notes
+from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
-from eqbench.requests import FLAG, File, Option, Words
+from eqbench.report.view import View
+from eqbench.requests import GAME, SOLVER, File, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
 
-@dataclass(frozen=True)
-class ReportRequest:
-    """Compare the results of runs, one table per game.
+@dataclass(frozen=True, kw_only=True)
+class ReportRequest(View):
+    """Compare the results of runs, one table per game, and say what came of them.
 
     RUN is the folder of a run, or `latest` for the newest one in results. A run may still be
-    going on. Of several runs each table shows all.
+    going on. Of several runs each table shows all. With --game, --solver or --status it is about
+    these cells only.
 
     With --format html it is one page with tables and figures that needs no network. Unless it is
     redirected or --out is given, it becomes report.html in the folder of the run.
@@ -45,19 +48,31 @@ class ReportRequest:
             File("DIR"),
         ),
     ] = None
-    summary: Annotated[
-        bool,
+    games: Annotated[
+        tuple[str, ...], Option("Only this game, or several separated by commas.", GAME, "game")
+    ] = ()
+    solvers: Annotated[
+        tuple[str, ...],
         Option(
-            "One row per game and solver over all seeds: best, median and worst max regret, times.",
-            FLAG,
+            "Only this solver, with its options or without, or several separated by commas.",
+            SOLVER,
+            "solver",
         ),
-    ] = False
+    ] = ()
+    statuses: Annotated[
+        tuple[str, ...],
+        Option(
+            "Only cells that ended like this, for example ok,limit.",
+            Statuses("STATUS,…", "status"),
+            "status",
+        ),
+    ] = ()
 
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
     from eqbench.harness.reports import report_text, write_report, write_reports
-    from eqbench.report.exports import report_on
+    from eqbench.report.exports import chosen, report_on
     from eqbench.store.stored_run import read_runs
 
     formats, out, summarize = request.formats, request.out, request.summary
@@ -69,19 +84,19 @@ def report(request: ReportRequest) -> None:
             "DIR, or choose one format"
         )
     page = page_file(formats, out, request.runs)
-    stored = read_runs(request.runs)
+    stored = chosen(read_runs(request.runs), request.games, request.solvers, request.statuses)
     if "csv" in formats:  # which has no place for notes
         say_notes(*stored)
     if page is not None:
         write_report(page, report_text("html", stored, summarize=summarize))
         say(f"wrote {page}")
     elif out is not None:
-        for file in write_reports(formats, stored, Path(out), summarize=summarize):
+        for file in write_reports(formats, stored, Path(out), request, summarize=summarize):
             say(f"wrote {file}")
     elif formats == ("terminal",):
-        print_report(report_on(stored, summarize=summarize))
+        print_report(report_on(stored, request, summarize=request.summarize))
     else:
-        text = report_text(formats[0], stored, summarize=summarize)
+        text = report_text(formats[0], stored, request, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")
 
 

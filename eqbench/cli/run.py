@@ -14,6 +14,7 @@ from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
+from eqbench.report.view import View
 from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class Statuses(Words):
         return tuple(status for status in get_args(Status) if status != "interrupted")
 
 
-@dataclass(frozen=True)
-class RunOptions:
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(View):
     """Run solvers on games and compare what they find.
 
     EXPERIMENT is a file that says what to run, such as manifest.toml in the folder of a run or
@@ -250,8 +251,7 @@ def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_js
 
 def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:
     from eqbench.report.entries import Entry
-    from eqbench.report.equilibria import with_matrices
-    from eqbench.report.rows import comparison
+    from eqbench.report.exports import report_of
     from eqbench.store.schema import SCHEMA
 
     document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
@@ -259,8 +259,11 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
     entries = [Entry("", record) for record in records]
+    timeouts = {"": float(folder.plan["request"]["timeout_s"])}
     put_result(
-        document, lambda: with_matrices(comparison(entries), entries), as_json=options.as_json
+        document,
+        lambda: report_of(entries, timeouts, options, summarize=options.summarize),
+        as_json=options.as_json,
     )
     if not (options.as_json or options.quiet):
         say(f"results in {folder.path}")

@@ -17,6 +17,7 @@ from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
+from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
 from eqbench.store.stored_run import StoredRun
 
@@ -24,12 +25,17 @@ SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "
 
 
 def write_reports(
-    formats: Sequence[str], stored: Sequence[StoredRun], place: Path, *, summarize: bool = False
+    formats: Sequence[str],
+    stored: Sequence[StoredRun],
+    place: Path,
+    view: View = DEFAULT,
+    *,
+    summarize: bool = False,
 ) -> Iterator[Path]:
     """Write reports on runs in several formats into a folder and yield the files."""
     for name in formats:
         file = place / f"report.{SUFFIXES[name]}"
-        write_report(file, report_text(name, stored, summarize=summarize))
+        write_report(file, report_text(name, stored, view, summarize=summarize))
         yield file
 
 
@@ -44,15 +50,17 @@ def write_report(file: Path, text: str) -> None:
         ) from None
 
 
-def report_text(name: str, stored: Sequence[StoredRun], *, summarize: bool) -> str:
+def report_text(
+    name: str, stored: Sequence[StoredRun], view: View = DEFAULT, *, summarize: bool
+) -> str:
     """Report on runs as text in a format."""
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
         return page_of(stored, summarize=summarize)
-    tables = report_on(stored, summarize=summarize)
+    tables = report_on(stored, view, summarize=summarize)
     if name == "terminal":
-        return plain_text(lambda console: print_report(tables, console))
+        return plain_text(lambda console: print_report(tables, console, answer_first=True))
     return markdown(tables) if name == "md" else latex(tables)
 
 

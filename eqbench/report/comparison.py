@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError, counted, nearest
-from eqbench.report.entries import Entry, titled
+from eqbench.report.entries import Entry, named, titled
 from eqbench.report.equilibria import counts
-from eqbench.report.html.tracks import Track, collect
+from eqbench.report.html.material import Track, collect
 from eqbench.report.naming import listing
 from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
 from eqbench.report.terminal import mebibytes, seconds, small
@@ -242,8 +242,7 @@ def compare_runs(
         If the runs have no cell in common, or neither has a game or a solver that is named.
     """
     both = [*base.finished, *new.finished]
-    keys = set().union(*_named(games, both, "game").values())
-    keys &= set().union(*_named(solvers, both, "solver").values())
+    keys = named(games, both, "game") & named(solvers, both, "solver")
     sides = _by_identity(
         [[cell for cell in run.finished if cell.key in keys] for run in (base, new)]
     )
@@ -279,10 +278,10 @@ def compare_solvers(
         If not just two solvers of the run are named, or there is no game that both take.
     """
     cells = [cell for cell in run.finished if cell.elapsed_s is not None]
-    keys = set().union(*_named(games, cells, "game").values())
-    named = _named(solvers, cells, "solver")
-    sides = [[cell for cell in cells if cell.key in keys & own] for own in named.values()]
-    if len(named) != 2 or any(len({cell.solver_spec for cell in side}) != 1 for side in sides):
+    keys, wanted = named(games, cells, "game"), [s for text in solvers for s in split_specs(text)]
+    chosen = [keys & named([solver], cells, "solver") for solver in wanted]
+    sides = [[cell for cell in cells if cell.key in own] for own in chosen]
+    if len(sides) != 2 or any(len({cell.solver_spec for cell in side}) != 1 for side in sides):
         known = ", ".join(dict.fromkeys(cell.solver for cell in cells))
         raise UsageError(
             "give a second run, or two solvers of this one with their options: --solver A,B; "
@@ -297,7 +296,7 @@ def compare_solvers(
     if not groups:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
     pairs = tuple(Pair(tuple(trials), median_of_ratios) for trials in groups.values())
-    tracks = (track for game in collect([run], {}).games for track in game.tracks)
+    tracks = (track for game in collect([run]).games for track in game.tracks)
     by_key = {track.entry.record.key: track for track in tracks}
     return Comparison(run, run, pairs, warnings=run.notes, solvers=names, tracks=by_key)
 
@@ -321,22 +320,6 @@ def _game(cell: CellRecord) -> str:
     """What is the same for the same game wherever its file is, as far as that is known."""
     content = cell.game_content if is_foreign(cell.game_spec) else ""
     return content or cell.game_spec
-
-
-def _named(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> dict[str, set[str]]:
-    """Keys of the cells of each game or solver that is named; of all cells if none is."""
-    names: dict[str, set[str]] = {}
-    for cell in cells:
-        typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
-        known_as = (typed, spec, typed if is_foreign(typed) else typed.partition("(")[0])
-        names[cell.key] = {"".join(name.split()) for name in known_as}
-    wanted = ["".join(part.split()) for text in texts for part in split_specs(text)]
-    for text in wanted:
-        if not any(text in own for own in names.values()):
-            known = {name for own in names.values() for name in own}
-            raise UsageError(f"neither run has the {kind} {text!r}: {nearest(text, known)}")
-    found = {text: {key for key, own in names.items() if text in own} for text in wanted}
-    return found or {"": set(names)}
 
 
 def _some(names: Iterable[str]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+import statistics
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from eqbench.spec import is_foreign
+from eqbench.errors import UsageError, nearest
+from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
 
@@ -46,6 +49,60 @@ def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key,
     return groups
 
 
+def named(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set[str]:
+    """Keys of the cells with one of the games or solvers that are named; of all without a name.
+
+    Raises
+    ------
+    UsageError
+        If no cell has one that is named.
+    """
+    names: dict[str, set[str]] = {}
+    for cell in cells:
+        typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
+        known_as = (typed, spec, typed if is_foreign(typed) else typed.partition("(")[0])
+        names[cell.key] = {"".join(name.split()) for name in known_as}
+    wanted = ["".join(part.split()) for text in texts for part in split_specs(text)]
+    known = {name for each in names.values() for name in each}
+    for text in wanted:
+        if text not in known:
+            raise UsageError(f"no cell has the {kind} {text!r}: {nearest(text, known)}")
+    return {key for key, each in names.items() if not wanted or each.intersection(wanted)}
+
+
+STATUSES = (  # from the best to those of which nothing is known
+    *("ok", "stopped", "limit", "timeout", "memory", "not_found", "failed", "crashed"),
+    *("refuted", "interrupted", "unavailable", "unsupported"),
+)
+
+
+def arranged(entries: Sequence[Entry], order: str = "status") -> list[Entry]:
+    """Entries in the order of the solvers, whose cells stay together.
+
+    Parameters
+    ----------
+    order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
+    """
+    groups = by_solver(entries)
+    if order == "solver":
+        groups.sort(key=lambda group: group[0].record.solver)
+    elif order != "given":
+        groups.sort(key=lambda group: _place([entry.record for entry in group], order))
+    return [entry for group in groups for entry in group]
+
+
+def _place(records: Sequence[CellRecord], order: str) -> tuple[float, ...]:
+    def median(values: Iterable[float | None]) -> float:
+        known = [value for value in values if value is not None]
+        return statistics.median(known) if known else float("inf")
+
+    worst = max(STATUSES.index(r.status) if r.status in STATUSES else 0 for r in records)
+    regret, time = median(r.max_regret for r in records), median(r.elapsed_s for r in records)
+    places = {"status": (worst, regret, time), "regret": (regret, time), "time": (time, regret)}
+    return places[order]
+
+
+MOST_NUMBERS = 5  # of seeds that a label lists
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
 
@@ -98,35 +155,62 @@ def labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
         for name in TRIAL:
             numbers = dict.fromkeys(str(getattr(entry.record, name)) for entry in group)
             if len(numbers) > 1:
-                every = f"{name}s {', '.join(numbers)}"
+                few = len(numbers) <= MOST_NUMBERS
+                every = f"{name}s {', '.join(numbers)}" if few else f"{len(numbers)} {name}s"
                 label = label.replace(f"{name} {getattr(first, name)}", every, 1)
         found.append(label)
     return found
 
 
+ABSENT = {"unsupported": "do not take this game", "unavailable": "not available here"}
+_BUDGETS = ("limit", "timeout", "memory")
 ALARMING = frozenset({"failed", "crashed", "refuted", "interrupted"})
+MOST_OF_A_REFUSAL = 100  # characters
 PROVED = "proved to solver tolerance"
 _SIGNS = {"max": "<=", "min": ">="}
 
 
+def reached_target(record: CellRecord) -> bool:
+    """Whether the measured regret of a cell is within its target; without one, whether it is ok."""
+    if record.status in ("crashed", "refuted", "interrupted"):
+        return False
+    if not record.target:
+        return record.status == "ok"
+    return record.max_regret is not None and record.max_regret <= record.target
+
+
 def cell_notes(entries: Sequence[Entry]) -> list[str]:
-    """Reasons of what is not ok, bounds, what is proved or is not, and the target.
+    """Target, reasons of what did not reach it, bounds, what is proved, who takes no part.
 
     Rows of which the same is to be said share a note.
     """
-    notes = [
-        f"{status}: {names}" + (f" – {reason}" if reason else "") + see
-        for (status, reason, see), names in _shared(entries, _reason)
-    ]
+    notes = []
+    targets = sorted({entry.record.target for entry in entries if entry.record.target})
+    if targets:
+        notes.append(f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}")
+    reasons = list(_shared(entries, _reason))
+    often = Counter(status for (status, _, _), _ in reasons)
+    for (status, reason, see), names in reasons:
+        # the table has these statuses, and there is one reason for all that have it
+        said = [] if reason and status in _BUDGETS and often[status] == 1 else [names]
+        notes.append(f"{status}: {' – '.join([*said, *([reason] if reason else [])])}{see}")
     notes += [f"{names}: {text}" for text, names in _shared(entries, _optimum)]
     notes += [f"exact: {names} – {text}" for text, names in _shared(entries, _without_proof)]
     if proved := [entry for entry in entries if is_proved(entry)]:
         names = ", ".join(labels(proved, entries))
         notes.append(f"max regret exactly 0, in rational arithmetic: {names}")
-    targets = sorted({entry.record.target for entry in entries if entry.record.target})
-    if targets:
-        notes.append(f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}")
+    for status, what in ABSENT.items():
+        group = [entry for entry in entries if entry.record.status == status]
+        absent = [f"{names} ({why})" if why else names for why, names in _shared(group, _refusal)]
+        notes += [f"{what}: {'; '.join(absent)}"] * bool(absent)
     return [printable(note) for note in notes]
+
+
+def _refusal(entry: Entry) -> str:
+    """Why a solver does not take part: the first clause of its reason, without its own name."""
+    clause = entry.record.reason.partition(";")[0].strip()
+    name = entry.record.solver.partition("(")[0]
+    return shortened(printable(clause.removeprefix(f"{name} ")), MOST_OF_A_REFUSAL)
 
 
 def _shared(
@@ -140,11 +224,13 @@ def _shared(
 
 def _reason(entry: Entry) -> tuple[str, str, str] | None:
     record = entry.record
-    if record.status == "ok":
+    if record.status in ABSENT or (record.status == "ok" and reached_target(record)):
         return None
     log = record.log if record.status in ALARMING else None
     see = f" (see {entry.run}/{log})" if entry.run else f" (see {log})"
-    return record.status, shortened(printable(record.reason)), see if log else ""
+    above = "ok above the target" if record.status == "ok" else record.status
+    reason = record.reason if log else record.reason.partition(";")[0]
+    return above, shortened(printable(reason)), see if log else ""
 
 
 def _optimum(entry: Entry) -> str | None:

@@ -8,14 +8,28 @@ import json
 import shlex
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from eqbench.report.entries import Entry, by_game, by_solver, titled
-from eqbench.report.equilibria import counted, counts, with_matrices
-from eqbench.report.naming import marks
-from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, comparison
+import numpy as np
+
+from eqbench.report.answer import answer
+from eqbench.report.entries import (
+    ABSENT,
+    TRIAL,
+    Entry,
+    arranged,
+    by_game,
+    by_solver,
+    cell_notes,
+    named,
+    several,
+    titled,
+)
+from eqbench.report.equilibria import counts, with_matrices
+from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, cell_table
+from eqbench.report.view import DEFAULT, View
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text
@@ -71,94 +85,121 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
+MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise
+_QUARTILES = ("best", "1st quartile", "median", "3rd quartile", "worst")
+_PAR2 = "PAR-2 time (penalized average runtime): mean, what is not ok counted as twice the timeout"
 _COLUMNS = (
     SOLVER,
     Column("cells", "count"),
     Column("ok", "count"),
-    Column("best max regret", "small", "best\nmax regret"),
-    Column("median max regret", "small", "median\nmax regret"),
-    Column("worst max regret", "small", "worst\nmax regret"),
-    Column("median time", "seconds", "median\ntime"),
-    Column("PAR-2 time", "seconds", "PAR-2\ntime"),
+    *(
+        Column(f"{name} max regret", "small", f"{name}\nmax regret", dispensable=rank)
+        for name, rank in zip(_QUARTILES, (0, 3, 0, 3, 4), strict=True)
+    ),
+    *(
+        Column(f"{name} time", "seconds", f"{name}\ntime", dispensable=rank)
+        for name, rank in zip(_QUARTILES[1:4], (1, 0, 1), strict=True)
+    ),
+    Column("PAR-2 time", "seconds", "PAR-2\ntime", dispensable=2, notes=(_PAR2,)),
 )
 # The columns of the machine-readable form, and those above that they hold.
 CSV_COLUMNS = {
     "cells": "cells",
     "ok": "ok",
     "best_max_regret": "best max regret",
+    "q1_max_regret": "1st quartile max regret",
     "median_max_regret": "median max regret",
+    "q3_max_regret": "3rd quartile max regret",
     "worst_max_regret": "worst max regret",
+    "q1_elapsed_s": "1st quartile time",
     "median_elapsed_s": "median time",
+    "q3_elapsed_s": "3rd quartile time",
     "par2_elapsed_s": "PAR-2 time",
 }
-_LEGEND = (
-    "Best, median and worst max regret are over the cells (seeds) that have a measured profile, "
-    "in payoff units; median time is over the cells that solved at all. PAR-2 time (penalized "
-    "average runtime) is the mean of the solving time of the cells that are ok, and of twice the "
-    "timeout of the others, without those that are unsupported or unavailable."
-)
 
 
 def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
     """Statistics of the cells of one game and solver, by column; None where none has a figure."""
     records = [entry.record for entry in group]
-    never = ("unsupported", "unavailable")
+    regrets = _quartiles([r.max_regret for r in records if r.max_regret is not None])
+    times = _quartiles([r.elapsed_s for r in records if r.elapsed_s is not None])
     penalized = [
-        record.elapsed_s
-        if record.status == "ok" and record.elapsed_s is not None
-        else 2 * timeout_s
-        for record in records
-        if record.status not in never
+        r.elapsed_s if r.status == "ok" and r.elapsed_s is not None else 2 * timeout_s
+        for r in records
+        if r.status not in ABSENT
     ]
-    regrets = [record.max_regret for record in records if record.max_regret is not None]
-    times = [record.elapsed_s for record in records if record.elapsed_s is not None]
     return {
         "cells": len(records),
         "ok": sum(record.status == "ok" for record in records),
-        "best max regret": min(regrets, default=None),
-        "median max regret": statistics.median(regrets) if regrets else None,
-        "worst max regret": max(regrets, default=None),
-        "median time": statistics.median(times) if times else None,
+        **{f"{name} max regret": value for name, value in regrets.items()},
+        **{f"{name} time": value for name, value in times.items()},
         "PAR-2 time": statistics.fmean(penalized) if penalized else None,
     }
 
 
-def _table(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
+def _quartiles(values: Sequence[float]) -> dict[str, float | None]:
+    """Smallest value, quartiles and largest value by name."""
+    if not values:
+        return dict.fromkeys(_QUARTILES)
+    found = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return dict(zip(_QUARTILES, found, strict=True))
+
+
+def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
+    """Table of a game with one row for each solver; `timeouts` are those of the runs."""
+    began = [entry for entry in arranged(entries) if entry.record.status not in ABSENT]
     rows = []
-    for group in by_solver(entries):
+    for group in by_solver(began):
         run, solver = group[0].run, group[0].record.solver
         values = {"run": run, "solver": solver, **statistics_of(group, timeouts[run])}
-        values["equilibria"] = counted(group) or None
         rows.append(Row(f"{solver} ({run})" if run else solver, values))
-    # commas stand between counts here, and there are no figures that belong to the first
-    found = [[word.rstrip(",") for word in row.values["equilibria"] or ()] for row in rows]
-    # dispensable, since the matrix below has these numbers too
-    equilibria = Column("equilibria", "words", dispensable=3, notes=tuple(marks(found)))
-    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS + ((equilibria,) if any(found) else ())
-    limits = sorted({timeouts[entry.run] for entry in entries})
-    note = f"timeout: {' or '.join(f'{limit:g} s' for limit in limits)}"
-    return Table(title, columns, tuple(rows), (note,), _LEGEND, players=0)
+    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS
+    limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
+    return Table(
+        title, columns, tuple(rows), (f"timeout of a cell: {limits}", *cell_notes(entries))
+    )
 
 
-def report_on(
-    runs: Sequence[StoredRun], *, summarize: bool = False, every_matrix: bool = False
+def report_of(
+    entries: Sequence[Entry],
+    timeouts: Mapping[str, float],
+    view: View = DEFAULT,
+    *,
+    summarize: bool | None = False,
+    every_matrix: bool = False,
 ) -> Report:
-    """Tables of one or several runs, with notes on what has not finished or is damaged.
+    """Answer and tables about cells.
 
     Parameters
     ----------
-    summarize : whether to show one row per game and solver instead of one per cell
-    every_matrix : whether to show the matrix of equilibria also where rows say the same
+    timeouts : seconds of solving that each cell of a run had, by the name of the run
+    summarize : whether to show one row per game and solver instead of one per cell; None for
+        games with many cells of several seeds
+    every_matrix : whether to show the table of equilibria also where rows say the same
     """
+    tables = []
+    for title, group in titled(entries):
+        finished = [entry for entry in group if entry.record.status != "interrupted"]
+        is_long = len(group) > MOST_CELLS and any(several(name, group) for name in TRIAL)
+        if finished and (is_long if summarize is None else summarize):
+            tables.append(summary(title, finished, timeouts))
+        else:
+            tables.append(cell_table(title, group, view))
+    report = Report(tuple(tables), answer=answer(entries))
+    return with_matrices(report, entries, always=every_matrix or bool(summarize))
+
+
+def report_on(
+    runs: Sequence[StoredRun],
+    view: View = DEFAULT,
+    *,
+    summarize: bool | None = False,
+    every_matrix: bool = False,
+) -> Report:
+    """Report on one or several runs, with notes on what has not finished or is damaged."""
+    timeouts = {name: run.timeout_s for name, run in zip(run_names(runs), runs, strict=True)}
     entries = entries_of(runs)
-    if summarize:
-        timeouts = {k: run.timeout_s for k, run in zip(run_names(runs), runs, strict=True)}
-        finished = [entry for entry in entries if entry.record.status != "interrupted"]
-        tables = tuple(_table(*game, timeouts) for game in titled(finished))
-        report = Report(tables, _LEGEND if tables else "")
-        report = with_matrices(report, finished, always=True)
-    else:
-        report = with_matrices(comparison(entries), entries, always=every_matrix)
+    report = report_of(entries, timeouts, view, summarize=summarize, every_matrix=every_matrix)
     notes: list[str] = []
     for run in runs:
         if run.missing:
@@ -169,6 +210,25 @@ def report_on(
             notes.append(f"{run.outdated} stored cells are not shown: {why}")
         notes += run.notes
     return replace(report, notes=tuple(notes))
+
+
+def chosen(
+    runs: Sequence[StoredRun],
+    games: Collection[str] = (),
+    solvers: Collection[str] = (),
+    statuses: Collection[str] = (),
+) -> list[StoredRun]:
+    """Runs with some of their cells only; UsageError if there is none of a game or solver."""
+    cells = [cell for run in runs for cell in run.cells]
+    keys = named(games, cells, "game") & named(solvers, cells, "solver")
+    keys -= {cell.key for cell in cells if statuses and cell.status not in statuses}
+    return [_with_cells(run, keys) for run in runs]
+
+
+def _with_cells(run: StoredRun, keys: Collection[str]) -> StoredRun:
+    left_out = {cell.key for cell in run.cells} - set(keys)
+    plan = run.plan | {"cells": [key for key in run.plan["cells"] if key not in left_out]}
+    return replace(run, plan=plan, cells=tuple(c for c in run.cells if c.key in keys))
 
 
 def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:

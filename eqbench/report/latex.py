@@ -28,6 +28,7 @@ def latex(report: Report) -> str:
     Columns that follow from others are left out, since a page is narrow.
     """
     head = "% Needs \\usepackage{booktabs}; \\input this file where the tables shall stand.\n"
+    head += "".join(f"{escaped(sentence)}\\par\n" for sentence in report.answer)
     if not report.tables:
         return head + "".join(f"{escaped(note)}\\par\n" for note in report.notes)
     return "\n".join([head, *(_environment(table, report.notes) for table in report.tables)])
@@ -101,7 +102,8 @@ def _power_of_ten(text: str) -> str:
 _FORMATS: dict[Kind, Callable[[Any], str]] = {
     **FORMATS,
     "words": lambda words: escaped(" ".join(words)),
-    "small": lambda value: _power_of_ten(f"{value:.1e}"),
-    "payoff": lambda value: f"${value:+z.5f}$",
+    "names": lambda names: escaped(", ".join(names)),
+    "small": lambda value: _power_of_ten(FORMATS["small"](value)),
+    "payoff": lambda value: f"${FORMATS['payoff'](value)}$".replace("…", r"\ldots"),
     "seconds": lambda value: _power_of_ten(three_digits(value)),
 }

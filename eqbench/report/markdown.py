@@ -15,7 +15,8 @@ _SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
 
 def markdown(report: Report) -> str:
     """Text of a report: one section per game, notes as a list below each table."""
-    sections = [_section(table.with_payoff_columns()) for table in report.tables]
+    sections = [f"{escaped(' '.join(report.answer))}\n"] if report.answer else []
+    sections += [_section(table.with_payoff_columns()) for table in report.tables]
     sections += [f"{escaped(note)}\n" for note in (report.legend, *report.notes) if note]
     return "\n".join(sections)
 
@@ -54,6 +55,6 @@ def _cell(row: Row, column: Column) -> str:
         return "" if column.identifies else "–"
     if column.kind == "number":
         return escaped(value) if isinstance(value, str) else format(value, column.layout)
-    if column.kind == "words":
-        return escaped(" ".join(value))
+    if column.kind in ("words", "names"):
+        return escaped((" " if column.kind == "words" else ", ").join(value))
     return FORMATS.get(column.kind, escaped)(value)

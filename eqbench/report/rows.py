@@ -1,8 +1,8 @@
 """What the tables of a report hold, whatever they are printed as.
 
 A table has raw values; the module of each format lays them out. Values of the kind `payoffs`
-are lists with one number per player, those of the kind `words` texts that a space joins, or a
-line break where space is short.
+are lists with one number per player, those of the kind `words` texts that a space joins. Those of
+the kind `names` are texts that commas join, in several lines where space is short.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from eqbench.report.entries import (
+    ABSENT,
     TRIAL,
     Entry,
+    arranged,
     cell_notes,
     is_proved,
     row_label,
@@ -22,10 +24,12 @@ from eqbench.report.entries import (
     titled,
 )
 from eqbench.report.naming import identity_text, label, marks
+from eqbench.report.view import COLUMNS, DEFAULT, View
 
 Kind = Literal[
     "text",
     "words",
+    "names",
     "status",
     "count",
     "small",
@@ -37,6 +41,7 @@ Kind = Literal[
     "ratio",
 ]
 
+ROUNDING = 1e-9  # of a regret that is 0
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
 
@@ -50,7 +55,7 @@ class Column:
     identifies : whether it says which row this is
     dispensable : where space is short the columns with 1 are left out first, then those with 2,
         and so on; those with 0 never
-    notes : what has to be said where it is shown
+    notes : how to read it, said where it is shown
     layout : how numbers of the kind `number` or `payoff` are formatted
     """
 
@@ -65,7 +70,7 @@ class Column:
     @property
     def numeric(self) -> bool:
         """Whether it holds numbers, which stand at the right."""
-        return self.kind not in ("text", "words", "status")
+        return self.kind not in ("text", "words", "names", "status")
 
     @property
     def unit(self) -> str:
@@ -124,8 +129,13 @@ class Table:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Its notes and those of its columns."""
-        return (*self.notes, *(note for column in self.columns for note in column.notes))
+        """Its notes, and below them how to read it."""
+        return (*self.notes, *([text] if (text := "; ".join(self.reading)) else []))
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """How to read its columns."""
+        return tuple(dict.fromkeys(note for column in self.columns for note in column.notes))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
@@ -154,17 +164,25 @@ class Report:
     ----------
     legend : what the figures of all tables are
     notes : what is missing
+    answer : what came of it all, in sentences
     """
 
     tables: tuple[Table, ...]
     legend: str = ""
     notes: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
 
 
-def comparison(entries: Sequence[Entry]) -> Report:
-    """One table per game, in the order of the entries, with one row per cell."""
-    tables = tuple(_table(title, group) for title, group in titled(entries))
-    return Report(tables, _legend({table.players for table in tables}))
+def comparison(entries: Sequence[Entry], view: View = DEFAULT) -> Report:
+    """One table per game with one row per cell; those that never began stand in notes."""
+    return Report(tuple(cell_table(title, group, view) for title, group in titled(entries)))
+
+
+def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+    """Table of the cells of a game."""
+    began = [entry for entry in entries if entry.record.status not in ABSENT]
+    shown = arranged(began, view.sort)
+    return replace(_table(title, shown, view), notes=tuple(cell_notes(arranged(entries))))
 
 
 def all_cells(entries: Sequence[Entry]) -> Table:
@@ -175,8 +193,7 @@ def all_cells(entries: Sequence[Entry]) -> Table:
         for row, entry in zip(table.rows, entries, strict=True)
     )
     first, *others = table.columns
-    legend = _legend({len(entry.record.regrets or ()) for entry in entries})
-    return replace(table, columns=(first, GAME, *others), rows=rows, notes=(), legend=legend)
+    return replace(table, columns=(first, GAME, *others), rows=rows)
 
 
 def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
@@ -200,11 +217,16 @@ def three_digits(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
 
 
+def _small(value: float) -> str:
+    """A regret, which reaches from rounding errors to whole pots; what rounds below 0 is 0."""
+    return "0" if -ROUNDING < value <= 0 else f"{value:.1e}"
+
+
 # Values as bare numbers, for where the unit stands in the heading.
 FORMATS: dict[Kind, Callable[[Any], str]] = {
     "count": "{:,}".format,
-    "small": "{:.1e}".format,
-    "payoff": "{:+z.5f}".format,
+    "small": _small,
+    "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
     "seconds": three_digits,
     "bytes": lambda value: f"{value / 2**20:.0f}",
     "ratio": "{:.2f}".format,
@@ -214,40 +236,57 @@ RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)
 
 
-def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
+def _columns(entries: Sequence[Entry], players: int, view: View) -> tuple[Column, ...]:
     found = [words for entry in entries if (words := label(entry.record))]
-    equilibrium = Column("equilibrium", "words", dispensable=6, notes=tuple(marks(found)))
-    return (
-        *([RUN] if several_runs(entries) else []),
-        SOLVER,
-        *(Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)),
+    gain = "max regret: the most that a player gains by deviating, in payoff units"
+    profile = "profile: average or last iterate, or a claimed equilibrium"
+    profile += " (list: all of them)" * any(_claim(entry) == "list" for entry in entries)
+    columns = (
         Column("status", "status"),
-        Column("max regret", "small", "max\nregret"),
-        Column("NashConv", "small", dispensable=5),
-        Column("exploitability", "small", "exploit-\nability", dispensable=2),
-        Column("payoffs", "payoffs"),
-        *([equilibrium] if found else []),
-        Column("profile", dispensable=1),
+        Column("max regret", "small", "max\nregret", notes=(gain,)),
+        Column("NashConv", "small", dispensable=5, notes=("NashConv: the sum of the gains",)),
+        Column(
+            *("exploitability", "small", "exploit-\nability"),
+            dispensable=2,
+            notes=(f"exploitability: NashConv / {players or 'players'}",),
+        ),
+        Column("payoffs", "payoffs", dispensable=1),
+        *([Column("equilibrium", "words", notes=marks(found))] if found else []),
+        Column("profile", dispensable=6, notes=(profile,)),
         Column("iterations", "count", dispensable=4),
         Column("time", "seconds"),
         Column("memory", "bytes", dispensable=3),
     )
+    if view.columns:
+        columns += (Column("CPU time", "seconds"), Column("set-up", "seconds"))
+        titles = [COLUMNS[name] for name in view.columns]
+        columns = tuple(replace(c, dispensable=0) for c in columns if c.title in titles)
+    return (
+        *([RUN] if several_runs(entries) else []),
+        SOLVER,
+        *(Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)),
+        *columns,
+    )
 
 
-def _table(title: str, entries: Sequence[Entry]) -> Table:
-    players = max(len(entry.record.regrets or ()) for entry in entries)
+def _table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+    players = {len(entry.record.regrets or ()) for entry in entries} - {0}
     exact = (frozenset(["max regret"] if is_proved(entry) else []) for entry in entries)
     rows = tuple(
         Row(row_label(entry, entries), _values(entry), zero)
         for entry, zero in zip(entries, exact, strict=True)
     )
-    notes = tuple(cell_notes(entries))
-    return Table(title, _columns(entries), rows, notes, _legend({players}), players)
+    columns = _columns(entries, max(players) if len(players) == 1 else 0, view)
+    return Table(title, columns, rows, players=max(players, default=0))
+
+
+def _claim(entry: Entry) -> str | None:
+    found = entry.record.equilibria
+    return _SHORT_CLAIMS.get(found[0].claim, found[0].claim) if found else None
 
 
 def _values(entry: Entry) -> dict[str, Any]:
     record = entry.record
-    claim = record.equilibria[0].claim if record.equilibria else None
     return {
         "run": entry.run,
         "solver": record.solver,
@@ -259,20 +298,10 @@ def _values(entry: Entry) -> dict[str, Any]:
         "exploitability": record.exploitability,
         "payoffs": record.payoffs,
         "equilibrium": label(record) or None,
-        "profile": None if claim is None else _SHORT_CLAIMS.get(claim, claim),
+        "profile": _claim(entry),
         "iterations": record.iterations or None,  # a method that counts none says 0
         "time": record.elapsed_s,
         "memory": record.peak_memory_bytes,
+        "CPU time": record.cpu_s,
+        "set-up": record.setup_s,
     }
-
-
-def _legend(numbers_of_players: set[int]) -> str:
-    players = numbers_of_players - {0}
-    if not players:
-        return ""
-    count = str(*players) if len(players) == 1 else "players"
-    return (
-        "Regrets are in payoff units, measured on the tree; NashConv is their sum, "
-        f"exploitability is NashConv\u00a0/\u00a0{count}. "
-        "Time is solving time; memory includes Python itself."
-    )

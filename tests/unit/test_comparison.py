@@ -126,7 +126,7 @@ def test_only_chosen_solvers_are_compared(folder) -> None:
         (pair,) = compare_runs(base, new, solvers=[name]).pairs
         assert pair.cell.key == "02"
     assert len(compare_runs(base, new, solvers=["cfr,cfr_plus"], games=["kuhn2"]).pairs) == 2
-    with pytest.raises(UsageError, match="neither run has the solver 'cfr_pluss': did you mean"):
+    with pytest.raises(UsageError, match="no cell has the solver 'cfr_pluss': did you mean"):
         compare_runs(base, new, solvers=["cfr_pluss"])
 
 
