@@ -81,11 +81,10 @@ def compare(request: CompareRequest) -> int:
         Criteria,
         compare_runs,
         compare_solvers,
-        comparison_json,
-        comparison_report,
         parse_rule,
         regressions,
     )
+    from eqbench.report.comparison_view import comparison_json, comparison_report
     from eqbench.store.stored_run import read_run, run_folder
 
     are_runs = request.new is not None

@@ -15,15 +15,15 @@ from stored_runs import cell, identified, identity, with_candidate, without_figu
 from eqbench.cli import app
 from eqbench.errors import UsageError
 from eqbench.report.comparison import (
-    METRICS,
     Comparison,
     Criteria,
     compare_runs,
-    comparison_json,
-    comparison_report,
+    compare_solvers,
     parse_rule,
     regressions,
 )
+from eqbench.report.comparison_view import comparison_json, comparison_report
+from eqbench.report.paired import METRICS, Figures, median_of_ratios
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
@@ -182,6 +182,106 @@ def test_changes_of_equilibria_are_shown(folder) -> None:
         "new": {"szafron:c11=1/2": 1},
         "changed": True,
     }
+
+
+def test_intervals_are_of_the_ratio_that_is_shown_and_need_five_trials(folder) -> None:
+    times = [1.0, 1.1, 0.9, 1.2, 0.8]
+    for count in (4, 5):
+        base = folder(f"base{count}", *seeds(times[:count]))
+        new = folder(f"new{count}", *seeds([2.0 * time for time in times[:count]]))
+        figures = compare_runs(base, new).pairs[0].figures("elapsed_s")
+        assert figures.ratio == pytest.approx(2.0)
+        assert (figures.interval is None) == (count == 4)
+    low, high = figures.interval
+    assert 2.0 * 0.8 / 1.2 <= low <= 2.0 <= high <= 2.0 * 1.2 / 0.8
+    assert "time\n95 %" not in printed(compare_runs(base, new))
+    again = Figures.of([(t, 2.0 * t, 0.0) for t in times], median_of_ratios)
+    assert again.interval == pytest.approx((2.0, 2.0))  # pair by pair there is no spread
+
+
+@pytest.mark.parametrize(
+    ("values", "ratio", "won"),
+    [
+        ([(0.0, 0.0, 0.0)], 1.0, (0, 1, 0)),
+        ([(0.0, 1.0, 0.0)], None, (0, 0, 1)),
+        ([(-1e-17, 1e-17, 1e-9)], None, (0, 1, 0)),
+        ([(1e-12, 1e-10, 1e-9), (1.0, 1.005, 0.0), (1.0, 0.5, 0.0)], 1.005, (1, 2, 0)),
+        ([(1.0, None, 0.0)], None, (0, 0, 0)),
+    ],
+)
+def test_zeros_have_no_ratio_and_what_is_within_the_target_is_equal(values, ratio, won) -> None:
+    figures = Figures.of(values, median_of_ratios)
+    assert figures.ratio == ratio
+    assert (figures.less, figures.equal, figures.more) == won
+
+
+# -- Two solvers --------------------------------------------------------------------------------
+
+
+def solver(name: str, times: list[float], game: str = "kuhn2", **fields: Any) -> list[CellRecord]:
+    return [
+        cell(
+            f"{game}-{name}-{s}",
+            **{"game": game, "game_spec": game, "solver": name, "solver_spec": name},
+            **{"seed": None if len(times) == 1 else s, "elapsed_s": t, **fields},
+        )
+        for s, t in enumerate(times)
+    ]
+
+
+def test_solver_without_chance_is_held_against_every_seed(folder) -> None:
+    run = folder("run", *solver("a", [1.0]), *solver("b", [3.0, 2.0, 0.5]), *solver("c", [9.0]))
+    figures = compare_solvers(run, ["a,b"]).pairs[0].figures("elapsed_s")
+    assert (figures.base, figures.new, figures.ratio, figures.seeds) == (1.0, 2.0, 2.0, 3)
+    assert (figures.less, figures.equal, figures.more) == (1, 0, 2)
+
+
+def test_seeds_are_held_against_equal_seeds_and_games_against_the_same(folder) -> None:
+    cells = [solver(name, times, g) for g in ("g", "h") for name, times in SEEDS.items()]
+    cells.append(solver("b", [5.0], "only b takes it"))
+    run = folder("run", *(each for own in cells for each in own))
+    comparison = compare_solvers(run, ["a", "b"])
+    assert [pair.cell.game for pair in comparison.pairs] == ["g", "h"]
+    assert {(old.seed, new.seed) for old, new in comparison.overall.trials} == {(0, 0), (1, 1)}
+    figures = comparison.overall.figures("elapsed_s")
+    assert (figures.ratio, figures.seeds) == (2.5, 4)  # the median of 2, 3, 2, 3
+    document = comparison_json(comparison, Criteria(statuses=False, missing=False), [])
+    assert document["overall"]["elapsed_s"]["ratio"] == 2.5
+    assert document["solvers"] == ["a", "b"]
+    json.dumps(document, allow_nan=False)
+
+
+SEEDS = {"a": [1.0, 2.0], "b": [2.0, 6.0]}
+
+
+def test_who_alone_reaches_a_regret_wins_it(folder) -> None:
+    late = replace(solver("b", [2.0])[0], max_regret=1e-6, status="limit")
+    run = folder("run", *solver("a", [1.0]), late)
+    comparison = compare_solvers(run, ["a,b"])
+    (pair,) = comparison.pairs
+    found = [comparison.times_to(regret, pair) for regret in (1e-5, 1e-9)]
+    assert [(each.ratio, each.less, each.more) for each in found] == [(2.0, 0, 1), (None, 0, 1)]
+    table = printed(comparison)
+    assert "b has 2.00 times the solving time of a, over 1 trial: less in 0, more in 1" in table
+    assert "a: ok ×1; found –" in table
+
+
+@pytest.mark.parametrize("named", [[], ["a"], ["a,b,cfr"], ["a,cfr"]])
+def test_one_run_needs_two_solvers(folder, named: list[str]) -> None:
+    more = solver("cfr(start=random)", [1.0])
+    run = folder("run", *(solver(n, [1.0])[0] for n in ("a", "b", "cfr")), *more)
+    with pytest.raises(UsageError, match=r"two solvers of this one .* has a, b, cfr, cfr"):
+        compare_solvers(run, named)
+
+
+def test_command_takes_two_solvers_of_a_run_and_conditions_on_them(folder) -> None:
+    run = str(folder("run", *solver("a", [1.0]), *solver("b", [2.0])).path)
+    call = ["compare", run, "--solver", "a,b"]
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0
+    assert "a wins" in done.output
+    assert CliRunner().invoke(app, [*call, "--fail-if", "elapsed_s>1.5x"]).exit_code == 3
+    assert CliRunner().invoke(app, ["compare", run]).exit_code == 2
 
 
 # -- Regressions --------------------------------------------------------------------------------
