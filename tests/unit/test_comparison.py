@@ -281,7 +281,6 @@ def test_command_takes_two_solvers_of_a_run_and_conditions_on_them(folder) -> No
     assert done.exit_code == 0
     assert "a wins" in done.output
     assert CliRunner().invoke(app, [*call, "--fail-if", "elapsed_s>1.5x"]).exit_code == 3
-    assert CliRunner().invoke(app, ["compare", run]).exit_code == 2
 
 
 # -- Regressions --------------------------------------------------------------------------------
