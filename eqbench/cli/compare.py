@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say_notes
-from eqbench.requests import FLAG, GAME, SOLVER, Choice, File, Json, Kind, Option
+from eqbench.cli.output import put_page, put_result, say, say_notes, write_text
+from eqbench.requests import FILE, FLAG, GAME, SOLVER, Choice, File, Json, Kind, Option
 
 REGRESSION = 3
 
@@ -69,9 +70,13 @@ class CompareRequest:
             "solver",
         ),
     ] = ()
-    format: Annotated[str, Option("How to print the tables.", Choice(words=("terminal", "md")))] = (
-        "terminal"
-    )
+    format: Annotated[
+        str,
+        Option("How to show the tables; html is a page.", Choice(words=("terminal", "md", "html"))),
+    ] = "terminal"
+    out: Annotated[
+        str | None, Option("File of the page; compare.html unless given, - prints it.", FILE)
+    ] = None
     as_json: Json = False
 
 
@@ -102,10 +107,20 @@ def compare(request: CompareRequest) -> int:
     found = regressions(comparison, criteria)
     if request.as_json:
         say_notes(comparison.base, comparison.new)
-    put_result(
-        comparison_json(comparison, criteria, found),
-        lambda: comparison_report(comparison, criteria, found),
-        as_json=request.as_json,
-        form=request.format,
-    )
+    if request.format == "html" and not request.as_json:
+        from eqbench.report.html.overview import comparison_page
+
+        page = comparison_page(comparison, comparison_report(comparison, criteria, found))
+        if request.out == "-":
+            put_page(page)
+        else:
+            write_text(Path(request.out or "compare.html"), page)
+            say(f"wrote {request.out or 'compare.html'}")
+    else:
+        put_result(
+            comparison_json(comparison, criteria, found),
+            lambda: comparison_report(comparison, criteria, found),
+            as_json=request.as_json,
+            form=request.format,
+        )
     return REGRESSION if found else 0

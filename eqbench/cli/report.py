@@ -26,7 +26,9 @@ class ReportRequest(View):
     these cells only.
 
     With --format html it is one page with tables and figures that needs no network. Unless it is
-    redirected or --out is given, it becomes report.html in the folder of the run.
+    redirected or --out is given, it becomes report.html in the folder of the run. If RUN is a
+    folder of runs, such as results, it is an index of them, index.html, and each run that has no
+    page yet gets one.
     """
 
     runs: Annotated[
@@ -71,7 +73,13 @@ class ReportRequest(View):
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    from eqbench.harness.reports import report_text, write_report, write_reports
+    from eqbench.harness.reports import (
+        report_text,
+        runs_in,
+        write_index,
+        write_report,
+        write_reports,
+    )
     from eqbench.report.exports import chosen, report_on
     from eqbench.store.stored_run import read_runs
 
@@ -83,6 +91,11 @@ def report(request: ReportRequest) -> None:
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "
             "DIR, or choose one format"
         )
+    if formats == ("html",) and (found := runs_in(Path(request.runs[0]))):
+        index = Path(out or Path(request.runs[0]) / "index.html")
+        for file in write_index(found, index):
+            say(f"wrote {file}")
+        return
     page = page_file(formats, out, request.runs)
     stored = chosen(read_runs(request.runs), request.games, request.solvers, request.statuses)
     if "csv" in formats:  # which has no place for notes

@@ -1,0 +1,159 @@
+"""Pages that hold runs or solvers against each other: a comparison, and the index of a folder."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from eqbench.errors import counted
+from eqbench.report.answer import answer
+from eqbench.report.charts import specification
+from eqbench.report.comparison import Comparison
+from eqbench.report.entries import Entry, reached_target
+from eqbench.report.html.datasets import Rows, datasets
+from eqbench.report.html.document import Block, Cell, Chart, Prose, Section, Table, document
+from eqbench.report.html.material import Material, collect
+from eqbench.report.html.page import columns_of, page_table
+from eqbench.report.rows import Column, Report
+from eqbench.report.terminal import seconds, small
+from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import StoredRun
+from eqbench.text import printable
+
+_MOST_NAMED = 4  # of the games or solvers of a run
+_ALL = "all of "
+_CAPTION = (
+    "One point for each game and seed of which both have a value; of two runs also for each "
+    "solver. On the line both are equal; above it the first, which is on the horizontal axis, has "
+    "less."
+)
+
+
+class _Trial(NamedTuple):
+    """Cells that belong together, by what each of them counts for."""
+
+    game: str
+    name: str
+    cells: dict[str, CellRecord]
+
+
+def comparison_page(comparison: Comparison, report: Report) -> str:
+    """Page with a point for each trial of a comparison, and its tables."""
+    runs = [comparison.base, *([] if comparison.solvers else [comparison.new])]
+    sides = comparison.solvers or tuple(
+        f"{side}: {printable(run.path.absolute().name)}"
+        for side, run in (("base", comparison.base), ("new", comparison.new))
+    )
+    trials = []
+    for old, new in comparison.overall.trials:
+        solver = "" if comparison.solvers else new.solver
+        name = " ".join(filter(None, (solver, new.trial or old.trial)))
+        trials.append(_Trial(new.game, name, dict(zip(sides, (old, new), strict=True))))
+    tables: list[Block] = [
+        page_table(
+            table,
+            f"comparison-{k}",
+            title=table.title,
+            caption="\n".join((*table.lines, *table.remarks)),
+        )
+        for k, table in enumerate(report.tables, 1)
+    ]
+    notes = [note for note in (report.legend, *report.notes) if note]
+    chart, data = _scatter(collect(runs), sides, trials)
+    sections = [
+        Section("Trial by trial", [chart]),
+        Section("Figures", [*reversed(tables), Prose(notes, small=True)]),
+    ]
+    return document(" and ".join(sides), sections, lead=report.answer, data=data)
+
+
+def index_page(runs: Mapping[str, StoredRun]) -> str:
+    """Page about runs, with a scatter of any two of them or of their solvers.
+
+    Parameters
+    ----------
+    runs : by the link to the page of each
+    """
+    columns = [
+        Column("run"),
+        Column("started"),
+        *(Column(name) for name in ("games", "solvers", "statuses")),
+        Column("at target", "count"),
+        Column("median time", "seconds"),
+        Column("smallest max regret", "small"),
+        Column("what came of it"),
+    ]
+    rows = [_row(link, run) for link, run in runs.items()]
+    caption = (
+        "At target: cells whose measured regret is within the target; the median solving time is "
+        "theirs. Choose a run for its own page."
+    )
+    material = collect(list(runs.values()))
+    by_place = {track.place: track for game in material.games for track in game.tracks}
+    trials: dict[tuple[Any, ...], _Trial] = {}
+    for row in datasets(material)["trials"]:  # of solvers, each by its name and that of its run
+        track = by_place[row["cell"]]
+        seed = "" if row["seed"] is None else f"seed {row['seed']}"
+        own = trials.setdefault((row["trial"],), _Trial(row["game"], seed, {}))
+        own.cells[track.solver] = track.entry.record
+    for entry in material.entries if len(runs) > 1 else ():
+        cell, side = entry.record, f"{_ALL}{entry.run}"
+        key = (cell.game_spec, cell.solver_spec, cell.seed, cell.repeat)
+        name = f"{cell.solver} {cell.trial}".strip()
+        trials.setdefault(key, _Trial(cell.game, name, {})).cells[side] = cell
+    sides = list(dict.fromkeys(side for trial in trials.values() for side in trial.cells))
+    sides.sort(key=lambda side: not side.startswith(_ALL))
+    chart, data = _scatter(material, sides, trials.values())
+    parts: list[tuple[str, Block]] = [("Runs", Table("runs", columns, rows, caption))]
+    parts += [("Held against each other", chart)] if len(sides) > 1 else []
+    sections = [Section(name, [block]) for name, block in parts]
+    return document(counted(len(runs), "run"), sections, data=data)
+
+
+def _row(link: str, run: StoredRun) -> list[Cell]:
+    cells = run.cells
+    statuses = Counter(cell.status for cell in cells)
+    times = [cell.elapsed_s for cell in cells if reached_target(cell) and cell.elapsed_s]
+    regrets = [cell.max_regret for cell in cells if cell.max_regret is not None]
+    time, regret = statistics.median(times or [0.0]), min(regrets, default=0.0)
+    sentences = answer([Entry("", cell) for cell in cells]) or ("No cell has finished yet.",)
+    started = str(run.plan.get("created") or "").replace("T", " ").partition("+")[0]
+    return [
+        Cell(printable(run.path.absolute().name), link=link),
+        Cell(printable(started)),
+        Cell(_names(cell.game for cell in cells)),
+        Cell(_names(cell.solver for cell in cells)),
+        Cell(", ".join(f"{count} {status}" for status, count in statuses.most_common())),
+        Cell(f"{len(times)}/{run.planned}", len(times)),
+        Cell(seconds(time) if times else "–", time if times else None),
+        Cell(small(regret) if regrets else "–", regret if regrets else None),
+        Cell(printable(sentences[0])),
+    ]
+
+
+def _names(names: Iterable[str]) -> str:
+    known = list(dict.fromkeys(map(printable, names)))
+    more = len(known) - _MOST_NAMED
+    return ", ".join(known[:_MOST_NAMED]) + (f" +{more} more" if more > 0 else "")
+
+
+def _scatter(
+    material: Material, sides: Sequence[str], trials: Iterable[_Trial]
+) -> tuple[Chart, dict[str, Any]]:
+    """A chart with a point for each trial of two sides, and the data of the page that it needs."""
+    known = zip(material.entries, datasets(material)["cells"], strict=True)
+    row_of = {id(entry.record): row for entry, row in known}
+    cells: Rows = []
+    rows: Rows = []
+    for at, trial in enumerate(trials):
+        for side, record in trial.cells.items():
+            rows.append({"trial": at, "game": trial.game, "seed": trial.name, "cell": len(cells)})
+            cells.append(row_of[id(record)] | {"cell": len(cells), "solver": side})
+    spec = specification("pairs", sides)
+    spec["usermeta"] |= {"title": "Side by side", "caption": _CAPTION}
+    for param in spec["params"]:
+        param |= {"value": "elapsed_s"} if param["name"] == "measure" else {}
+    data = {"cells": columns_of(cells), "trials": columns_of(rows)}
+    return Chart("pairs", spec), {"datasets": data}
