@@ -1,13 +1,11 @@
-"""Elements of SVG pictures of games: texts, and the marks of chance and the players."""
+"""What pictures of games have in common: colors, marks of chance and the players, widths."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
-import xml.etree.ElementTree as ET
 
 from eqbench.model.tree import CHANCE
-from eqbench.text import printable_lines
 
 FONT_SIZE, RADIUS = 12.0, 10.0  # of marks
 INK, GRAY, PALE = "#1f2933", "#6b7280", "#9aa1ab"
@@ -37,29 +35,6 @@ def _width_of(char: str) -> float:
     return 0.9 if char.isupper() or char in "mw%@–—" else 0.65
 
 
-def add(parent: ET.Element, tag: str, **attributes: str | float) -> ET.Element:
-    """New child of `parent`; underscores in names of attributes become hyphens."""
-    return ET.SubElement(
-        parent,
-        tag,
-        {
-            name.replace("_", "-"): value
-            if isinstance(value, str)
-            else f"{value:.2f}".rstrip("0").rstrip(".")
-            for name, value in attributes.items()
-        },
-    )
-
-
-def add_text(
-    parent: ET.Element, text: str, x: float, y: float, **attributes: str | float
-) -> ET.Element:
-    """New text of one line with its baseline at `y`."""
-    element = add(parent, "text", x=x, y=y, **attributes)
-    element.text = text
-    return element
-
-
 def corners_of(mover: int, x: float, y: float) -> str:
     """Corners of a player's mark as SVG has them; empty for a circle."""
     corners = SHAPES[mover % len(SHAPES)]
@@ -74,13 +49,3 @@ def color_of(mover: int, *, pale: bool = False) -> str:
     channels = (int(color[k : k + 2], 16) for k in (1, 3, 5))
     mixed = "".join(f"{(channel + 2 * 255) // 3:02x}" for channel in channels)
     return f"#{mixed}" if pale else color
-
-
-def svg_text(root: ET.Element, encoding: str = "unicode") -> str:
-    """A picture as text; XML does not allow all that names hold, so they are made printable."""
-    for element in root.iter():
-        element.text = element.text and printable_lines(element.text)
-        for name, value in element.attrib.items():
-            element.set(name, printable_lines(value))
-    text = ET.tostring(root, encoding=encoding)
-    return text if isinstance(text, str) else text.decode(encoding)

@@ -22,7 +22,7 @@ from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable
 
-_MOST_NAMED = 4  # of the games or solvers of a run
+_MOST_NAMED = 3  # of the games or solvers of a run
 _ALL = "all of "
 _CAPTION = (
     "One point for each game and seed of which both have a value; of two runs also for each "
@@ -77,13 +77,11 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     runs : by the link to the page of each
     """
     columns = [
-        Column("run"),
-        Column("started"),
-        *(Column(name) for name in ("games", "solvers", "statuses")),
+        *(Column(name) for name in ("run", "what came of it", "statuses")),
         Column("at target", "count"),
         Column("median time", "seconds"),
-        Column("smallest max regret", "small"),
-        Column("what came of it"),
+        Column("smallest max regret", "small", "smallest\nmax regret"),
+        *(Column(name) for name in ("games", "solvers", "started")),
     ]
     rows = [_row(link, run) for link, run in runs.items()]
     caption = (
@@ -106,7 +104,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     sides = list(dict.fromkeys(side for trial in trials.values() for side in trial.cells))
     sides.sort(key=lambda side: not side.startswith(_ALL))
     chart, data = _scatter(material, sides, trials.values())
-    parts: list[tuple[str, Block]] = [("Runs", Table("runs", columns, rows, caption))]
+    parts: list[tuple[str, Block]] = [("Runs", Table("runs", columns, rows, caption, wrapped=True))]
     parts += [("Held against each other", chart)] if len(sides) > 1 else []
     sections = [Section(name, [block]) for name, block in parts]
     return document(counted(len(runs), "run"), sections, data=data)
@@ -122,14 +120,14 @@ def _row(link: str, run: StoredRun) -> list[Cell]:
     started = str(run.plan.get("created") or "").replace("T", " ").partition("+")[0]
     return [
         Cell(printable(run.path.absolute().name), link=link),
-        Cell(printable(started)),
-        Cell(_names(cell.game for cell in cells)),
-        Cell(_names(cell.solver for cell in cells)),
+        Cell(printable(sentences[0])),
         Cell(", ".join(f"{count} {status}" for status, count in statuses.most_common())),
         Cell(f"{len(times)}/{run.planned}", len(times)),
         Cell(seconds(time) if times else "–", time if times else None),
         Cell(small(regret) if regrets else "–", regret if regrets else None),
-        Cell(printable(sentences[0])),
+        Cell(_names(cell.game for cell in cells)),
+        Cell(_names(cell.solver for cell in cells)),
+        Cell(printable(started)),
     ]
 
 

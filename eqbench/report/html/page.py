@@ -136,7 +136,7 @@ def report_page(
     title = f"eqbench on {', '.join(more)}" if names else "eqbench report"
     values = _data(runs, material, place) | {
         "solvers": _looks(solvers),
-        "datasets": {name: _columns(rows) for name, rows in data.items()},
+        "datasets": {name: columns_of(rows) for name, rows in data.items()},
     }
     return document(title, sections, lead=report.answer, data=values)
 
@@ -157,7 +157,7 @@ def _looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _columns(rows: Rows) -> dict[str, Any]:
+def columns_of(rows: Rows) -> dict[str, Any]:
     """Rows as columns and values, which takes half the space."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
