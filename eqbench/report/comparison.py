@@ -6,16 +6,16 @@ import math
 import operator
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
 from eqbench.report.entries import named
-from eqbench.report.html.material import Track, collect
+from eqbench.report.html.material import collect
 from eqbench.report.naming import listing
-from eqbench.report.paired import METRICS, SHORTEST_S, Figures, Pair, Trial, median_of_ratios
+from eqbench.report.paired import METRICS, Figures, Pair, Trial, median_of_ratios
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name
@@ -41,8 +41,7 @@ class Comparison:
     missing : finished cells of the base that the new run does not have
     only_new : names of the finished cells that the base does not have
     warnings : why figures of the two may not compare
-    solvers : the two solvers, and
-    tracks : anytime curves of their cells by key; both empty if runs are compared
+    solvers : the two solvers; empty if runs are compared
     """
 
     base: StoredRun
@@ -52,7 +51,6 @@ class Comparison:
     only_new: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     solvers: tuple[str, ...] = ()
-    tracks: Mapping[str, Track] = field(default_factory=dict)
 
     @property
     def only_base(self) -> tuple[str, ...]:
@@ -63,18 +61,7 @@ class Comparison:
     def overall(self) -> Pair:
         """The trials of all games together."""
         trials = tuple(trial for pair in self.pairs for trial in pair.trials)
-        return Pair(trials, self.pairs[0].ratio)
-
-    def times_to(self, regret: float, pair: Pair) -> Figures:
-        """Times until a max regret; a cell that reaches it alone has less."""
-        times = [[self._time_to(regret, cell) for cell in trial] for trial in pair.trials]
-        found = Figures.of([(old, new, 0.0) for old, new in times], pair.ratio)
-        gained = sum(old is None and new is not None for old, new in times)
-        return replace(found, less=found.less + gained, more=found.more + found.lost)
-
-    def _time_to(self, regret: float, cell: CellRecord) -> float | None:
-        time = self.tracks[cell.key].time_to(regret)
-        return max(time, SHORTEST_S) if time < math.inf else None
+        return replace(self.pairs[0], trials=trials)
 
 
 def compare_runs(
@@ -150,10 +137,10 @@ def compare_solvers(
     names = tuple(side[0].solver for side in sides)
     if not groups:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
-    pairs = tuple(Pair(tuple(trials), median_of_ratios) for trials in groups.values())
     tracks = (track for game in collect([run]).games for track in game.tracks)
     by_key = {track.entry.record.key: track for track in tracks}
-    return Comparison(run, run, pairs, warnings=run.notes, solvers=names, tracks=by_key)
+    pairs = (Pair(tuple(trials), median_of_ratios, by_key) for trials in groups.values())
+    return Comparison(run, run, tuple(pairs), warnings=run.notes, solvers=names)
 
 
 def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[_Identity, CellRecord]]:
@@ -239,14 +226,14 @@ class Rule:
 
         Against a multiple of the base, a figure must also be beyond the base itself.
         """
-        if figures.new is None or (figures.base is None and self.factor is not None):
+        base, new, beyond = figures.base, figures.new, _COMPARE[self.comparison]
+        if new is None or (base is None and self.factor is not None):
             return False
-        if self.factor is None or figures.base is None:
-            return _COMPARE[self.comparison](figures.new, self.plus)
+        if self.factor is None or base is None:
+            return beyond(new, self.plus)
         # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
-        limit = self.factor * max(figures.base, 0.0) + self.plus
-        beyond = _COMPARE[self.comparison[0]](figures.new, figures.base)
-        return beyond and _COMPARE[self.comparison](figures.new, limit)
+        limit = self.factor * max(base, 0.0) + self.plus
+        return _COMPARE[self.comparison[0]](new, base) and beyond(new, limit)
 
 
 @dataclass(frozen=True)
@@ -282,13 +269,11 @@ def parse_rule(text: str) -> Rule:
         raise UsageError(f"{text!r} is no condition: {_ALLOWED}")
     metric, comparison, absolute, factor, plus = parts.groups()
     if metric not in METRICS:
-        raise UsageError(
-            f"unknown metric {metric!r} in {text!r}: {nearest(metric, METRICS)} "
-            f"(all: {', '.join(METRICS)})"
-        )
-    multiple = float(factor or 1) if absolute is None else None
+        known = f"{nearest(metric, METRICS)} (all: {', '.join(METRICS)})"
+        raise UsageError(f"unknown metric {metric!r} in {text!r}: {known}")
+    multiple = None if absolute else float(factor or 1)
     margin = float(absolute or plus or 0)
-    if not (math.isfinite(multiple or 0) and math.isfinite(margin)):
+    if math.inf in (multiple, margin):
         raise UsageError(f"the limit in {text!r} is too large for a number: {_ALLOWED}")
     return Rule(compact, metric, comparison, multiple, margin)
 

@@ -12,9 +12,7 @@ from eqbench.report.entries import Entry, titled
 from eqbench.report.paired import (
     FEWEST_TRIALS,
     METRICS,
-    OF_SOLVERS,
     RESAMPLES,
-    TARGETS,
     TIE,
     Pair,
     ratio_text,
@@ -23,6 +21,8 @@ from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
 from eqbench.report.terminal import mebibytes, seconds, small
 
 SCHEMA = "eqbench.compare/1"
+OF_SOLVERS = ("elapsed_s", "cpu_s", "max_regret", "iterations", "peak_memory_bytes")
+TARGETS = (1e-1, 1e-3, 1e-5, 1e-7, 1e-9)  # regrets in payoff units, timed in the anytime curves
 _INTERVALS = (
     f"95 %: percentile interval of the ratio by {RESAMPLES:,} bootstrap samples of the trials, "
     f"from {FEWEST_TRIALS} on."
@@ -57,22 +57,20 @@ def comparison_json(
     }
     if comparison.solvers:
         document["solvers"] = list(comparison.solvers)
-        for pair, cell in zip(comparison.pairs, document["cells"], strict=True):
-            cell["times_to"] = {
-                f"{regret:g}": asdict(comparison.times_to(regret, pair)) for regret in TARGETS
-            }
         document["overall"] = _cell(comparison.overall)["metrics"]
     return document
 
 
 def _cell(pair: Pair) -> dict[str, Any]:
     names = ("game", "solver", "game_spec", "solver_spec")
+    times = {f"{each:g}": asdict(pair.figures(each)) for each in TARGETS if pair.tracks}
     return {
         **{name: getattr(pair.cell, name) for name in names},
         "seeds": [new.seed for _, new in pair.trials],
         "status": _beside(pair.statuses()) | {"worse": [new.seed for _, new in pair.worse]},
         "equilibria": _beside(pair.equilibria()),
         "metrics": {metric: asdict(pair.figures(metric)) for metric in METRICS},
+        **({"times_to": times} if times else {}),
     }
 
 
@@ -120,15 +118,14 @@ def _answer(comparison: Comparison, games: int) -> Iterator[str]:
             between = f" (95 %: {each.interval_text})" if each.interval else ""
             yield (
                 f"{second} has {ratio_text(each.ratio)} times the {word} of {first}{between}"
-                f"{where}: less in {each.less}, more in {each.more}, the same in {each.equal}."
+                f"{where}: less in {each.wins[0]}, more in {each.wins[2]}, the same in {each.wins[1]}."
             )
 
 
 def _of_solvers(comparison: Comparison, title: str, pair: Pair) -> Table:
     base, new = comparison.solvers
     shown = [(*METRICS[metric][:2], pair.figures(metric)) for metric in OF_SOLVERS]
-    for regret in TARGETS:
-        shown.append((f"time to {regret:.0e}", "seconds", comparison.times_to(regret, pair)))
+    shown += [(f"time to {regret:.0e}", "seconds", pair.figures(regret)) for regret in TARGETS]
     medians = (base, new) if pair in comparison.pairs else ()  # different games have no median
     columns = (
         Column("metric", identifies=True),
@@ -141,7 +138,7 @@ def _of_solvers(comparison: Comparison, title: str, pair: Pair) -> Table:
             show = _SHOWN[kind]
             sides = [show(value) for value in (each.base, each.new)] if medians else []
             ratio = None if each.ratio is None else ratio_text(each.ratio)
-            wins = (each.more, each.equal, each.less, each.seeds)
+            wins = (*reversed(each.wins), each.seeds)
             rows.append(Row.of(columns, (name, *sides, ratio, each.interval_text, *wins)))
     ends = zip(comparison.solvers, pair.statuses(), pair.equilibria(), strict=True)
     lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from eqbench.report.entries import Entry
 from eqbench.report.equilibria import counts
+from eqbench.report.html.material import Track
 from eqbench.report.rows import Kind
 from eqbench.store.schema import CellRecord
 
@@ -31,8 +32,6 @@ METRICS: dict[str, tuple[str, Kind, tuple[int, int] | None]] = {
     "overhead_s": ("monitoring", "seconds", None),
     "peak_memory_bytes": ("memory", "bytes", (3, 3)),
 }
-OF_SOLVERS = ("elapsed_s", "cpu_s", "max_regret", "iterations", "peak_memory_bytes")
-TARGETS = (1e-1, 1e-3, 1e-5, 1e-7, 1e-9)  # regrets in payoff units, timed in the anytime curves
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 FEWEST_TRIALS, RESAMPLES, TIE = 5, 2_000, 0.01
 # What a status is worth: its result stands, it was stopped, there is none, something is broken.
@@ -44,16 +43,17 @@ _RANKS = {
 }
 
 Trial = tuple[CellRecord, CellRecord]
+Ratio = Callable[..., Any]
 
 
-def ratio_of_medians(base: NDArray, new: NDArray, axis: int = -1) -> Any:
-    """Median of the new figures over that of the base."""
-    return np.median(new, axis) / np.median(base, axis)
+def ratio_of_medians(base: NDArray, new: NDArray) -> Any:
+    """Median of the new figures over that of the base, along the last axis."""
+    return np.median(new, axis=-1) / np.median(base, axis=-1)
 
 
-def median_of_ratios(base: NDArray, new: NDArray, axis: int = -1) -> Any:
-    """Median of new over base, trial by trial; two zeros are equal."""
-    return np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis)
+def median_of_ratios(base: NDArray, new: NDArray) -> Any:
+    """Median of new over base, trial by trial, along the last axis; two zeros are equal."""
+    return np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
 
 
 @dataclass(frozen=True)
@@ -68,38 +68,39 @@ class Figures:
     lost : number of trials in which the new cell lacks what the base has
     ratio : new over base; None unless both are there and the base is positive
     interval : bootstrap interval of the ratio at 95 %, from five trials on
-    less, equal, more : in how many trials the new figure is less than the base, equal, more
+    wins : numbers of trials in which the new figure is less than the base, equal, or more; one
+        that is alone is less
     """
 
-    base: float | None = None
-    new: float | None = None
-    seeds: int = 0
-    lost: int = 0
+    base: float | None
+    new: float | None
+    seeds: int
+    lost: int
     ratio: float | None = None
     interval: tuple[float, float] | None = None
-    less: int = 0
-    equal: int = 0
-    more: int = 0
+    wins: tuple[int, ...] = (0, 0, 0)
 
     @classmethod
-    def of(cls, values: Sequence[Sequence[float | None]], ratio: Callable[..., Any]) -> Figures:
+    def of(cls, values: Sequence[Sequence[float | None]], ratio: Ratio) -> Figures:
         """Figures of base, new and what both may have and still be equal, for some trials."""
-        both = [(old, new, floor) for old, new, floor in values if None not in (old, new)]
+        both = [(old, new) for old, new, _ in values if old is not None and new is not None]
         lost = sum(old is not None and new is None for old, new, _ in values)
-        if not both:
-            alone = [new for _, new, _ in values if new is not None]
-            return cls(None, median(alone) if alone else None, len(alone), lost)
-        base, new, floors = np.array(both, float).T
-        low, high = np.maximum((base, new), floors)
-        signs = np.where(abs(high - low) <= TIE * np.maximum(low, high), 0, np.sign(high - low))
-        with np.errstate(all="ignore"):  # zeros have no ratio
-            sides = np.maximum((base, new), 0.0)
-            found = float(ratio(*sides))
-            interval = _interval(sides, ratio) if len(both) >= FEWEST_TRIALS else None
-        less, equal, more = (int((signs == sign).sum()) for sign in (-1, 0, 1))
-        middles = float(np.median(base)), float(np.median(new))
+        filled = [[math.inf if value is None else value for value in trial] for trial in values]
+        *sides, floors = np.transpose(filled)
+        low, high = np.maximum(sides, floors)
+        with np.errstate(all="ignore"):  # zeros have no ratio, and what is missing no difference
+            signs = np.where(np.isclose(high, low, rtol=TIE, atol=0), 0, np.sign(high - low))
+            known = signs[np.isfinite(np.minimum(low, high))]
+            wins = tuple(int((known == sign).sum()) for sign in (-1, 0, 1))
+            if not both:
+                alone = [new for _, new, _ in values if new is not None]
+                return cls(None, median(alone) if alone else None, len(alone), lost, wins=wins)
+            base, new = (median(side) for side in zip(*both, strict=True))
+            positive = np.maximum(np.transpose(both), 0.0)  # as rounding leaves of a regret
+            found = float(ratio(*positive))
+            interval = _interval(positive, ratio) if len(both) >= FEWEST_TRIALS else None
         shown = found if math.isfinite(found) else None
-        return cls(*middles, len(both), lost, shown, interval, less, equal, more)
+        return cls(base, new, len(both), lost, shown, interval, wins)
 
     @property
     def interval_text(self) -> str | None:
@@ -112,7 +113,7 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio:.2f}" if 0.1 <= ratio < 1000 else f"{ratio:.2g}"
 
 
-def _interval(sides: NDArray, ratio: Callable[..., Any]) -> tuple[float, float] | None:
+def _interval(sides: NDArray, ratio: Ratio) -> tuple[float, float] | None:
     """Percentile interval of a ratio over samples of the trials, always the same samples."""
     trials = sides.shape[1]
     samples = np.random.default_rng(0).integers(trials, size=(RESAMPLES, trials))
@@ -122,10 +123,14 @@ def _interval(sides: NDArray, ratio: Callable[..., Any]) -> tuple[float, float] 
 
 @dataclass(frozen=True)
 class Pair:
-    """The cells of one game that are held against each other, trial by trial."""
+    """Cells that are held against each other, trial by trial.
+
+    `tracks` are the anytime curves of cells by key, for times until a regret was reached.
+    """
 
     trials: tuple[Trial, ...]
-    ratio: Callable[..., Any] = ratio_of_medians
+    ratio: Ratio = ratio_of_medians
+    tracks: Mapping[str, Track] = field(default_factory=dict)
 
     @property
     def cell(self) -> CellRecord:
@@ -137,29 +142,29 @@ class Pair:
         """Trials in which the new status is worse than before."""
         return [(old, new) for old, new in self.trials if _RANKS[new.status] > _RANKS[old.status]]
 
-    def figures(self, metric: str) -> Figures:
-        """One of `METRICS`; regrets within the target are equal."""
-        is_regret = METRICS[metric][1] == "small"
+    def figures(self, metric: str | float) -> Figures:
+        """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
+        is_regret = isinstance(metric, str) and METRICS[metric][1] == "small"
         values = [
-            (_figure(old, metric), _figure(new, metric), (new.target or 0.0) * is_regret)
+            (self._value(old, metric), self._value(new, metric), is_regret * (new.target or 0.0))
             for old, new in self.trials
         ]
         return Figures.of(values, self.ratio)
 
+    def _value(self, cell: CellRecord, metric: str | float) -> float | None:
+        if isinstance(metric, float):
+            time = self.tracks[cell.key].time_to(metric)
+            return max(time, SHORTEST_S) if time < math.inf else None
+        value = getattr(cell, metric)
+        # a method that counts no iterations says 0
+        return None if metric == "iterations" and value == 0 else value
+
     def equilibria(self) -> list[dict[str, int]]:
         """How many cells of either side found which equilibrium."""
-        return [counts([Entry("", cell) for cell in side]) for side in self._sides]
+        sides = zip(*self.trials, strict=True)
+        return [counts([Entry("", cell) for cell in side]) for side in sides]
 
     def statuses(self) -> list[dict[str, int]]:
         """How many cells of either side ended with which status."""
-        return [dict(Counter(cell.status for cell in side)) for side in self._sides]
-
-    @property
-    def _sides(self) -> Iterator[tuple[CellRecord, ...]]:
-        return zip(*self.trials, strict=True)
-
-
-def _figure(cell: CellRecord, metric: str) -> float | None:
-    value = getattr(cell, metric)
-    # a method that counts no iterations says 0
-    return None if metric == "iterations" and value == 0 else value
+        sides = zip(*self.trials, strict=True)
+        return [dict(Counter(cell.status for cell in side)) for side in sides]

@@ -206,13 +206,13 @@ def test_intervals_are_of_the_ratio_that_is_shown_and_need_five_trials(folder) -
         ([(0.0, 1.0, 0.0)], None, (0, 0, 1)),
         ([(-1e-17, 1e-17, 1e-9)], None, (0, 1, 0)),
         ([(1e-12, 1e-10, 1e-9), (1.0, 1.005, 0.0), (1.0, 0.5, 0.0)], 1.005, (1, 2, 0)),
-        ([(1.0, None, 0.0)], None, (0, 0, 0)),
+        ([(1.0, None, 0.0), (None, None, 0.0)], None, (0, 0, 1)),
     ],
 )
 def test_zeros_have_no_ratio_and_what_is_within_the_target_is_equal(values, ratio, won) -> None:
     figures = Figures.of(values, median_of_ratios)
     assert figures.ratio == ratio
-    assert (figures.less, figures.equal, figures.more) == won
+    assert figures.wins == won
 
 
 # -- Two solvers --------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_solver_without_chance_is_held_against_every_seed(folder) -> None:
     run = folder("run", *solver("a", [1.0]), *solver("b", [3.0, 2.0, 0.5]), *solver("c", [9.0]))
     figures = compare_solvers(run, ["a,b"]).pairs[0].figures("elapsed_s")
     assert (figures.base, figures.new, figures.ratio, figures.seeds) == (1.0, 2.0, 2.0, 3)
-    assert (figures.less, figures.equal, figures.more) == (1, 0, 2)
+    assert figures.wins == (1, 0, 2)
 
 
 def test_seeds_are_held_against_equal_seeds_and_games_against_the_same(folder) -> None:
@@ -259,8 +259,8 @@ def test_who_alone_reaches_a_regret_wins_it(folder) -> None:
     run = folder("run", *solver("a", [1.0]), late)
     comparison = compare_solvers(run, ["a,b"])
     (pair,) = comparison.pairs
-    found = [comparison.times_to(regret, pair) for regret in (1e-5, 1e-9)]
-    assert [(each.ratio, each.less, each.more) for each in found] == [(2.0, 0, 1), (None, 0, 1)]
+    found = [pair.figures(regret) for regret in (1e-5, 1e-9)]
+    assert [(each.ratio, each.wins) for each in found] == [(2.0, (0, 0, 1)), (None, (0, 0, 1))]
     table = printed(comparison)
     assert "b has 2.00 times the solving time of a, over 1 trial: less in 0, more in 1" in table
     assert "a: ok ×1; found –" in table
