@@ -108,7 +108,7 @@ def compare(request: CompareRequest) -> int:
     if request.as_json:
         say_notes(comparison.base, comparison.new)
     if request.format == "html" and not request.as_json:
-        from eqbench.report.html.overview import comparison_page
+        from eqbench.report.overview import comparison_page
 
         page = comparison_page(comparison, comparison_report(comparison, criteria, found))
         if request.out == "-":

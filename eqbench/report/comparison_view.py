@@ -116,9 +116,10 @@ def _answer(comparison: Comparison, games: int) -> Iterator[str]:
         each = comparison.overall.figures(metric)
         if each.ratio is not None:
             between = f" (95 %: {each.interval_text})" if each.interval else ""
+            less, equal, more = each.wins
             yield (
                 f"{second} has {ratio_text(each.ratio)} times the {word} of {first}{between}"
-                f"{where}: less in {each.wins[0]}, more in {each.wins[2]}, the same in {each.wins[1]}."
+                f"{where}: less in {less}, more in {more}, the same in {equal}."
             )
 
 

@@ -68,8 +68,7 @@ class Figures:
     lost : number of trials in which the new cell lacks what the base has
     ratio : new over base; None unless both are there and the base is positive
     interval : bootstrap interval of the ratio at 95 %, from five trials on
-    wins : numbers of trials in which the new figure is less than the base, equal, or more; one
-        that is alone is less
+    wins : numbers of trials in which the new figure is less than the base, equal, or more
     """
 
     base: float | None
@@ -81,8 +80,13 @@ class Figures:
     wins: tuple[int, ...] = (0, 0, 0)
 
     @classmethod
-    def of(cls, values: Sequence[Sequence[float | None]], ratio: Ratio) -> Figures:
-        """Figures of base, new and what both may have and still be equal, for some trials."""
+    def of(
+        cls, values: Sequence[Sequence[float | None]], ratio: Ratio, *, alone: bool = False
+    ) -> Figures:
+        """Figures of base, new and what both may have and still be equal, for some trials.
+
+        With `alone` a cell that has the metric wins against one that has it not.
+        """
         both = [(old, new) for old, new, _ in values if old is not None and new is not None]
         lost = sum(old is not None and new is None for old, new, _ in values)
         filled = [[math.inf if value is None else value for value in trial] for trial in values]
@@ -90,11 +94,11 @@ class Figures:
         low, high = np.maximum(sides, floors)
         with np.errstate(all="ignore"):  # zeros have no ratio, and what is missing no difference
             signs = np.where(np.isclose(high, low, rtol=TIE, atol=0), 0, np.sign(high - low))
-            known = signs[np.isfinite(np.minimum(low, high))]
+            known = signs[np.isfinite(np.minimum(low, high) if alone else np.maximum(low, high))]
             wins = tuple(int((known == sign).sum()) for sign in (-1, 0, 1))
             if not both:
-                alone = [new for _, new, _ in values if new is not None]
-                return cls(None, median(alone) if alone else None, len(alone), lost, wins=wins)
+                only = [new for _, new, _ in values if new is not None]
+                return cls(None, median(only) if only else None, len(only), lost, wins=wins)
             base, new = (median(side) for side in zip(*both, strict=True))
             positive = np.maximum(np.transpose(both), 0.0)  # as rounding leaves of a regret
             found = float(ratio(*positive))
@@ -149,7 +153,7 @@ class Pair:
             (self._value(old, metric), self._value(new, metric), is_regret * (new.target or 0.0))
             for old, new in self.trials
         ]
-        return Figures.of(values, self.ratio)
+        return Figures.of(values, self.ratio, alone=isinstance(metric, float))
 
     def _value(self, cell: CellRecord, metric: str | float) -> float | None:
         if isinstance(metric, float):
