@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from eqbench.errors import counted
 from eqbench.report.comparison import LOST, MISSING, Comparison, Criteria, Regression, some
 from eqbench.report.entries import Entry, titled
-from eqbench.report.paired import (
-    FEWEST_TRIALS,
-    METRICS,
-    RESAMPLES,
-    TIE,
-    Pair,
-    ratio_text,
-)
+from eqbench.report.paired import FEWEST_TRIALS, METRICS, RESAMPLES, TIE, Pair, ratio_text
 from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
 from eqbench.report.terminal import mebibytes, seconds, small
 
 SCHEMA = "eqbench.compare/1"
 OF_SOLVERS = ("elapsed_s", "cpu_s", "max_regret", "iterations", "peak_memory_bytes")
 TARGETS = (1e-1, 1e-3, 1e-5, 1e-7, 1e-9)  # regrets in payoff units, timed in the anytime curves
-_INTERVALS = (
-    f"95 %: percentile interval of the ratio by {RESAMPLES:,} bootstrap samples of the trials, "
-    f"from {FEWEST_TRIALS} on."
-)
 _SHOWN: dict[str, Callable[[Any], str]] = {
     **{"small": small, "seconds": seconds, "bytes": mebibytes, "count": "{:,.0f}".format}
 }
 _LEGEND = (
     "Figures are of the base, then of the new run; × is new / base. Several seeds are compared by "
     "the medians over those that both runs have."
+)
+_INTERVALS = (
+    f" 95 %: percentile interval of the ratio by {RESAMPLES:,} bootstrap samples of the trials, "
+    f"from {FEWEST_TRIALS} on."
 )
 _ADVICE = (
     "Timings are noisy: run both on one quiet machine, with several seeds, and allow a margin, for "
@@ -44,7 +37,8 @@ def comparison_json(
     comparison: Comparison, criteria: Criteria, found: Sequence[Regression]
 ) -> dict[str, Any]:
     """A comparison as JSON values, with all metrics."""
-    document: dict[str, Any] = {
+    overall = _cell(comparison.overall)["metrics"] if comparison.solvers else {}
+    return {
         "schema": SCHEMA,
         "base": str(comparison.base.path),
         "new": str(comparison.new.path),
@@ -54,11 +48,8 @@ def comparison_json(
         "only_new": list(comparison.only_new),
         "rules": [rule.text for rule in criteria.rules],
         "regressions": [asdict(each) for each in found],
+        **({"solvers": list(comparison.solvers), "overall": overall} if overall else {}),
     }
-    if comparison.solvers:
-        document["solvers"] = list(comparison.solvers)
-        document["overall"] = _cell(comparison.overall)["metrics"]
-    return document
 
 
 def _cell(pair: Pair) -> dict[str, Any]:
@@ -85,33 +76,34 @@ def comparison_report(
 
     Warnings and what became worse follow. What a condition is about is shown at any width.
     """
-    games = titled(Entry("", pair.cell) for pair in comparison.pairs)
     by_key = {pair.cell.key: pair for pair in comparison.pairs}
-    tested = {rule.metric for rule in criteria.rules}
-    grouped = [(title, [by_key[entry.record.key] for entry in group]) for title, group in games]
+    games = {
+        title: [by_key[entry.record.key] for entry in group]
+        for title, group in titled(Entry("", pair.cell) for pair in comparison.pairs)
+    }
     notes = tuple(_notes(comparison, criteria, found))
     if not comparison.solvers:
-        tables = tuple(_of_runs(title, pairs, tested) for title, pairs in grouped)
+        tested = {rule.metric for rule in criteria.rules}
+        tables = tuple(_of_runs(title, pairs, tested) for title, pairs in games.items())
         spread = any(column.title.endswith("95 %") for t in tables for column in t.columns)
-        return Report(tables, f"{_LEGEND} {_INTERVALS}" if spread else _LEGEND, notes)
-    several = [("all games", comparison.overall)] if len(grouped) > 1 else []
-    of_games = [(title, pairs[0]) for title, pairs in grouped]
-    tables = tuple(_of_solvers(comparison, *each) for each in (*of_games, *several))
-    answer = tuple(_answer(comparison, len(of_games)))
+        return Report(tables, _LEGEND + _INTERVALS * spread, notes)
+    first, second = comparison.solvers
+    pairs = {title: own[0] for title, own in games.items()}
+    pairs |= {"all games": comparison.overall} if len(games) > 1 else {}
     legend = (
-        f"× is the median of {comparison.solvers[1]} / {comparison.solvers[0]} over the trials "
-        f"that both have, and who has less wins; within {TIE:.0%}, or both within the target, is "
-        f"a tie. {_INTERVALS} Times to a regret are of trials in which both reach it; who alone "
-        "does wins."
+        f"× is the median of {second} / {first} over the trials that both have, and who has less "
+        f"wins; within {TIE:.0%}, or both within the target, is a tie.{_INTERVALS} Times to a "
+        "regret are of trials in which both reach it; who alone does wins."
     )
-    return Report(tables, legend, notes, answer)
+    tables = tuple(_of_solvers(comparison, title, pair) for title, pair in pairs.items())
+    return Report(tables, legend, notes, tuple(_answer(comparison, len(games))))
 
 
 def _answer(comparison: Comparison, games: int) -> Iterator[str]:
     """How the second solver does beside the first, in a sentence for each metric of interest."""
     first, second = comparison.solvers
-    trials = counted(len(comparison.overall.trials), "trial")
-    where = f", over {trials} on {games} games" if games > 1 else f", over {trials}"
+    where = f", over {counted(len(comparison.overall.trials), 'trial')}"
+    where += f" on {games} games" if games > 1 else ""
     for metric, word in (("elapsed_s", "solving time"), ("max_regret", "max regret")):
         each = comparison.overall.figures(metric)
         if each.ratio is not None:
@@ -135,79 +127,76 @@ def _of_solvers(comparison: Comparison, title: str, pair: Pair) -> Table:
     )
     rows = []
     for name, kind, each in shown:
-        if each.base is not None and each.new is not None:
-            show = _SHOWN[kind]
-            sides = [show(value) for value in (each.base, each.new)] if medians else []
+        if each.base is not None:
+            sides = [_SHOWN[kind](value) for value in (each.base, each.new) if medians]
             ratio = None if each.ratio is None else ratio_text(each.ratio)
-            wins = (*reversed(each.wins), each.seeds)
-            rows.append(Row.of(columns, (name, *sides, ratio, each.interval_text, *wins)))
+            figures = (*sides, ratio, each.interval_text, *reversed(each.wins), each.seeds)
+            rows.append(Row.of(columns, (name, *figures)))
     ends = zip(comparison.solvers, pair.statuses(), pair.equilibria(), strict=True)
     lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]
     return Table(title, columns, tuple(rows), lines=tuple(lines))
 
 
 def _of_runs(title: str, pairs: Sequence[Pair], tested: Collection[str]) -> Table:
-    several = any(len(pair.trials) > 1 for pair in pairs)
-    columns = [SOLVER, *([Column("seeds", "count")] if several else []), Column("status")]
-    rows: list[dict[str, Any]] = [
-        {
-            "solver": pair.cell.solver,
-            "seeds": len(pair.trials),
-            "status": _change(pair.statuses(), several=len(pair.trials) > 1),
-            "equilibrium": _change(pair.equilibria(), several=len(pair.trials) > 1),
-        }
-        for pair in pairs
-    ]
+    parts: list[tuple[Column, list[Any]]] = [(SOLVER, [pair.cell.solver for pair in pairs])]
+    if any(len(pair.trials) > 1 for pair in pairs):
+        parts.append((Column("seeds", "count"), [len(pair.trials) for pair in pairs]))
+    parts.append((Column("status"), [_change(pair.statuses(), len(pair.trials)) for pair in pairs]))
     for metric, (heading, kind, ranks) in METRICS.items():
         if ranks is None and metric not in tested:
             continue
         rank = 0 if ranks is None or metric in tested else ranks[bool(tested)]
         found = [pair.figures(metric) for pair in pairs]
-        parts: dict[str, tuple[Kind, list[Any]]] = {
+        values: dict[str, tuple[Kind, list[Any]]] = {
             heading: (kind, [each.base for each in found]),
             f"new\n{heading}": (kind, [each.new for each in found]),
         }
         if kind != "small":
-            parts[f"{heading}\n×"] = ("ratio", [each.ratio for each in found])
-            if any(each.interval for each in found):
-                parts[f"{heading}\n95 %"] = ("number", [each.interval_text for each in found])
-        for stacked, (own, values) in parts.items():
+            values[f"{heading}\n×"] = ("ratio", [each.ratio for each in found])
+        if kind != "small" and any(each.interval for each in found):
+            values[f"{heading}\n95 %"] = ("number", [each.interval_text for each in found])
+        for stacked, (own, shown) in values.items():
             column = Column(stacked.replace("\n", " "), own, stacked, dispensable=rank)
-            columns.append(column)
-            for row, value in zip(rows, values, strict=True):
-                whole = own in ("count", "bytes") and value is not None
-                row[column.title] = round(value) if whole else value
-    columns.append(Column("equilibrium", dispensable=4))
-    shown = tuple(Row(row["solver"], row) for row in rows)
-    return Table(title, tuple(columns), shown, legend=_LEGEND)
+            is_whole = own in ("count", "bytes")
+            parts.append((column, [round(v) if is_whole and v else v for v in shown]))
+    changes = [_change(pair.equilibria(), len(pair.trials)) for pair in pairs]
+    parts.append((Column("equilibrium", dispensable=4), changes))
+    columns = tuple(column for column, _ in parts)
+    rows = zip(*(values for _, values in parts), strict=True)
+    return Table(title, columns, tuple(Row.of(columns, row) for row in rows), legend=_LEGEND)
 
 
-def _change(sides: Sequence[dict[str, int]], *, several: bool) -> str | None:
+def _change(sides: Sequence[Mapping[str, int]], trials: int) -> str | None:
     """What was counted, or what it was and what it is; None if nothing ever was."""
-    old, new = (_counts(side, several=several) for side in sides)
+    old, new = (_counts(side, several=trials > 1) for side in sides)
     if sides[0] == sides[1]:
         return new if sides[1] else None
     return f"{old} → {new}"
 
 
-def _counts(found: dict[str, int], *, several: bool = True) -> str:
-    texts = [f"{name} ×{count}" if several else name for name, count in found.items()]
-    return ", ".join(texts) or "–"
+def _counts(found: Mapping[str, int], *, several: bool = True) -> str:
+    return ", ".join(f"{name} ×{n}" if several else name for name, n in found.items()) or "–"
 
 
-def _notes(comparison: Comparison, criteria: Criteria, found: Sequence[Regression]) -> list[str]:
-    notes = [_ADVICE, *(f"warning: {text}" for text in comparison.warnings)]
+def _notes(
+    comparison: Comparison, criteria: Criteria, found: Sequence[Regression]
+) -> Iterator[str]:
+    yield _ADVICE
+    yield from (f"warning: {text}" for text in comparison.warnings)
     lost = () if criteria.missing else comparison.only_base  # which regressions name otherwise
     for side, names in (("base", lost), ("new", comparison.only_new)):
         if names:
-            notes.append(f"only in {side}: {counted(len(names), 'cell')}, {some(names)}")
-    worse = [each for each in found if each.rule != MISSING]
-    notes += [f"regression: {each.game}/{each.solver}: {each.text} [{each.rule}]" for each in worse]
-    if missing := [each for each in found if each.rule == MISSING]:
-        cells = [f"{each.game}/{each.solver}{each.text.removeprefix(LOST)}" for each in missing]
-        notes.append(f"regression: {LOST}: {some(cells)} [{MISSING}]")
+            yield f"only in {side}: {counted(len(names), 'cell')}, {some(names)}"
+    missing = []
+    for each in found:
+        cell = f"{each.game}/{each.solver}"
+        if each.rule == MISSING:
+            missing.append(cell + each.text.removeprefix(LOST))
+        else:
+            yield f"regression: {cell}: {each.text} [{each.rule}]"
+    if missing:
+        yield f"regression: {LOST}: {some(missing)} [{MISSING}]"
     if not found and not comparison.solvers:
         kinds = [*(["status"] * criteria.statuses), *(["missing cells"] * criteria.missing)]
         tested = ", ".join([*kinds, *(rule.text for rule in criteria.rules)])
-        notes.append(f"no regression; looked at: {tested or 'nothing'}")
-    return notes
+        yield f"no regression; looked at: {tested or 'nothing'}"

@@ -104,7 +104,9 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     sides = list(dict.fromkeys(side for trial in trials.values() for side in trial.cells))
     sides.sort(key=lambda side: not side.startswith(_ALL))
     chart, data = _scatter(material, sides, trials.values())
-    parts: list[tuple[str, Block]] = [("Runs", Table("index", columns, rows, caption, wrapped=True))]
+    parts: list[tuple[str, Block]] = [
+        ("Runs", Table("index", columns, rows, caption, wrapped=True))
+    ]
     parts += [("Held against each other", chart)] if len(sides) > 1 else []
     sections = [Section(name, [block]) for name, block in parts]
     return document(counted(len(runs), "run"), sections, data=data)
