@@ -19,6 +19,7 @@ from eqbench.report.paired import METRICS, Figures, Pair, Trial, median_of_ratio
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name
+from eqbench.text import printable
 
 _LIMITS = (
     *("timeout_s", "setup_timeout_s", "iterations", "target", "memory_bytes", "threads"),
@@ -123,7 +124,8 @@ def compare_solvers(
     keys, wanted = named(games, cells, "game"), [s for text in solvers for s in split_specs(text)]
     chosen = [keys & named([solver], cells, "solver") for solver in wanted]
     sides = [[cell for cell in cells if cell.key in own] for own in chosen]
-    if len(sides) != 2 or any(len({cell.solver_spec for cell in side}) != 1 for side in sides):
+    specs = [spec for side in sides for spec in {cell.solver_spec for cell in side}]
+    if len(sides) != 2 or len(specs) != 2 or not all(sides) or specs[0] == specs[1]:
         known = ", ".join(dict.fromkeys(cell.solver for cell in cells))
         raise UsageError(
             "give a second run, or two solvers of this one with their options: --solver A,B; "
@@ -132,9 +134,9 @@ def compare_solvers(
     groups: dict[str, list[Trial]] = {}
     for old, new in product(*sides):
         alike = old.seed == new.seed or None in (old.seed, new.seed)
-        if alike and old.repeat == new.repeat and _game(old) == _game(new):
-            groups.setdefault(_game(old), []).append((old, new))
-    names = tuple(side[0].solver for side in sides)
+        if alike and old.repeat == new.repeat and old.game_spec == new.game_spec:
+            groups.setdefault(old.game_spec, []).append((old, new))
+    names = tuple(printable(side[0].solver) for side in sides)
     if not groups:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
     tracks = (track for game in collect([run]).games for track in game.tracks)

@@ -91,9 +91,10 @@ def comparison_report(
     pairs = {title: own[0] for title, own in games.items()}
     pairs |= {"all games": comparison.overall} if len(games) > 1 else {}
     legend = (
-        f"× is the median of {second} / {first} over the trials that both have, and who has less "
-        f"wins; within {TIE:.0%}, or both within the target, is a tie.{_INTERVALS} Times to a "
-        "regret are of trials in which both reach it; who alone does wins."
+        f"× is the median of {second} / {first} over the trials that both have. Wins: of {first}, "
+        f"ties, of {second}; who has less wins, and within {TIE:.0%}, or both within the target, "
+        f"is a tie.{_INTERVALS} Times to a regret are of trials in which both reach it; who alone "
+        "does wins."
     )
     tables = tuple(_of_solvers(comparison, title, pair) for title, pair in pairs.items())
     return Report(tables, legend, notes, tuple(_answer(comparison, len(games))))
@@ -106,9 +107,11 @@ def _answer(comparison: Comparison, games: int) -> Iterator[str]:
     where += f" on {games} games" if games > 1 else ""
     for metric, word in (("elapsed_s", "solving time"), ("max_regret", "max regret")):
         each = comparison.overall.figures(metric)
-        if each.ratio is not None:
-            between = f" (95 %: {each.interval_text})" if each.interval else ""
-            less, equal, more = each.wins
+        less, equal, more = each.wins
+        between = f" (95 %: {each.interval_text})" if each.interval else ""
+        if equal == each.seeds:
+            yield f"Their {word} is the same in every trial, or within the target."
+        elif each.ratio is not None:
             yield (
                 f"{second} has {ratio_text(each.ratio)} times the {word} of {first}{between}"
                 f"{where}: less in {less}, more in {more}, the same in {equal}."
@@ -122,15 +125,19 @@ def _of_solvers(comparison: Comparison, title: str, pair: Pair) -> Table:
     medians = (base, new) if pair in comparison.pairs else ()  # different games have no median
     columns = (
         Column("metric", identifies=True),
-        *(Column(name, "number") for name in (*medians, "×", "95 %")),
-        *(Column(name, "count") for name in (f"{base} wins", "ties", f"{new} wins", "trials")),
+        *(Column(name, "number", name.replace("(", "\n(", 1)) for name in medians),
+        Column("×", "number"),
+        Column("95 %", "number", dispensable=2),
+        Column("wins", "number", dispensable=1),
+        Column("trials", "count"),
     )
     rows = []
     for name, kind, each in shown:
         if each.base is not None:
             sides = [_SHOWN[kind](value) for value in (each.base, each.new) if medians]
             ratio = None if each.ratio is None else ratio_text(each.ratio)
-            figures = (*sides, ratio, each.interval_text, *reversed(each.wins), each.seeds)
+            wins = "–".join(map(str, reversed(each.wins)))
+            figures = (*sides, ratio, each.interval_text, wins, each.seeds)
             rows.append(Row.of(columns, (name, *figures)))
     ends = zip(comparison.solvers, pair.statuses(), pair.equilibria(), strict=True)
     lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]
