@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,55 +39,81 @@ SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
 
 
-@dataclass(frozen=True)
-class Play:
-    """How a game is played, node by node; Fractions where everything needed is exact.
+@dataclass
+class Node:
+    """A node as it is drawn; numbers are Fractions where everything needed is exact.
 
     Attributes
     ----------
-    frequency : of the move that leads to each node; None at the root, and after a player's
-        move if there is no profile
-    reach : probability that each node is reached, and
-    expected : expected payoff of each player; both None without a profile
+    share : frequency of the move that leads to it; None at the root, and after a player's move if
+        there is no profile
+    reach : probability that it is reached; None without a profile
+    edge, label : texts on the edge that leads to it and at the node; terminals show payoffs
+    x, y : its place in pixels
+    bend : x at which the edge that leads to it becomes horizontal; the root has none
     """
 
-    frequency: list[Number | None]
-    reach: list[Number] | None = None
-    expected: list[Number] | None = None
+    parent: int
+    player: int
+    share: Number | None
+    reach: Number | None
+    edge: str
+    label: str
+    name: str
+    children: range
+    x: float = 0.0
+    y: float = 0.0
+    bend: float = 0.0
 
-    def share(self, node: int) -> float:
-        """Frequency of the move that leads to a node, 1 if it is not known."""
-        value = self.frequency[node]
-        return 1.0 if value is None else float(value)
-
-    def is_off(self, node: int) -> bool:
-        """Whether play under the profile does not come to a node."""
+    @property
+    def is_off(self) -> bool:
+        """Whether play under the profile does not come to it."""
         # a likely move below an unlikely node is off too, and so is the reverse
-        return self.reach is not None and min(self.reach[node], self.share(node)) < NEGLIGIBLE
+        share = 1 if self.share is None else self.share
+        return self.reach is not None and min(self.reach, share) < NEGLIGIBLE
+
+    @property
+    def width(self) -> float:
+        """Width of the edge that leads to it."""
+        return 1.4 if self.reach is None or self.share is None else float(1 + 4 * self.share)
+
+    @property
+    def title(self) -> str:
+        """What viewers show when one points at it; labels are not shortened here."""
+        if self.reach is None:
+            return self.name
+        return f"{self.name}, reached with probability {number_text(self.reach)}"
 
 
-def play_of(tree: GameTree, profile: BehaviorProfile | None) -> Play:
-    """The chances of a game and, with a profile, what follows from its frequencies."""
-    frequency: list[Number | None] = [None]
-    for chance, action in zip(tree.chance[1:].tolist(), tree.incoming[1:].tolist(), strict=True):
-        if action < 0:
-            whole = isinstance(chance, int)
-            frequency.append(Fraction(chance, tree.chance_denominator) if whole else chance)
-        elif profile is None:
-            frequency.append(None)
-        else:
-            exact = profile.exact
-            frequency.append(float(profile.probabilities[action]) if not exact else exact[action])
-    if profile is None:
-        return Play(frequency)
-    reach: list[Number] = [Fraction(1)]
-    for parent, value in zip(tree.parent[1:].tolist(), frequency[1:], strict=True):
-        reach.append(reach[parent] * (1 if value is None else value))
-    expected: list[Number] = [Fraction(0)] * tree.n_players
-    for node, payoffs in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
-        for player, payoff in enumerate(payoffs):
-            expected[player] += reach[node] * payoff
-    return Play(frequency, reach, expected)
+def nodes_of(tree: GameTree, profile: BehaviorProfile | None) -> list[Node]:
+    """All nodes, without places, and with a profile what follows from its frequencies."""
+    places = np.arange(tree.n_nodes)
+    ends = (np.searchsorted(tree.parent, places, side).tolist() for side in ("left", "right"))
+    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
+    frequencies = None if profile is None else profile.exact or profile.probabilities.tolist()
+    nodes: list[Node] = []
+    for at, (player, parent, *children) in enumerate(
+        zip(tree.player.tolist(), tree.parent.tolist(), *ends, strict=True)
+    ):
+        share: Number | None = None
+        words: list[str] = []
+        if (action := int(tree.incoming[at])) >= 0:
+            words.append(_short(tree.infoset_actions[tree.infoset[parent]][tree.move[at]]))
+            share = frequencies and frequencies[action]
+        elif at:
+            share = tree.chance[at].item()
+            share = Fraction(share, tree.chance_denominator) if isinstance(share, int) else share
+        words += [] if share is None else [number_text(share)]
+        above = nodes[parent].reach if at else Fraction(1)
+        reach = None if profile is None else above if share is None else above * share
+        name, label = "chance", f"({', '.join(map(number_text, payoffs.get(at, ())))})"
+        if player >= 0:
+            label = tree.infoset_labels[tree.infoset[at]]
+            name = f"{tree.players[player]}, information set {label!r}"
+        text = label if at in payoffs else "" if player == CHANCE else _short(label)
+        edge = " ".join(words)
+        nodes.append(Node(parent, player, share, reach, edge, text, name, range(*children)))
+    return nodes
 
 
 def number_text(value: Number) -> str:
@@ -109,85 +136,50 @@ class Join(NamedTuple):
     x: float = 0.0
 
 
-@dataclass
-class Layout:
-    """Positions in pixels.
-
-    Attributes
-    ----------
-    x, y : of each node
-    bend : x at which the edge that leads to each node becomes horizontal; the root has none
-    joins : lines between nodes of one information set
-    width : of everything, margins included
-    """
-
-    x: list[float]
-    y: list[float]
-    bend: list[float]
-    joins: list[Join]
-    width: float
-
-    @property
-    def height(self) -> float:
-        """Height of everything, margins included."""
-        return max(self.y) + ROW_GAP / 2 + MARGIN
-
-
-def lay_out(tree: GameTree, edges: Sequence[str], labels: Sequence[str]) -> Layout:
-    """Positions of all nodes of a tree.
-
-    Parameters
-    ----------
-    edges, labels : what is written on the edge that leads to each node, and as its own label
-    """
-    nodes = np.arange(tree.n_nodes)
-    ends = (np.searchsorted(tree.parent, nodes, side).tolist() for side in ("left", "right"))
-    children = [range(first, last) for first, last in zip(*ends, strict=True)]
-    found = Layout([], _rows(tree, children), [], [], 0.0)
-    y, start = found.y, MARGIN
+def lay_out(tree: GameTree, nodes: Sequence[Node]) -> tuple[list[Join], float]:
+    """Place all nodes; return the lines between those of one information set, and the width."""
+    _set_rows(nodes)
+    joins: list[Join] = []
+    start, right = MARGIN, 0.0
     for level in tree.levels:
-        nodes_here = range(level.start, level.stop)
-        joins = _joins(tree, y, nodes_here)
-        decisions = [v for v in nodes_here if tree.player[v] >= 0]
-        label = max((text_width(labels[v]) for v in decisions), default=0.0)
-        edge = max(text_width(edges[v]) for v in nodes_here)
-        beside = LANE_GAP * max((join.lane for join in joins), default=0)
+        here = nodes[level]
+        lines = _joins(tree, nodes, range(level.start, level.stop))
+        label = max((text_width(node.label) for node in here if node.player >= 0), default=0.0)
+        edge = max(text_width(node.edge) for node in here)
+        beside = LANE_GAP * max((join.lane for join in lines), default=0)
         x = start + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
         lanes = x - RADIUS - PADDING - label
-        found.joins += [
-            join._replace(x=lanes - LANE_GAP * join.lane if join.lane else x) for join in joins
+        joins += [
+            join._replace(x=lanes - LANE_GAP * join.lane if join.lane else x) for join in lines
         ]
-        others = [text_width(labels[v]) for v in nodes_here if tree.player[v] < 0]
-        right = max([x + RADIUS, *(x + 2 * PADDING + width for width in others)])
-        found.width = max(found.width, right + MARGIN)
-        found.x += [x] * len(nodes_here)
-        found.bend += [start] * len(nodes_here)
-        span = max((abs(y[c] - y[v]) for v in nodes_here for c in children[v]), default=0.0)
-        start = x + RADIUS + min(max(0.15 * span, 18.0), 110.0)
-    return found
+        ends = (x + 2 * PADDING + text_width(node.label) for node in here if node.player < 0)
+        right = max([right, x + RADIUS, *ends])
+        for node in here:
+            node.x, node.bend = x, start
+        spans = (abs(nodes[child].y - node.y) for node in here for child in node.children)
+        start = x + RADIUS + min(max(0.15 * max(spans, default=0.0), 18.0), 110.0)
+    return joins, right + MARGIN
 
 
-def _rows(tree: GameTree, children: Sequence[range]) -> list[float]:
-    """The y of every node."""
-    y = [0.0] * tree.n_nodes
+def _set_rows(nodes: Sequence[Node]) -> None:
+    """Set the y of every node."""
     row, above = MARGIN - ROW_GAP / 2, -2
-    pending = [0]
+    pending = [nodes[0]]
     while pending:  # terminals from top to bottom, whatever their depth
         node = pending.pop()
-        pending.extend(reversed(children[node]))
-        if not children[node]:
-            row += SIBLING_GAP if tree.parent[node] == above else ROW_GAP
-            y[node], above = row, int(tree.parent[node])
-    for node, own in reversed(list(enumerate(children))):
-        if own:
-            y[node] = (y[own[0]] + y[own[-1]]) / 2
-    return y
+        pending.extend(nodes[child] for child in reversed(node.children))
+        if not node.children:
+            row += SIBLING_GAP if node.parent == above else ROW_GAP
+            node.y, above = row, node.parent
+    for node in reversed(nodes):
+        if node.children:
+            node.y = (nodes[node.children[0]].y + nodes[node.children[-1]].y) / 2
 
 
-def _joins(tree: GameTree, y: Sequence[float], nodes: range) -> list[Join]:
+def _joins(tree: GameTree, nodes: Sequence[Node], here: range) -> list[Join]:
     """The lines at one depth, whose x is open yet."""
     members: dict[int, list[int]] = {}
-    for node in nodes:
+    for node in here:
         if tree.player[node] >= 0:
             members.setdefault(int(tree.infoset[node]), []).append(node)
     ends: list[float] = []  # y at which the last line on each lane ends
@@ -195,8 +187,8 @@ def _joins(tree: GameTree, y: Sequence[float], nodes: range) -> list[Join]:
     for infoset, joined in members.items():
         lane, (first, last) = 0, (joined[0], joined[-1])
         if last - first >= len(joined):
-            lane = next((k for k, end in enumerate(ends) if end < y[first]), len(ends))
-            ends[lane : lane + 1] = [y[last]]
+            lane = next((k for k, end in enumerate(ends) if end < nodes[first].y), len(ends))
+            ends[lane : lane + 1] = [nodes[last].y]
             lane += 1
         joins += [Join(lane, infoset, joined)] if len(joined) > 1 else []
     return joins
@@ -223,35 +215,17 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
             f"{spec} has {tree.n_nodes:,} nodes; a drawing has at most {MAX_NODES:,}. Draw a "
             "smaller game of its kind, with fewer players, cards or actions"
         )
-    play = play_of(tree, profile)
-    edges, labels = _texts(tree, play)
-    layout = lay_out(tree, edges, labels)
-    width = max(layout.width, NARROWEST)
-    caption, top = _caption(tree, spec, _notes(tree, play, layout), width - 2 * MARGIN)
-    nodes = [
-        {
-            **{"x": layout.x[v], "y": layout.y[v], "bend": layout.bend[v], "player": player},
-            **{
-                "parent": int(tree.parent[v]),
-                "off": play.is_off(v),
-                "title": _title(tree, play, v),
-            },
-            **{"edge": edges[v], "label": labels[v], "is_end": player == TERMINAL},
-            "width": 1.4 if play.reach is None else 1 + 4 * play.share(v),
-        }
-        for v, player in enumerate(tree.player.tolist())
-    ]
-    sets = [np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets)]
+    nodes = nodes_of(tree, profile)
+    joins, width = lay_out(tree, nodes)
+    width = max(width, NARROWEST)
+    caption, top = _caption(tree, spec, _notes(tree, nodes, joins), width - 2 * MARGIN)
+    height = top + max(node.y for node in nodes) + ROW_GAP / 2 + MARGIN
+    sets = (np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets))
+    across = [pair for own in sets for pair in pairwise(own) if nodes[pair[0]].x < nodes[pair[1]].x]
     text = _template().render(
-        **{"spec": spec, "size": f"{width:.0f} {top + layout.height:.0f}", "caption": caption},
-        **{"top": f"{top:.0f}", "nodes": nodes, "x": layout.x, "y": layout.y},
-        **{"joins": layout.joins, "owners": tree.infoset_player.tolist()},
-        across=[  # sets that go on at another depth
-            (k, above, below)
-            for k, own in enumerate(sets)
-            for above, below in pairwise(own)
-            if layout.x[above] < layout.x[below]
-        ],
+        **{"spec": spec, "size": f"{width:.0f} {height:.0f}", "top": f"{top:.0f}"},
+        **{"caption": caption, "nodes": nodes, "joins": joins, "across": across},
+        owners=tree.infoset_player.tolist(),
     )
     # other characters are written as references, so that any terminal can pass them on
     return text.encode("ascii", "xmlcharrefreplace").decode()
@@ -269,7 +243,13 @@ def _template() -> Template:
         finalize=_written,
     )
     named = {"INK": INK, "GRAY": GRAY, "PALE": PALE, "RADIUS": RADIUS}
-    environment.globals |= {**named, "color": color_of, "shape": corners_of, "width": text_width}
+    environment.globals |= {
+        **named,
+        "color": color_of,
+        "shape": corners_of,
+        "width": text_width,
+        "TERMINAL": TERMINAL,
+    }
     return environment.get_template("tree.svg")
 
 
@@ -280,39 +260,24 @@ def _written(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _texts(tree: GameTree, play: Play) -> tuple[list[str], list[str]]:
-    """Texts of the edges that lead to nodes and of nodes; terminals show their payoffs."""
-    edge, label = [], [""] * tree.n_nodes
-    for node, frequency in enumerate(play.frequency):
-        words = [] if frequency is None else [number_text(frequency)]
-        if tree.incoming[node] >= 0:
-            actions = tree.infoset_actions[tree.infoset[tree.parent[node]]]
-            words.insert(0, _short(actions[tree.move[node]]))
-        edge.append(" ".join(words))
-        if tree.player[node] >= 0:
-            label[node] = _short(tree.infoset_labels[tree.infoset[node]])
-    for node, payoffs in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
-        label[node] = f"({', '.join(map(number_text, payoffs))})"
-    return edge, label
-
-
 def _short(label: str) -> str:
     label = printable(label)
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
 
-def _notes(tree: GameTree, play: Play, layout: Layout) -> Iterator[str]:
+def _notes(tree: GameTree, nodes: Sequence[Node], joins: Sequence[Join]) -> Iterator[str]:
     names = [_short(label) for label in tree.players]
     yield f"Payoffs in parentheses: {', '.join(names)}."
-    if layout.joins:
-        beside = any(join.lane for join in layout.joins)
+    if joins:
+        beside = any(join.lane for join in joins)
         dots = "; dots mark the edges that lead to them" if beside else ""
         yield f"Dashed lines join the nodes of one information set{dots}."
-    if play.expected is not None:
-        values = map(number_text, play.expected)
-        pairs = [f"{name} {value}" for name, value in zip(names, values, strict=True)]
+    ends = [nodes[end].reach for end in tree.terminals.tolist()]
+    if None not in ends:
+        values = (sum(map(mul, ends, own)) for own in zip(*payoff_rows(tree), strict=True))
+        pairs = [f"{name} {number_text(u)}" for name, u in zip(names, values, strict=True)]
         yield f"Expected payoffs: {', '.join(pairs)}."
-        if any(map(play.is_off, range(tree.n_nodes))):
+        if any(node.is_off for node in nodes):
             yield "Dotted: played or reached with a probability below 1e-6."
 
 
@@ -340,14 +305,3 @@ def _caption(
         lines.append((MARGIN, y, line))
         y += LINE_HEIGHT
     return {"title": placed, "movers": movers, "notes": lines}, y
-
-
-def _title(tree: GameTree, play: Play, node: int) -> str:
-    """What viewers show when one points at a node; labels are not shortened here."""
-    player, name = int(tree.player[node]), "chance"
-    if player >= 0:
-        label = tree.infoset_labels[tree.infoset[node]]
-        name = f"{tree.players[player]}, information set {label!r}"
-    if play.reach is None:
-        return name
-    return f"{name}, reached with probability {number_text(play.reach[node])}"
