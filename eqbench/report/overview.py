@@ -61,7 +61,8 @@ def comparison_page(comparison: Comparison, report: Report) -> str:
         for k, table in enumerate(report.tables, 1)
     ]
     notes = [note for note in (report.legend, *report.notes) if note]
-    chart, data = _scatter(collect(runs), sides, trials)
+    material = collect(runs)
+    chart, data = _scatter(material, datasets(material)["cells"], sides, trials)
     sections = [
         Section("Trial by trial", [chart]),
         Section("Figures", [*reversed(tables), Prose(notes, small=True)]),
@@ -91,7 +92,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     material = collect(list(runs.values()))
     by_place = {track.place: track for game in material.games for track in game.tracks}
     trials: dict[tuple[Any, ...], _Trial] = {}
-    for row in datasets(material)["trials"]:  # of solvers, each by its name and that of its run
+    known = datasets(material)
+    for row in known["trials"]:  # of solvers, each by its name and that of its run
         track = by_place[row["cell"]]
         seed = "" if row["seed"] is None else f"seed {row['seed']}"
         own = trials.setdefault((row["trial"],), _Trial(row["game"], seed, {}))
@@ -103,7 +105,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
         trials.setdefault(key, _Trial(cell.game, name, {})).cells[side] = cell
     sides = list(dict.fromkeys(side for trial in trials.values() for side in trial.cells))
     sides.sort(key=lambda side: not side.startswith(_ALL))
-    chart, data = _scatter(material, sides, trials.values())
+    chart, data = _scatter(material, known["cells"], sides, trials.values())
     parts: list[tuple[str, Block]] = [
         ("Runs", Table("index", columns, rows, caption, wrapped=True))
     ]
@@ -140,11 +142,11 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _scatter(
-    material: Material, sides: Sequence[str], trials: Iterable[_Trial]
+    material: Material, known: Rows, sides: Sequence[str], trials: Iterable[_Trial]
 ) -> tuple[Chart, dict[str, Any]]:
     """A chart with a point for each trial of two sides, and the data of the page that it needs."""
-    known = zip(material.entries, datasets(material)["cells"], strict=True)
-    row_of = {id(entry.record): row for entry, row in known}
+    found = zip(material.entries, known, strict=True)
+    row_of = {id(entry.record): row for entry, row in found}
     cells: Rows = []
     rows: Rows = []
     for at, trial in enumerate(trials):
