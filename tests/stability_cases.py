@@ -13,10 +13,9 @@ import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.requests import GivenProfile
 from eqbench.studies.flow.stability import StabilityStudy
 from eqbench.studies.frame import study_in
-from eqbench.studies.requests import StabilityRequest
+from eqbench.studies.requests import GivenProfile, StabilityRequest
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, put_names, say
-from eqbench.requests import MOST_NODES, Choice, Json, Kind, MaxNodes, Option, Plugins
+from eqbench.requests import MOST_NODES, Choice, Json, MaxNodes, Option, Plugins, Spec
 
 if TYPE_CHECKING:
     from eqbench.model.tree import GameTree
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class ListRequest:
     """List the games or the solvers that can be named in specs, or the shipped experiments."""
+
+    examples = ("eqbench list games", "eqbench list solvers")
 
     kind: Annotated[
         str,
@@ -90,7 +92,14 @@ def _list_experiments(*, as_json: bool) -> None:
 class InfoRequest:
     """Say what a game or a solver is: its options, and of a game its sizes and equilibria."""
 
-    spec: Annotated[str, Option("Game or solver.", Kind("SPEC"), argument=True)]
+    examples = ("eqbench info kuhn3", "eqbench info 'cfr(start=random)'")
+
+    spec: Annotated[
+        str,
+        Option(
+            "Game or solver.", Spec("SPEC", "game or solver"), "game", argument=True, named=True
+        ),
+    ]
     max_nodes: MaxNodes = MOST_NODES
     plugins: Plugins = ()
     as_json: Json = False
@@ -224,6 +233,8 @@ class SchemaRequest:
 
     It is generated from the types that readers check against.
     """
+
+    examples = ("eqbench schema", "eqbench schema profile")
 
     name: Annotated[
         str | None, Option("Document.", Choice("NAME", tuple(DOCUMENTS)), argument=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from eqbench.cli.options import command
+from eqbench.cli.hints import check_of
+from eqbench.cli.options import Group, command, examples_text
 from eqbench.cli.output import put, put_json
 from eqbench.requests import GAME, SOLVER, Json, Option, Plugins
 
@@ -16,7 +17,21 @@ if TYPE_CHECKING:
     from eqbench.testing.promises import Result
 
 
-@click.group()
+_EXAMPLES = ("eqbench check game kuhn2", "eqbench check solver cfr_plus")
+
+
+class _Checks(Group):
+    """A word that is neither game nor solver may name one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands and (hint := check_of(args[0])):
+            raise click.UsageError(f"{args[0]!r} is neither game nor solver; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Checks, epilog=examples_text(_EXAMPLES))
 def check() -> None:
     """Run the contract suite on a game or a solver, for example on one of your own.
 
@@ -31,6 +46,11 @@ class CheckSolverRequest:
     Every attempt runs in a process of its own, so that a solver that crashes or hangs only
     breaks a promise. It takes about ten seconds.
     """
+
+    examples = (
+        "eqbench check solver cfr_plus",
+        "eqbench check solver lcp --game kuhn2 --game matching_pennies",
+    )
 
     spec: Annotated[str, Option("Solver to check.", SOLVER, argument=True)]
     games: Annotated[
@@ -65,7 +85,9 @@ class CheckGameRequest:
     Choose small options: some checks take long on large games.
     """
 
-    spec: Annotated[str, Option("Game to check.", GAME, argument=True)]
+    examples = ("eqbench check game kuhn2", "eqbench check game 'kuhn(players=3, cards=5)'")
+
+    spec: Annotated[str, Option("Game to check.", GAME, "game", argument=True, named=True)]
     plugins: Plugins = ()
     as_json: Json = False
 

@@ -8,7 +8,18 @@ from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_page, put_result, say, say_notes, write_text
-from eqbench.requests import FILE, FLAG, GAME, SOLVER, Choice, File, Json, Kind, Option
+from eqbench.requests import (
+    FILE,
+    FLAG,
+    GAME,
+    SOLVER,
+    STANDARD_OUTPUT,
+    Choice,
+    Json,
+    Kind,
+    Option,
+    StoredRun,
+)
 
 REGRESSION = 3
 
@@ -39,10 +50,15 @@ class CompareRequest:
     usage, 3 regression.
     """
 
-    base: Annotated[str, Option("Run to compare with.", File("BASE"), argument=True)]
+    examples = (
+        "eqbench compare latest --solver cfr_plus,ncp",
+        "eqbench compare base latest --fail-if 'elapsed_s>1.2x+0.1'",
+    )
+
+    base: Annotated[str, Option("Run to compare with.", StoredRun("BASE"), argument=True)]
     new: Annotated[
         str | None,
-        Option("Run to compare; two solvers of BASE without.", File("NEW"), argument=True),
+        Option("Run to compare; two solvers of BASE without.", StoredRun("NEW"), argument=True),
     ] = None
     conditions: Annotated[
         tuple[str, ...],
@@ -111,7 +127,7 @@ def compare(request: CompareRequest) -> int:
         from eqbench.report.overview import comparison_page
 
         page = comparison_page(comparison, comparison_report(comparison, criteria, found))
-        if request.out == "-":
+        if request.out == STANDARD_OUTPUT:
             put_page(page)
         else:
             write_text(Path(request.out or "compare.html"), page)

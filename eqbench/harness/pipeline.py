@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from eqbench.harness.child import interrupts_held, run_child
 from eqbench.harness.experiment import Experiment
-from eqbench.harness.frames import most_bytes
+from eqbench.harness.frames import ProfileFrame, most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan
@@ -22,6 +23,7 @@ from eqbench.registry import Registry, default_registry
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, Status
+from eqbench.verification import Verifier
 
 LOOK_AGAIN_S = 0.2
 
@@ -123,18 +125,37 @@ class Observer(Protocol):
     def finished(self, record: CellRecord) -> None: ...
 
 
+@dataclass(frozen=True)
+class Running:
+    """A cell at work, since a moment of the monotonic clock, with what it has reported so far."""
+
+    cell: Cell
+    since: float
+    received: Received
+
+    @property
+    def newest(self) -> ProfileFrame | None:
+        """The profile that was reported last."""
+        reported = self.received.candidates or self.received.snapshots
+        return reported[-1] if reported else None
+
+
 class Run:
     """A planned run; children and scratch files are gone when the ``with`` ends.
 
     Attributes
     ----------
     cells : what is planned
+    waiting : keys of cells of which nothing is stored yet
+    running : cells at work, by key
     """
 
     def __init__(self, asked: Request | Experiment, registry: Registry | None = None) -> None:
         self.experiment = asked if isinstance(asked, Experiment) else Experiment((asked,))
         self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
         self.cells: list[Cell] = []
+        self.waiting: set[str] = set()
+        self.running: dict[str, Running] = {}
         self._recorder: Recorder | None = None
         self._ended: dict[str, Status] = {}
         self._lines: LineReader[CellRecord] | None = None
@@ -179,6 +200,11 @@ class Run:
             self._ended = {record.key: record.status for record in folder.cells(self._lines)}
         return {cell.key for cell in self.cells if self._ended.get(cell.key) not in (None, *again)}
 
+    def verifier_of(self, cell: Cell) -> Verifier:
+        """The verifier that measures a cell that is at work."""
+        assert self._recorder is not None
+        return self._recorder.judge_of(cell).verifier
+
     def execute(
         self,
         folder: RunFolder,
@@ -205,17 +231,19 @@ class Run:
         """
         done = self.finished_in(folder, again)
         assert self._lines is not None
-        observer.planned(self.cells, finished=len(done))
         waiting = [cell for cell in self.cells if cell.key not in done]
+        self.waiting = {cell.key for cell in waiting}
+        observer.planned(self.cells, finished=len(done))
         pool = Pool(waiting, folder, self._lines)
         recorder = self._recorder = Recorder(folder)
         lock = threading.Lock()
 
         def do(cell: Cell) -> None:
-            with lock:
-                observer.started(cell)
             n_actions = cell.game.game.tree.n_actions
             received, outcome = Received(n_actions), None
+            self.running[cell.key] = Running(cell, time.monotonic(), received)
+            with lock:
+                observer.started(cell)
             if cell.solver.problem is None:
                 outcome = run_child(
                     _job(cell, cell.game.folder.intact()),
@@ -226,8 +254,10 @@ class Run:
                     most_bytes(n_actions),
                 )
             record = recorder.record(cell, outcome, received)
+            self.waiting.discard(cell.key)
             with lock:
                 observer.finished(record)
+            del self.running[cell.key]
 
         try:
             pool.work(do, self.experiment.jobs, interrupted)

@@ -17,6 +17,7 @@ from eqbench.harness.experiment import (
 from eqbench.harness.pipeline import NEVER_CACHED, Run
 from eqbench.harness.plan import Cell, manifest
 from eqbench.harness.request import Request
+from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
     MANIFEST,
     RunFolder,
@@ -117,6 +118,7 @@ def new_folder(job: Run, out: Path | None = None, slug: str = "") -> RunFolder:
         out or new_run_path(Path("results"), name), manifest(experiment, job.cells)
     )
     folder.write_experiment(experiment_text(experiment))
+    remember(folder.path)
     return folder
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from eqbench.errors import counted
 from eqbench.report.entries import (
@@ -16,9 +16,10 @@ from eqbench.report.entries import (
     by_game,
     by_solver,
     reached_target,
-    row_label,
+    solver_label,
 )
-from eqbench.report.naming import Member, found, handed_over, is_cluster, order, spread
+from eqbench.report.equilibria import Found, equilibria
+from eqbench.report.naming import found, handed_over, is_cluster
 from eqbench.report.terminal import seconds, small
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable
@@ -42,153 +43,130 @@ _ENDINGS = {
 
 def answer(entries: Sequence[Entry]) -> tuple[str, ...]:
     """Sentences that say what came of some cells: at most four, and one for each of a few games."""
-    ordered = map(arranged, by_game(entries))
-    games = [[_Trials.of(group) for group in by_solver(game)] for game in ordered]
-    trials = [each for game in games for each in game]
-    sentences = [_reached(trials) if len(games) == 1 else _reached_on(games)]
-    sentences += [_found(trials, len(games)), _short(trials), _absent(trials, len(games))]
+    games = [arranged(game) for game in by_game(entries)]
+    trials = [[_Trials.of(group) for group in by_solver(game) if _began(group)] for game in games]
+    known = [[item for item in equilibria(game) if not item.is_near] for game in games]
+    began = [each for game in trials for each in game]
+    sentences = []
+    if began:
+        sentences += [_reached(began) if len(games) == 1 else _reached_on(trials)]
+        sentences += [_found(known, entries), _short(began)]
+    sentences += [_absent(entries, "this game" if len(games) == 1 else "some games")]
     if 1 < len(games) <= MOST_GAMES:
-        titles = [game[0].records[0].game for game in games]
-        sentences += map(_line, titles, games)
+        sentences += map(_line, [game[0].record.game for game in games], trials, known)
     return tuple(printable(sentence) for sentence in sentences if sentence)
 
 
 @dataclass(frozen=True)
 class _Trials:
-    """The cells of a solver on a game, without those that it never took."""
+    """The cells of a solver on a game, without those that it never took.
+
+    Attributes
+    ----------
+    reached : those that reached the target
+    time_s : their median solving time; infinite without one
+    """
 
     name: str
-    run: str
     cells: list[CellRecord]
-    records: list[CellRecord]
+    reached: list[CellRecord]
+    time_s: float
 
     @classmethod
     def of(cls, group: Sequence[Entry]) -> _Trials:
-        first, records = group[0], [entry.record for entry in group]
-        name = row_label(first, group) if len(group) == 1 else first.record.solver
-        name += f" ({first.run})" if first.run else ""
-        taken = [record for record in records if record.status not in ABSENT]
-        return cls(name, first.run, taken, records)
-
-    @cached_property
-    def reached(self) -> list[CellRecord]:
-        return [record for record in self.cells if reached_target(record)]
+        cells = _began(group)
+        reached = [record for record in cells if reached_target(record)]
+        times = [record.elapsed_s for record in reached if record.elapsed_s is not None]
+        time_s = statistics.median(times or [math.inf])
+        return cls(solver_label(group[0]), cells, reached, time_s)
 
     @property
     def is_complete(self) -> bool:
-        return bool(self.cells) and len(self.reached) == len(self.cells)
+        return len(self.reached) == len(self.cells)
 
-    @cached_property
-    def time(self) -> float:
-        """Median solving time of the cells that reached the target; infinite without one."""
-        times = [record.elapsed_s for record in self.reached if record.elapsed_s is not None]
-        return statistics.median(times) if times else float("inf")
+    @property
+    def timed(self) -> str:
+        median = f", median of {len(self.reached)}" if len(self.reached) > 1 else ""
+        return f"{self.name} ({seconds(self.time_s)}{median})"
 
-    @cached_property
-    def found(self) -> dict[tuple[str, str], list[Member]]:
-        """Members by name of the equilibrium, and by run where it is numbered within that."""
-        members: dict[tuple[str, str], list[Member]] = {}
-        for record in self.cells:
-            for name, own in found(record).items():
-                members.setdefault((name, self.run if is_cluster(name) else ""), []).extend(own)
-        return members
 
-    @cached_property
-    def most(self) -> int:
-        """Largest number of equilibria that one of its cells found."""
-        found_by = (found(record).values() for record in self.cells)
-        return max((sum(len(handed_over(m)) for m in each) for each in found_by), default=0)
+def _began(group: Iterable[Entry]) -> list[CellRecord]:
+    return [entry.record for entry in group if entry.record.status not in ABSENT]
+
+
+def _fastest(trials: Sequence[_Trials]) -> _Trials | None:
+    timed = [each for each in trials if each.time_s < math.inf]
+    return min(timed, key=lambda each: each.time_s, default=None)
+
+
+def _target(cells: Iterable[CellRecord]) -> str:
+    targets = sorted({record.target for record in cells if record.target})
+    if not targets:
+        return "ended ok (there was no target)"
+    shown = f" (max regret {' or '.join(map(small, targets))})" if len(targets) <= 2 else ""
+    return f"reached the target{shown}"
 
 
 def _reached(trials: Sequence[_Trials]) -> str:
     """Sentence on one game: how many solvers reached the target, and which was fastest."""
-    taking = [each for each in trials if each.cells]
-    if not taking:
-        return ""
-    done = [each for each in taking if each.is_complete]
-    some = sum(bool(each.reached) for each in taking) - len(done)
-    cells = [record for each in taking for record in each.cells]
-    what = _target(cells)
-    if not done and not some:
-        best = [(r.max_regret, e.name) for e in taking for r in e.cells if r.max_regret is not None]
-        closest = f"; closest: {min(best)[1]} ({small(min(best)[0])})" if best else ""
-        return f"No solver of {len(taking)} {what}{closest}."
-    text = f"{len(done)} of {counted(len(taking), 'solver')} {what}"
-    if len(cells) > len(taking):
-        others = f", {some} with some" if some else ""
-        number = sum(len(each.reached) for each in taking)
-        text += f" with every seed{others} ({number} of {len(cells)} cells)"
-    fastest = min(taking, key=lambda each: each.time)
-    return text + (f"; fastest: {_timed(fastest)}." if fastest.time < float("inf") else ".")
+    cells = [record for each in trials for record in each.cells]
+    number = sum(len(each.reached) for each in trials)
+    done = sum(each.is_complete for each in trials)
+    text = f"{done} of {counted(len(trials), 'solver')} {_target(cells)}"
+    if len(cells) > len(trials):
+        some = sum(bool(each.reached) for each in trials) - done
+        text += " with every seed" + (f", {some} with some" if some else "")
+        text += f" ({number} of {len(cells)} cells)"
+    if fastest := _fastest(trials):
+        text += f"; fastest: {fastest.timed}"
+    best = [(r.max_regret, e.name) for e in trials for r in e.cells if r.max_regret is not None]
+    if best and not number:
+        regret, name = min(best)
+        text += f"; closest: {name} ({small(regret)})"
+    return f"{text}."
 
 
 def _reached_on(games: Sequence[Sequence[_Trials]]) -> str:
     """Sentence on several games: in how many cells the target was reached, and by whom."""
-    cells = [record for game in games for each in game for record in each.cells]
-    if not cells:
-        return ""
+    by_name: dict[str, list[_Trials]] = {}
+    for each in (each for game in games for each in game):
+        by_name.setdefault(each.name, []).append(each)
+    cells = [record for own in by_name.values() for each in own for record in each.cells]
     number = sum(map(reached_target, cells))
     text = f"On {len(games)} games {number} of {counted(len(cells), 'cell')} {_target(cells)}"
-    by_name: dict[str, list[_Trials]] = {}
-    for each in (each for game in games for each in game if each.cells):
-        by_name.setdefault(each.name, []).append(each)
     always = [name for name, own in by_name.items() if all(each.is_complete for each in own)]
     text += f"; on every game that they take: {_names(always)}" if always else ""
-    fastest = (min(game, key=lambda each: each.time) for game in games)
-    firsts = Counter(each.name for each in fastest if each.reached).most_common(1)
-    for name, times in firsts:
+    firsts = Counter(fastest.name for game in games if (fastest := _fastest(game)))
+    for name, times in firsts.most_common(1):
         text += f"; most often fastest: {name} (on {counted(times, 'game')})"
     return f"{text}."
 
 
-def _target(records: Iterable[CellRecord]) -> str:
-    targets = sorted({record.target for record in records if record.target})
-    if not targets:
-        return "ended ok (there was no target)"
-    shown = " or ".join(map(small, targets))
-    return "reached the target" + (f" (max regret {shown})" if len(targets) <= 2 else "")
-
-
-def _timed(trials: _Trials) -> str:
-    median = f", median of {len(trials.reached)}" if len(trials.reached) > 1 else ""
-    return f"{trials.name} ({seconds(trials.time)}{median})"
-
-
-def _found(trials: Sequence[_Trials], games: int) -> str:
+def _found(games: Sequence[Sequence[Found]], entries: Sequence[Entry]) -> str:
     """Sentence on the equilibria: which published ones, how many others, who found most."""
-    if not any(each.cells for each in trials):
-        return ""
-    names = {key for each in trials for key in each.found}
-    if not names:
-        return "No equilibrium was identified."
-    known = sorted((key for key in names if not is_cluster(key[0])), key=lambda key: order(key[0]))
-    clusters = {(key, _game(each)) for each in trials for key in each.found if key not in known}
+    clusters = [item for known in games for item in known if is_cluster(item.name)]
+    published = [item for known in games for item in known if not is_cluster(item.name)]
+    names = dict.fromkeys(item.name for item in published)
     parts = []
-    if known:
-        described = [_described(key, trials) if games == 1 else key[0] for key in known]
-        parts.append(f"equilibria of {counted(len(known), 'published set')}: {_names(described)}")
-    if clusters:
-        other = "other in no published set" if known else "in no published set"
-        what = counted(len(clusters), "equilibrium", "equilibria")
-        parts.append(f"{what if not known else len(clusters)} {other}")
-    text = f"Found {', and '.join(parts)}"
-    most = max(each.most for each in trials)
-    best = [each.name for each in trials if each.most == most]
-    if most > 1:
-        text += f"; most at once: {_names(list(dict.fromkeys(best)))} ({most})"
-    return f"{text}."
-
-
-def _game(trials: _Trials) -> str:
-    return trials.records[0].game_spec
-
-
-def _described(key: tuple[str, str], trials: Sequence[_Trials]) -> str:
-    """Name of an equilibrium, by how many solvers it was found, and where in its family."""
-    members = [member for each in trials for member in each.found.get(key, ())]
-    solvers = counted(sum(key in each.found for each in trials), "solver")
-    where = spread([member.identity for member in members])
-    return f"{key[0]} ({solvers}{f', {where}' if where else ''})"
+    if published:
+        shown = [item.summary for item in published] if len(games) == 1 else list(names)
+        parts.append(f"equilibria of {counted(len(names), 'published set')}: {_names(shown)}")
+    if clusters and not parts:
+        several = counted(len(clusters), "equilibrium", "equilibria")
+        which = f": {_names([item.summary for item in clusters])}" if len(games) == 1 else ""
+        parts.append(f"{several} in no published set{which}")
+    elif clusters:
+        parts.append(f"{len(clusters)} other in no published set")
+    if not parts:
+        return "No equilibrium was identified."
+    most: dict[str, int] = {}
+    for entry in entries:
+        number = sum(len(handed_over(members)) for members in found(entry.record).values())
+        most[solver_label(entry)] = max(number, most.get(solver_label(entry), 0))
+    largest = max(most.values())
+    who = _names([name for name, number in most.items() if number == largest])
+    at_once = f"; most at once: {who} ({largest})" if largest > 1 else ""
+    return f"Found {', and '.join(parts)}{at_once}."
 
 
 def _short(trials: Sequence[_Trials]) -> str:
@@ -199,40 +177,34 @@ def _short(trials: Sequence[_Trials]) -> str:
             if not reached_target(record):
                 ended[record.status][each.name] += 1
     parts = [
-        f"{_names([name if n == 1 else f'{name} ×{n}' for name, n in names.items()])} ({why})"
-        for (status, names), why in zip(ended.items(), _ENDINGS.values(), strict=True)
+        f"{_names([name + f' ×{n}' * (n > 1) for name, n in names.items()])} ({_ENDINGS[status]})"
+        for status, names in ended.items()
         if names
     ]
     return f"Short of the target: {'; '.join(parts)}." if parts else ""
 
 
-def _absent(trials: Sequence[_Trials], games: int) -> str:
+def _absent(entries: Sequence[Entry], game: str) -> str:
     """Sentence on solvers that do not take the game, or are not available."""
     parts = []
-    game = "this game" if games == 1 else "some games"
-    for status, what in (("unsupported", f"do not take {game}"), ("unavailable", "not available")):
-        names = [e.name for e in trials if any(r.status == status for r in e.records)]
+    for status, what in ABSENT.items():
+        names = [solver_label(entry) for entry in entries if entry.record.status == status]
         if names:
-            parts.append(f"{what}: {_names(list(dict.fromkeys(names)))}")
+            parts.append(f"{what.replace('this game', game)}: {_names(list(dict.fromkeys(names)))}")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _line(title: str, trials: Sequence[_Trials]) -> str:
+def _line(title: str, trials: Sequence[_Trials], known: Sequence[Found]) -> str:
     """Short sentence on one of several games."""
-    taking = [each for each in trials if each.cells]
-    if not taking:
-        return f"{title}: no solver takes it."
-    done = sum(each.is_complete for each in taking)
-    text = f"{title}: {done} of {counted(len(taking), 'solver')}"
-    fastest = min(taking, key=lambda each: each.time)
-    if fastest.reached:
-        text += f", fastest {_timed(fastest)}"
-    names = sorted({name for each in trials for name, _ in each.found}, key=order)
-    return f"{text}; found {_names(names)}." if names else f"{text}; nothing identified."
+    text = f"{title}: {sum(e.is_complete for e in trials)} of {counted(len(trials), 'solver')}"
+    if fastest := _fastest(trials):
+        text += f", fastest {fastest.timed}"
+    names = [item.title for item in known]
+    return f"{text}; {f'found {_names(names)}' if names else 'nothing identified'}."
 
 
 def _names(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    shown, more = names[:MOST_NAMED], len(names) - MOST_NAMED
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -12,13 +12,12 @@ from itertools import product
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.entries import named
-from eqbench.report.html.material import collect
+from eqbench.report.charts.material import collect
 from eqbench.report.naming import listing
 from eqbench.report.paired import METRICS, Figures, Pair, Trial, median_of_ratios
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import StoredRun, cell_name
+from eqbench.store.stored_run import StoredRun, cell_name, named
 from eqbench.text import printable
 
 _LIMITS = (

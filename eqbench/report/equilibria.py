@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
+from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import Entry, arranged, by_game, by_solver, labels, several_runs
+from eqbench.report.entries import (
+    Entry,
+    arranged,
+    by_solver,
+    labels,
+    several,
+    several_runs,
+    solver_label,
+)
 from eqbench.report.naming import Member
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Column, Row, Table
 from eqbench.spec import is_foreign
 
 MOST_CLUSTERS = 12
+_FAMILY = Column("family", dispensable=3, notes=("family: where in the set, by its parameter",))
 SAME_PAYOFF = 1e-5  # less is not seen in tables
 
 
@@ -33,32 +45,27 @@ class Found:
         near = f"{naming.NEAR} " if self.is_near else ""
         return near + (f"{self.name} ({self.run})" if self.run else self.name)
 
-    @property
+    @cached_property
     def members(self) -> list[Member]:
         """All candidates, the best first."""
         members = (member for _, own in self.cells for member in own)
         return sorted(members, key=lambda member: member.record.max_regret)
 
+    @cached_property
+    def where(self) -> str:
+        """Where in their family the candidates are."""
+        return naming.spread([member.identity for member in self.members])
 
-def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = False) -> Report:
-    """The report with a table of equilibria below that of each game for which it says more.
+    @property
+    def is_several(self) -> bool:
+        """Whether the name does not say everything: in a family, or in no published set."""
+        return naming.is_cluster(self.name) or "…" in self.where
 
-    Parameters
-    ----------
-    report : its tables are those of the games of the entries, in their order
-    always : also where all cells found one and the same
-    """
-    tables: list[Table] = []
-    for table, group in zip(report.tables, by_game(entries), strict=True):
-        tables.append(table)
-        known = equilibria(group)
-        on_path = [item for item in known if not item.is_near]
-        tells = len(on_path) > 1 or any(map(_is_several, on_path))
-        if tells or (always and known):
-            game = group[0].record
-            title = table.title if is_foreign(game.game_spec) else game.game
-            tables.append(_table(title, arranged(group), known))
-    return replace(report, tables=tuple(tables))
+    @property
+    def summary(self) -> str:
+        """Name, by how many solvers it was found, and where in its family."""
+        solvers = len({(entry.run, entry.record.solver) for entry, _ in self.cells})
+        return f"{self.title} ({', '.join(filter(None, [counted(solvers, 'solver'), self.where]))})"
 
 
 def equilibria(entries: Sequence[Entry]) -> list[Found]:
@@ -91,28 +98,39 @@ def counts(entries: Iterable[Entry]) -> dict[str, int]:
     return {name: count[name] for name in sorted(count, key=naming.order)}
 
 
-def _is_several(item: Found) -> bool:
-    """Whether there is more to say than its name: its payoffs, or where in its family."""
-    return naming.is_cluster(item.name) or "…" in _where(item)
+def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = False) -> list[Table]:
+    """Table of who found which equilibrium of a game, if it says more than the rows of its cells.
 
+    It does where there are several, one of which the name does not say everything, or several
+    seeds, of which it says how often they found it.
 
-def _where(item: Found) -> str:
-    return naming.spread([member.identity for member in item.members])
+    Parameters
+    ----------
+    title : of the game, which one with a name of its own goes by
+    always : also where all cells found one and the same
+    """
+    known, game = equilibria(entries), entries[0].record
+    on_path = [item for item in known if not item.is_near]
+    tells = always or len(on_path) > 1 or several("seed", entries)
+    if not known or not (tells or any(item.is_several for item in on_path)):
+        return []
+    return [_table(title if is_foreign(game.game_spec) else game.game, arranged(entries), known)]
 
 
 def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Table:
     clusters = [item for item in known if naming.is_cluster(item.name)]
     others = clusters[MOST_CLUSTERS:]
     rows = tuple(_row(item, entries) for item in known if item not in others)
-    finders = "".join(name for row in rows for name in row.values["found by"])
-    how = {"×": "×n: n equilibria of it", "/": "k/n: by k of n cells"}
+    finders = "\n".join(name for row in rows for name in row.values["found by"])
+    how = {r" ×\d+$": "×n: n equilibria of it", r" \d+/\d+$": "k/n: by k of n cells"}
+    said = tuple(text for mark, text in how.items() if re.search(mark, finders, re.MULTILINE))
     columns = [
         Column("equilibrium", identifies=True, notes=naming.marks([[r.label] for r in rows])),
-        Column("solvers", "count", dispensable=3),
+        Column("solvers", "count", dispensable=2),
         Column("best regret", "small", "best\nregret", dispensable=4),
-        *([Column("family", dispensable=2)] if any(row.values["family"] for row in rows) else []),
+        *([_FAMILY] if any(row.values["family"] for row in rows) else []),
         Column("payoffs", "payoffs", dispensable=1),
-        Column("found by", "names", notes=tuple(t for mark, t in how.items() if mark in finders)),
+        Column("found by", "names", notes=said),
     ]
     notes = []
     if others:
@@ -120,10 +138,8 @@ def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Tabl
         notes.append(f"{len(others)} more clusters" + ", which fewer cells found" * fewer)
     if unknown := [e for e in entries if e.record.equilibria and not _is_identified(e)]:
         notes.append(f"not identified: {', '.join(labels(unknown, entries))}")
-    players = len(known[0].members[0].record.payoffs)
-    return Table(
-        title, tuple(columns), rows, tuple(notes), players=players, topic="equilibria found"
-    )
+    players, topic = len(known[0].members[0].record.payoffs), "equilibria found"
+    return Table(title, tuple(columns), rows, tuple(notes), players=players, topic=topic)
 
 
 def _is_identified(entry: Entry) -> bool:
@@ -138,7 +154,7 @@ def _row(item: Found, entries: Sequence[Entry]) -> Row:
         "equilibrium": item.title,
         "solvers": len(finders),
         "best regret": item.members[0].record.max_regret,
-        "family": _where(item) or None,
+        "family": item.where or None,
         "payoffs": [_interval(own) for own in by_player],
         "found by": finders,
     }
@@ -147,13 +163,12 @@ def _row(item: Found, entries: Sequence[Entry]) -> Row:
 
 def _found_by(group: Sequence[Entry], item: Found) -> str:
     """Solver of a group, and how often its cells found an equilibrium; empty if they did not."""
-    run, solver = group[0].run, group[0].record.solver
-    own = [m for e, m in item.cells if (e.run, e.record.solver) == (run, solver)]
+    who = solver_label(group[0])
+    own = [members for entry, members in item.cells if solver_label(entry) == who]
     if not own:
         return ""
     number = len(naming.handed_over(own[0]))
-    often = f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1)
-    return (f"{solver} ({run})" if run else solver) + often
+    return who + (f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1))
 
 
 def _interval(payoffs: Sequence[float]) -> float | str:

@@ -19,9 +19,9 @@ MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
 _MEANINGS = {
-    f"{NEAR} ": "≈ only near it, outcomes differ by more than 1e-7",
-    LOOSE: "* plays as it does, but differs where play never comes",
-    _CLUSTER: "cluster: an equilibrium in no published set, numbered within its run",
+    f"{NEAR} ": "≈ only near it: outcomes differ by more than 1e-5",
+    LOOSE: "* same play, other behavior off its path",
+    _CLUSTER: "cluster: in no published set, numbered within its run",
     "×": "×n: n equilibria of it",
     ",": "of several the figures are those of the best",
 }

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from eqbench.errors import counted
 from eqbench.report.answer import answer
 from eqbench.report.charts import specification
+from eqbench.report.charts.datasets import Rows, datasets
+from eqbench.report.charts.material import Material, collect
 from eqbench.report.comparison import Comparison
 from eqbench.report.entries import Entry, reached_target
-from eqbench.report.html.datasets import Rows, datasets
 from eqbench.report.html.document import Block, Cell, Chart, Prose, Section, Table, document
-from eqbench.report.html.material import Material, collect
-from eqbench.report.html.page import columns_of, page_table
+from eqbench.report.html.page import columns_of
+from eqbench.report.html.tables import page_table
 from eqbench.report.rows import Column, Report
 from eqbench.report.terminal import seconds, small
 from eqbench.store.schema import CellRecord

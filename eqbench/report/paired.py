@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.report.charts.material import Track
 from eqbench.report.entries import Entry
 from eqbench.report.equilibria import counts
-from eqbench.report.html.material import Track
 from eqbench.report.rows import Kind
 from eqbench.store.schema import CellRecord
 

@@ -21,7 +21,6 @@ from eqbench.report.entries import (
     row_label,
     several,
     several_runs,
-    titled,
 )
 from eqbench.report.naming import identity_text, label, marks
 from eqbench.report.view import COLUMNS, DEFAULT, View
@@ -135,7 +134,8 @@ class Table:
     @property
     def reading(self) -> tuple[str, ...]:
         """How to read its columns."""
-        return tuple(dict.fromkeys(note for column in self.columns for note in column.notes))
+        notes = (note for column in self.columns for note in column.notes if self.rows)
+        return tuple(dict.fromkeys(notes))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
@@ -173,11 +173,6 @@ class Report:
     answer: tuple[str, ...] = ()
 
 
-def comparison(entries: Sequence[Entry], view: View = DEFAULT) -> Report:
-    """One table per game with one row per cell; those that never began stand in notes."""
-    return Report(tuple(cell_table(title, group, view) for title, group in titled(entries)))
-
-
 def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
     """Table of the cells of a game."""
     began = [entry for entry in entries if entry.record.status not in ABSENT]
@@ -207,7 +202,7 @@ def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[s
     mark = "" if profile.get("is_equilibrium", True) else " !"
     return {
         **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
-        "max regret": f"{profile['max_regret']:.1e}{mark}",
+        "max regret": FORMATS["small"](profile["max_regret"]) + mark,
         "identity": identity_text(profile.get("identity")) or None,
     }
 
@@ -224,13 +219,30 @@ def _small(value: float) -> str:
 
 # Values as bare numbers, for where the unit stands in the heading.
 FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "text": str,
+    "status": str,
+    "words": " ".join,
+    "names": ", ".join,
     "count": "{:,}".format,
     "small": _small,
     "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
+    "payoffs": lambda values: " ".join(map(FORMATS["payoff"], values)),
     "seconds": three_digits,
     "bytes": lambda value: f"{value / 2**20:.0f}",
     "ratio": "{:.2f}".format,
 }
+
+
+def text_of(row: Row, column: Column) -> str:
+    """Value in a column as text; a dash if there is none, nothing where it would say which row."""
+    value = row.values.get(column.title)
+    if value is None:
+        return "" if column.identifies else "–"
+    if column.kind == "number":
+        return value if isinstance(value, str) else format(value, column.layout)
+    return FORMATS[column.kind](value)
+
+
 GAME = Column("game", identifies=True)
 RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)

@@ -6,7 +6,6 @@ import io
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -16,19 +15,13 @@ from rich.text import Text
 
 from eqbench.report.entries import ALARMING
 from eqbench.report.naming import listing
-from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table
+from eqbench.report.rows import FORMATS, Column, Report, Row, Table, text_of
 from eqbench.report.screen import Screen
 from eqbench.text import printable
 
 TEXT_WIDTH = 150
 LEAST_NAMES = 24  # characters of a column of names, which has lines where there is no space for it
-_STYLES = {
-    "ok": "green",
-    "stopped": "yellow",
-    "limit": "yellow",
-    "timeout": "yellow",
-    "memory": "yellow",
-}
+_STYLES = {"ok": "green"} | dict.fromkeys(("limit", "stopped", "timeout", "memory"), "yellow")
 _STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
 
 
@@ -92,7 +85,7 @@ def _print_rows(table: Table, console: Console) -> Table:
         return _print_rows(table.narrow, console)
     for row in table.rows:
         facts = [
-            f"{column.title} {_cell(row, column).plain}"
+            f"{column.title} {cell(row, column).plain}"
             for column in table.columns
             if not column.identifies
         ]
@@ -106,7 +99,7 @@ def _grid(
 ) -> RichTable:
     """The table with headings in one or two lines; a column of names gets the space at its end.
 
-    Where it is brief only the first of several words is shown.
+    Where it is brief only the first of several words is shown, up to a comma.
     """
     *others, last = table.columns
     left = console.width
@@ -118,7 +111,7 @@ def _grid(
         header = column.stacked if stacked and column.stacked else column.title
         grid.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
     for row in table.rows:
-        grid.add_row(*(_cell(row, column, left, brief=brief) for column in table.columns))
+        grid.add_row(*(cell(row, column, left, brief=brief) for column in table.columns))
     return grid
 
 
@@ -126,28 +119,27 @@ def _width(grid: RichTable, console: Console) -> int:
     return Measurement.get(console, console.options.update(max_width=10_000), grid).maximum
 
 
-def _cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
-    value = row.values[column.title]
+def cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
+    """Value in a column, in lines of `width` if these are names."""
+    value, text = row.values.get(column.title), printable(text_of(row, column))
     if value is None:
-        return Text("" if column.identifies else "–")
+        return Text(text)
     match column.kind:
         case "status":
-            style = "red" if value in ALARMING else _STYLES.get(value, "dim")
-            return Text(printable(value), style)
-        case "payoffs":
-            return Text(" ".join(map(FORMATS["payoff"], value)))
-        case "words":
-            words = listing([word.rstrip(",") for word in value], 1) if brief else value
-            return Text(" ".join(map(printable, words)))
+            return Text(text, "red" if value in ALARMING else _STYLES.get(value, "dim"))
+        case "words" if brief:
+            return Text(printable(" ".join(listing([w.partition(",")[0] for w in value], 1))))
         case "names":  # a name is not broken at its own spaces
             names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)
             lines = textwrap.wrap(names, width, break_long_words=False, break_on_hyphens=False)
             return Text("\n".join(lines).replace("\u00a0", " "))
-        case "number" | "payoff":
-            return Text(value if isinstance(value, str) else format(value, column.layout))
-    if value == 0 and column.title in row.exact:
-        return Text("0 exactly")
-    return Text(_FORMATS[column.kind](value))
+        case "payoff" if not isinstance(value, str):
+            return Text(format(value, column.layout))
+        case "seconds":
+            return Text(seconds(value))
+        case "bytes":
+            return Text(mebibytes(value))
+    return Text("0 exactly" if value == 0 and column.title in row.exact else text)
 
 
 small = FORMATS["small"]
@@ -176,11 +168,3 @@ def duration(seconds: float) -> str:
 def mebibytes(value: int | None) -> str:
     """A size in MiB."""
     return "–" if value is None else f"{value / 2**20:.0f} MiB"
-
-
-_FORMATS: dict[Kind, Callable[[Any], str]] = {
-    **FORMATS,
-    "text": lambda value: printable(str(value)),
-    "seconds": seconds,
-    "bytes": mebibytes,
-}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from eqbench.errors import UsageError
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.stored_run import StoredRun, read_run, run_folder
 from eqbench.store.traces import read_trace
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def load_results(runs: Runs) -> pd.DataFrame:
 
     Parameters
     ----------
-    runs : folder of a run, or several
+    runs : folder of a run or `latest`, or several
 
     Raises
     ------
@@ -207,7 +207,8 @@ def _path(run: StoredRun, relative: str | None) -> str | None:
 
 def _read(runs: Runs) -> list[StoredRun]:
     """Runs in folders; a warning says what is damaged in them."""
-    stored = [read_run(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+    named = [runs] if isinstance(runs, str | Path) else runs
+    stored = [read_run(run_folder(str(run))) for run in named]
     for run in stored:
         for note in run.notes:
             warnings.warn(note, stacklevel=3)

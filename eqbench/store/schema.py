@@ -29,6 +29,7 @@ MOST_PLAYERS = 1024
 Status = Literal[
     "ok",
     "limit",
+    "stopped",
     "timeout",
     "memory",
     "failed",

@@ -54,7 +54,7 @@ AGREE = 1e-5  # up to which a verified value is that of a published end
 CLOSED = {"payoff": 1e-5, "frequency": 1e-3}
 MOVED = 1e-6  # difference of the verified profile's value to the solver's that is worth saying
 # Statuses of a cell that was stopped; its best point and its bound count nevertheless.
-ENDED_EARLY = ("limit", "timeout", "memory")
+ENDED_EARLY = ("limit", "stopped", "timeout", "memory")
 NEVER_RAN = ("unavailable", "unsupported")  # nobody has looked then
 NOTHING_RAN = 4  # exit code
 _NEVER = 1e-12  # weight of own sequences up to which a plan never leads to an information set
@@ -281,6 +281,7 @@ class _Watch:
 
     def started(self, cell: Cell) -> None:
         self.session.tell(f"{cell.solver.typed}, {self.done} of {self.total} cells done")
+        self.session.done(self.done / self.total)
 
     def finished(self, record: CellRecord) -> None:
         self.done += 1
@@ -536,10 +537,12 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     rows, ends = document["quantities"], list(_ends(document))
     shared: dict[tuple[str, str], list[str]] = {}
     for name, end in ends:
-        if end["status"] != "ok":
-            early = end["status"] in ENDED_EARLY and end["bound"] is not None
-            reason = "what was found until then and the bound stand" if early else end["reason"]
-            shared.setdefault((end["status"], reason), []).append(name)
+        early = end["status"] in ("ok", *ENDED_EARLY) and end["bound"] is not None
+        if early and not end["closed"]:
+            reason = "what was found until then and the bound stand"
+            shared.setdefault(("open", reason), []).append(name)
+        elif end["status"] != "ok" and not early:
+            shared.setdefault((end["status"], end["reason"]), []).append(name)
     for (status, reason), names in shared.items():
         yield f"{status}: {_listed(names, len(ends), 'optima')}" + (reason and f" – {reason}")
     moved = [

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from eqbench.requests import (
     DURATION,
-    FILE,
     FLAG,
     GAME,
     JOBS,
@@ -19,13 +20,14 @@ from eqbench.requests import (
     NUMBER,
     NUMBER_OR_NONE,
     POSITIVE,
+    PROFILE,
+    RUN,
     SEED,
     SHARE,
     SOLVER,
     THREADS,
     Choice,
     Exact,
-    GivenProfile,
     Integer,
     Interval,
     Kind,
@@ -34,7 +36,7 @@ from eqbench.requests import (
     Option,
     Pair,
     Plugins,
-    ProfileFile,
+    StoredProfile,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class StudyCommand:
     draws : what ``--figures`` draws; empty if there are no figures
     writes_always : whether it writes a folder without ``--out`` too; if not, it cannot be resumed
     together : options of which none is kept if a study goes on and one of them is given again
+    examples : command lines that work, for the help
     """
 
     command: ClassVar[str]
@@ -59,6 +62,7 @@ class StudyCommand:
     draws: ClassVar[str] = ""
     writes_always: ClassVar[bool] = True
     together: ClassVar[tuple[str, ...]] = ()
+    examples: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +79,42 @@ class StudyRequest(StudyCommand):
         return default_registry().with_plugins(self.plugins)
 
 
+class GivenProfile(NamedTuple):
+    """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
+
+    typed: str
+    data: Any
+
+
+@dataclass(frozen=True)
+class ProfileOrWord(StoredProfile):
+    """A stored profile, or one of a few words.
+
+    It is read at once and written whole: a study that goes on needs neither file nor input.
+    """
+
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> GivenProfile:
+        if isinstance(value, GivenProfile):
+            return value
+        if isinstance(value, Mapping) and len(value) == 1:
+            return GivenProfile(*next(iter(value.items())))
+        if value in self.words:
+            return GivenProfile(value, None)
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is no name of a profile")
+        from eqbench.store.stored_profiles import named_profile
+
+        # fractions become texts
+        return GivenProfile(value, json.loads(json.dumps(named_profile(value)[0], default=str)))
+
+    def write(self, value: GivenProfile) -> dict[str, Any]:
+        return {value.typed: value.data}
+
+
+GAME_TEXT = "Game, for example kuhn3 or a file such as game.efg."
+_game = partial(Option, kind=GAME, argument=True, named=True)
 _LAMBDA = Number("LAMBDA", positive=True, most=1e15)
 
 
@@ -92,8 +132,12 @@ class QuantalRequest(StudyRequest):
     command = "qre"
     study = "eqbench.studies.qre:QuantalStudy"
     draws = "the frequencies against lambda"
+    examples = (
+        "eqbench qre kuhn3 --at 1 --at 10 --figures",
+        "eqbench qre kuhn2 --branches 5 --out branches",
+    )
 
-    game: Annotated[str, Option("Game, for example kuhn3 or a file such as game.efg.", GAME)]
+    game: Annotated[str, _game(GAME_TEXT)]
     last: Annotated[float, Option("Lambda at which branches end.", _LAMBDA, "to")] = 1e6
     at: Annotated[
         tuple[float, ...],
@@ -129,10 +173,14 @@ class TraceRequest(StudyRequest):
     command = "trace"
     study = "eqbench.studies.trace.study:TraceStudy"
     draws = "payoffs, frequencies and counts"
+    examples = (
+        "eqbench trace skp --from 2 --to 6 --at 3.35 --figures --out branch",
+        "eqbench trace --resume branch --timeout 60",
+    )
 
     game: Annotated[
         str,
-        Option("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'.", GAME),
+        _game("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'."),
     ]
     parameter: Annotated[
         str, Option("The parameter.", Kind("NAME"), default="that of the game")
@@ -177,7 +225,7 @@ class TraceRequest(StudyRequest):
         int,
         Option(
             "At each such value, also look beside the branch from N random starts; they take time "
-            "beyond --time.",
+            "beyond --timeout.",
             NUMBER_OR_NONE,
         ),
     ] = 0
@@ -186,14 +234,15 @@ class TraceRequest(StudyRequest):
         int | None,
         Option("Stop when the branch has N points; --resume goes on.", Integer("N", 2), once=True),
     ] = None
-    time_s: Annotated[
+    timeout_s: Annotated[
         float | None,
         Option(
             "Stop after S seconds of tracing; --resume goes on. What --at and --starts ask for is "
             "done after that, however long it takes.",
             DURATION,
-            "time",
+            "timeout",
             once=True,
+            formerly="time",
         ),
     ] = None
     close_ups: Annotated[
@@ -227,8 +276,12 @@ class RangesRequest(StudyRequest):
     command = "ranges"
     study = "eqbench.studies.ranges:RangesStudy"
     together = ("of", "payoffs", "first-actions", "all-actions")
+    examples = (
+        "eqbench ranges kuhn3_reduced --payoffs",
+        "eqbench ranges kuhn3_reduced --of 'P3|3:KB|call' --timeout 120",
+    )
 
-    game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)]
+    game: Annotated[str, _game("The game; needed unless a run goes on.")]
     of: Annotated[
         tuple[str, ...],
         _replaceable('A payoff, such as P1, or a frequency, such as "P3|3:KB|call".', Kind("NAME")),
@@ -289,7 +342,7 @@ class RangesRequest(StudyRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossplayRequest(StudyRequest):
-    """What if players prepare for different equilibria of one game?
+    """Let players prepare for different equilibria of one game, and measure what comes of it.
 
     Takes the equilibria that runs have found, mixes them in all ways and says which combinations
     are equilibria again, what each strategy earns in the worst case, and which to choose.
@@ -300,9 +353,14 @@ class CrossplayRequest(StudyRequest):
     command = "crossplay"
     study = "eqbench.studies.crossplay.study:CrossplayStudy"
     writes_always = False
+    examples = (
+        "eqbench crossplay latest --most 6",
+        "eqbench crossplay kuhn3 --known --exact",
+    )
 
     runs: Annotated[
-        tuple[str, ...], Option("Folders of runs, or `latest`.", Kind("RUN"), argument=True)
+        tuple[str, ...],
+        Option("Folders of runs, or `latest`; or the game.", RUN, argument=True),
     ] = ()
     game: Annotated[
         str | None, Option("Game; needed if the runs have several, or there is no run.", GAME)
@@ -311,7 +369,8 @@ class CrossplayRequest(StudyRequest):
         False
     )
     profiles: Annotated[
-        tuple[str, ...], Option("Add an equilibrium in JSON.", FILE, "profile")
+        tuple[str, ...],
+        Option("Add an equilibrium: a file in JSON, or RUN/CELL.", PROFILE, "profile"),
     ] = ()
     tolerance: Annotated[
         float, Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE)
@@ -338,10 +397,10 @@ UNIFORM = "uniform"
 # with few cards moves with periods from 5 on, and some of its transients last for 1e4. Hand by hand
 # 1e3 take seconds for each start.
 HORIZON, HORIZON_BY_HAND, SPACING = 10_000.0, 1000.0, 0.25
-MEMORY = 20  # hands
+REMEMBERED = 20  # hands
 RANDOM_STARTS = 3
 SAMPLES = 16
-_GAME_OF_FLOW = Option("Game, for example 'skp(pot=3.1)' or a file such as game.efg.", GAME)
+_GAME_OF_FLOW = _game("Game, for example 'skp(pot=3.1)' or a file such as game.efg.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,6 +432,10 @@ class SimulationRequest(FlowRequest):
     command = "simulate"
     study = "eqbench.studies.flow.simulate:SimulationStudy"
     draws = "orbits, frequencies and profits"
+    examples = (
+        "eqbench simulate 'skp(pot=3.1)' --starts 10 --duration 2000",
+        "eqbench simulate skp --parameter pot --at 2.5 --at 3.1 --figures",
+    )
 
     game: Annotated[str, _GAME_OF_FLOW]
     model: Annotated[
@@ -382,9 +445,14 @@ class SimulationRequest(FlowRequest):
             Choice(words=("ode", "hands")),
         ),
     ] = "ode"
-    memory: Annotated[
+    remember: Annotated[
         int | None,
-        Option("With --model hands: how many hands players remember.", NUMBER, default=f"{MEMORY}"),
+        Option(
+            "With --model hands: how many hands players remember.",
+            NUMBER,
+            default=f"{REMEMBERED}",
+            formerly="memory",
+        ),
     ] = None
     starts: Annotated[
         int | None,
@@ -399,19 +467,20 @@ class SimulationRequest(FlowRequest):
     profiles: Annotated[
         tuple[GivenProfile, ...],
         Option(
-            "Start at uniform behavior or at the profile in a file, - for standard input, but not "
-            "at frequencies of 0 and 1, which final and average profiles of a long simulation have "
-            "by rounding.",
-            ProfileFile(f"{UNIFORM}|FILE", (UNIFORM,)),
+            "Start at uniform behavior or at a profile: a file in JSON, - for standard input, or "
+            "RUN/CELL, but not at frequencies of 0 and 1, which final and average profiles of a "
+            "long simulation have by rounding.",
+            ProfileOrWord(f"{UNIFORM}|PROFILE", (UNIFORM,)),
             "start",
         ),
     ] = ()
-    time: Annotated[
+    duration: Annotated[
         float | None,
         Option(
-            "How far trajectories are followed.",
+            "How far trajectories are followed, in units of time of the flow.",
             POSITIVE,
             default=f"{HORIZON:.0f}, with --model hands {HORIZON_BY_HAND:.0f}",
+            formerly="time",
         ),
     ] = None
     every: Annotated[
@@ -448,11 +517,19 @@ class StabilityRequest(FlowRequest):
     command = "stability"
     study = "eqbench.studies.flow.stability:StabilityStudy"
     draws = "the eigenvalues, or with several --at the verdicts along the parameter"
+    examples = (
+        "eqbench stability 'skp(pot=3.1)' --figures",
+        "eqbench stability kuhn3 --profile latest/logit",
+    )
 
     game: Annotated[str, _GAME_OF_FLOW]
     profiles: Annotated[
         tuple[GivenProfile, ...],
-        Option("Also look at this profile, - for standard input.", ProfileFile(), "profile"),
+        Option(
+            "Also look at this profile: a file in JSON, - for standard input, or RUN/CELL.",
+            ProfileOrWord(),
+            "profile",
+        ),
     ] = ()
     rest_points: Annotated[
         int, Option("Search N random faces for rest points that are no equilibria.", NUMBER_OR_NONE)

@@ -34,7 +34,7 @@ class Verification:
     payoffs : tuple of length N
         Expected payoff of each player.
     regrets : tuple of length N
-        Best-response gain of each player. Rounding below zero is not clipped.
+        Best-response gain of each player; floats that rounding brings below zero are 0.
     resolved : bool
         False for floats in a wide game (`GameTree.is_wide`), which say nothing of regrets:
         these are then only bounds from above, twice the largest payoff of the player.

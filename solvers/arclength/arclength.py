@@ -113,7 +113,7 @@ class Arclength:
         parts = f"the derivatives by {game.tree.n_actions:,} actions"
         refusal = memory_refusal(parts, bytes_needed(game), monitor.budget.memory_bytes)
         if refusal:
-            return Termination("failed", refusal)
+            return Termination("limit", refusal)
         return without_choice(game, monitor) or Search(self, game, monitor, rng).run()
 
 

@@ -68,7 +68,6 @@ class GambitMethod:
     start : whether it is called with the game or with mixed strategies at equal weights
     many : whether it looks for more than one equilibrium
     exact : whether it computes with rationals, where this is no option
-    without : how a run ends that Gambit itself calls no success
     """
 
     deterministic: ClassVar[bool] = True
@@ -77,7 +76,6 @@ class GambitMethod:
     start: ClassVar[Literal["game", "floats", "rationals"]] = "game"
     many: ClassVar[bool] = False
     exact: ClassVar[bool] = False
-    without: ClassVar[Literal["failed", "limit", "not_found"]] = "failed"
 
     def __init_subclass__(cls) -> None:
         """Describe the options of a method in its docstring, where all solvers have theirs."""
@@ -139,7 +137,7 @@ class GambitMethod:
         words = str(getattr(getattr(result, "reason", None), "name", "")).lower().replace("_", " ")
         said = f" (Gambit: {words})" if words else ""
         if not result.success:
-            return Termination(self.without, f"Gambit reports no success{said}")
+            return Termination("stopped", f"Gambit reports no success{said}")
         if not run.found:
             return Termination("not_found", f"Gambit reports success without an equilibrium{said}")
         ending = "um" if run.found == 1 else "a"
@@ -288,7 +286,6 @@ class Liap(GambitMethod):
     maxiter: int = 1000
 
     start = "floats"
-    without = "not_found"
 
     def _leave(self, run: Run) -> None:
         run.leave(run.last_event.profile)
@@ -307,7 +304,6 @@ class Simpdiv(GambitMethod):
     leash: int = 0
 
     start = "rationals"
-    without = "limit"
 
 
 @dataclass(frozen=True)
@@ -374,8 +370,8 @@ class LogitPath(GambitMethod):
     uniform play at lambda = 0. On trees these are of agents, whose action values are
     conditional on their information set. A point on the path is an approximation and is handed
     over as an iterate. The path is left before `end` where a snapshot has the target's regret.
-    Where rounding ends it early, Gambit returns the last point without a word; here that is
-    `failed`.
+    Where rounding ends it early, Gambit returns the last point without a word; here the reason
+    says so.
     An iteration is a point on the path.
     """
 
@@ -394,5 +390,5 @@ class LogitPath(GambitMethod):
         if regret <= run.monitor.target:
             return Termination("converged", f"followed the path to {reached}")
         if last.lam < self.end * (1 - ARRIVED):
-            return Termination("failed", f"Gambit's path ends at {reached}, before {self.end:g}")
-        return Termination("limit", f"followed the path to {reached}")
+            return Termination("stopped", f"Gambit's path ends at {reached}, before {self.end:g}")
+        return Termination("stopped", f"followed the path to {reached}")

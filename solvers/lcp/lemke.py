@@ -81,7 +81,7 @@ class LCP:
             monitor.budget.memory_bytes,
         )
         if refusal:
-            return Termination("failed", refusal)
+            return Termination("limit", refusal)
         status = RUNNING
         prior = first_profile(game.tree, self.start, rng)
         problem = Problem.of(form, RealizationPlan.of(form, prior).weights)

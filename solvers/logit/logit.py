@@ -107,7 +107,7 @@ class Logit:
             monitor.budget.memory_bytes,
         )
         if refusal:
-            return Termination("failed", refusal)
+            return Termination("limit", refusal)
         if solved := without_choice(game, monitor):
             return solved
         branch = Branch(game, rng if self.prior == "random" else None)
@@ -132,7 +132,7 @@ class Logit:
         if monitor.reached_target or (ended and not self.polish):
             return Termination("converged", where)
         if branch.stalled:
-            return Termination("failed", where)
+            return Termination("stopped", where)
         if ended:
             nothing = (
                 "no equilibrium was found near its end, for which a larger stop_lambda may help"

@@ -77,7 +77,7 @@ class Semismooth:
         """Hand over the first equilibrium that is found, or all of them."""
         refusal = _refusal(game, monitor.budget.memory_bytes, "the solver more memory")
         if refusal:
-            return Termination("failed", refusal)
+            return Termination("limit", refusal)
         return without_choice(game, monitor) or _Search(self, game, monitor, rng).run()
 
 

@@ -110,7 +110,7 @@ def test_python_example_of_the_readme_runs(tmp_path: Path) -> None:
 )
 def test_run_commands_of_the_readme_are_accepted(tmp_path: Path, line: str) -> None:
     if ".efg" in line:  # the line before writes the file
-        export = "eqbench export --game kuhn3 --to kuhn3.efg"
+        export = "eqbench export kuhn3 kuhn3.efg"
         assert export in block("sh", "eqbench list games")
         assert eqbench(*shlex.split(export)[1:], cwd=tmp_path).code == 0
     done = eqbench(*shlex.split(line)[1:], "--dry-run", cwd=tmp_path)

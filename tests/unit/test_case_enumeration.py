@@ -192,7 +192,7 @@ def half_curved() -> Game:
     ("game", "budget", "reason", "detail", "count", "statistics"),
     [
         # x y < 1/4 and x y = 1/4 are not resolved
-        (half_curved(), {}, "limit", "of 27 cases stayed open", 1, {"unresolved": 2}),
+        (half_curved(), {}, "stopped", "of 27 cases stayed open", 1, {"unresolved": 2}),
         (idle(10), {}, "converged", "handed over 1,000 of 1,025 points", 1000, {"pieces": 1}),
         ("battle_of_sexes", {"iterations": 2}, "limit", "; 6 of 9 cases stayed", 1, {"nodes": 2}),
         ("kuhn2", {"iterations": 0}, "not_found", f"{3**12:,} of {3**12:,} cases", 0, {"nodes": 0}),

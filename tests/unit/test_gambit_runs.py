@@ -191,7 +191,7 @@ def test_points_that_gambit_wrongly_calls_equilibria_are_refuted() -> None:
     [
         ("enumpure", "matching_pennies", {}, "not_found", "", 0),
         ("hp", "matching_pennies", {}, "failed", "Multiple best responses", 0),
-        ("logit_path(end=100)", "kuhn2", {}, "limit", "lambda = 100", 1),
+        ("logit_path(end=100)", "kuhn2", {}, "stopped", "lambda = 100", 1),
         ("logit_path", "kuhn2", {"target": 0.01}, "converged", "max regret reached", 1),
         # its path comes near equilibria more than once
         ("gnm", "kuhn2", {"target": 1}, "not_found", "no more boundaries", 0),
