@@ -8,6 +8,7 @@ from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_page, put_result, say, say_notes, write_text
+from eqbench.errors import UsageError
 from eqbench.requests import (
     FILE,
     FLAG,
@@ -108,6 +109,8 @@ def compare(request: CompareRequest) -> int:
     from eqbench.report.comparison_view import comparison_json, comparison_report
     from eqbench.store.stored_run import read_run, run_folder
 
+    if request.out is not None and request.format != "html":
+        raise UsageError("--out is the file of a page; give --format html too")
     are_runs = request.new is not None
     criteria = Criteria(
         tuple(map(parse_rule, request.conditions)),

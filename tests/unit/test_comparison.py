@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from command import eqbench_here as eqbench
+from scipy import stats
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.cli import app
@@ -23,7 +25,7 @@ from eqbench.report.comparison import (
     regressions,
 )
 from eqbench.report.comparison_view import comparison_json, comparison_report
-from eqbench.report.paired import METRICS, Figures, median_of_ratios
+from eqbench.report.paired import METRICS, Figures, median_of_ratios, ratio_of_medians
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
@@ -197,6 +199,18 @@ def test_intervals_are_of_the_ratio_that_is_shown_and_need_five_trials(folder) -
     assert "time\n95 %" not in printed(compare_runs(base, new))
     again = Figures.of([(t, 2.0 * t, 0.0) for t in times], median_of_ratios)
     assert again.interval == pytest.approx((2.0, 2.0))  # pair by pair there is no spread
+
+
+@pytest.mark.parametrize("ratio", [ratio_of_medians, median_of_ratios])
+def test_intervals_are_those_of_scipy_up_to_chance(ratio) -> None:
+    rng = np.random.default_rng(5)
+    base, new = np.exp(rng.normal([[0.0], [0.5]], 0.6, (2, 25)))
+    figures = Figures.of([(*pair, 0.0) for pair in zip(base, new, strict=True)], ratio)
+    reference = stats.bootstrap(
+        (base, new), ratio, paired=True, vectorized=False, method="percentile", n_resamples=4000
+    )
+    assert figures.interval == pytest.approx(tuple(reference.confidence_interval), rel=0.08)
+    assert figures.ratio == ratio(base, new)
 
 
 @pytest.mark.parametrize(

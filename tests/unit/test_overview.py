@@ -98,7 +98,15 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     nasty = [replace(c, game=HOSTILE, solver=CLOSING) for c in seeds("a", [1.0])]
     for name in ("one", "two"):
         write_run(tmp_path / name, *nasty)
-    assert CliRunner().invoke(app, ["report", str(tmp_path), "--format", "html"]).exit_code == 0
-    text = (tmp_path / "index.html").read_text()
-    assert HOSTILE not in text
-    assert not read_page(text).all("img")
+    runs = [str(tmp_path / name) for name in ("one", "two")]
+    page = tmp_path / "compare.html"
+    calls = [
+        ["report", str(tmp_path), "--format", "html"],
+        ["compare", *runs, "--format", "html", "--out", str(page)],
+    ]
+    for call, file in zip(calls, (tmp_path / "index.html", page), strict=True):
+        assert CliRunner().invoke(app, call).exit_code == 0
+        text = file.read_text()
+        assert HOSTILE not in text
+        assert CLOSING not in text
+        assert not read_page(text).all("img")
