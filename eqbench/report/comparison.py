@@ -1,4 +1,4 @@
-"""Compare two runs, or two solvers of a run, cell by cell: figures, regressions, tables."""
+"""Compare two runs, or two solvers of a run, cell by cell, and say what became worse."""
 
 from __future__ import annotations
 
@@ -166,6 +166,7 @@ def _game(cell: CellRecord) -> str:
 
 
 def some(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
     return " ".join(listing(list(names))) or "nothing"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.report.charts.datasets import SHORTEST_S
 from eqbench.report.charts.material import Track
 from eqbench.report.entries import Entry
 from eqbench.report.equilibria import counts
@@ -32,7 +33,6 @@ METRICS: dict[str, tuple[str, Kind, tuple[int, int] | None]] = {
     "overhead_s": ("monitoring", "seconds", None),
     "peak_memory_bytes": ("memory", "bytes", (3, 3)),
 }
-SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 FEWEST_TRIALS, RESAMPLES, TIE = 5, 2_000, 0.01
 # What a status is worth: its result stands, it was stopped, there is none, something is broken.
 _RANKS = {
