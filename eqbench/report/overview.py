@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from eqbench.errors import counted
@@ -12,18 +12,26 @@ from eqbench.report.answer import answer
 from eqbench.report.charts import specification
 from eqbench.report.charts.datasets import Rows, datasets
 from eqbench.report.charts.material import Material, collect
-from eqbench.report.comparison import Comparison
+from eqbench.report.comparison import Comparison, some
 from eqbench.report.entries import Entry, reached_target
-from eqbench.report.html.document import Block, Cell, Chart, Prose, Section, Table, document
+from eqbench.report.exports import statistics_of
+from eqbench.report.html.document import Block, Chart, Prose, Section, document
 from eqbench.report.html.page import columns_of
 from eqbench.report.html.tables import page_table
-from eqbench.report.rows import Column, Report
-from eqbench.report.terminal import seconds, small
+from eqbench.report.rows import Column, Report, Row
+from eqbench.report.rows import Table as ReportTable
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable
 
-_MOST_NAMED = 3  # of the games or solvers of a run
+_COLUMNS = (
+    *(Column(name) for name in ("run", "what came of it", "statuses")),
+    *(Column(name, "count") for name in ("at target", "cells")),
+    Column("median time", "seconds", "median\ntime"),
+    Column("best max regret", "small", "best\nmax regret"),
+    *(Column(name) for name in ("games", "solvers", "started")),
+)
+_INDEX = "At target: cells whose measured regret is within it. Choose a run for its own page."
 _ALL = "all of "
 _CAPTION = (
     "One point for each game and seed of which both have a value; of two runs also for each "
@@ -78,18 +86,13 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     ----------
     runs : by the link to the page of each
     """
-    columns = [
-        *(Column(name) for name in ("run", "what came of it", "statuses")),
-        Column("at target", "count"),
-        Column("median time", "seconds"),
-        Column("smallest max regret", "small", "smallest\nmax regret"),
-        *(Column(name) for name in ("games", "solvers", "started")),
+    rows = tuple(_row(run) for run in runs.values())
+    found = page_table(ReportTable("", _COLUMNS, rows), "index", caption=_INDEX)
+    linked = [
+        [replace(name, link=link), *cells]
+        for link, (name, *cells) in zip(runs, found.rows, strict=True)
     ]
-    rows = [_row(link, run) for link, run in runs.items()]
-    caption = (
-        "At target: cells whose measured regret is within the target; the median solving time is "
-        "theirs. Choose a run for its own page."
-    )
+    table = replace(found, rows=linked, wrapped=True)
     material = collect(list(runs.values()))
     by_place = {track.place: track for game in material.games for track in game.tracks}
     trials: dict[tuple[Any, ...], _Trial] = {}
@@ -107,39 +110,29 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     sides = list(dict.fromkeys(side for trial in trials.values() for side in trial.cells))
     sides.sort(key=lambda side: not side.startswith(_ALL))
     chart, data = _scatter(material, known["cells"], sides, trials.values())
-    parts: list[tuple[str, Block]] = [
-        ("Runs", Table("index", columns, rows, caption, wrapped=True))
-    ]
+    parts: list[tuple[str, Block]] = [("Runs", table)]
     parts += [("Held against each other", chart)] if len(sides) > 1 else []
     sections = [Section(name, [block]) for name, block in parts]
     return document(counted(len(runs), "run"), sections, data=data)
 
 
-def _row(link: str, run: StoredRun) -> list[Cell]:
-    cells = run.cells
-    statuses = Counter(cell.status for cell in cells)
-    times = [cell.elapsed_s for cell in cells if reached_target(cell) and cell.elapsed_s]
-    regrets = [cell.max_regret for cell in cells if cell.max_regret is not None]
-    time, regret = statistics.median(times or [0.0]), min(regrets, default=0.0)
-    sentences = answer([Entry("", cell) for cell in cells]) or ("No cell has finished yet.",)
-    started = str(run.plan.get("created") or "").replace("T", " ").partition("+")[0]
-    return [
-        Cell(printable(run.path.absolute().name), link=link),
-        Cell(printable(sentences[0])),
-        Cell(", ".join(f"{count} {status}" for status, count in statuses.most_common())),
-        Cell(f"{len(times)}/{run.planned}", len(times)),
-        Cell(seconds(time) if times else "–", time if times else None),
-        Cell(small(regret) if regrets else "–", regret if regrets else None),
-        Cell(_names(cell.game for cell in cells)),
-        Cell(_names(cell.solver for cell in cells)),
-        Cell(printable(started)),
-    ]
-
-
-def _names(names: Iterable[str]) -> str:
-    known = list(dict.fromkeys(map(printable, names)))
-    more = len(known) - _MOST_NAMED
-    return ", ".join(known[:_MOST_NAMED]) + (f" +{more} more" if more > 0 else "")
+def _row(run: StoredRun) -> Row:
+    entries = [Entry("", cell) for cell in run.cells]
+    figures = statistics_of(entries, {"": run.timeout_s})
+    statuses = Counter(cell.status for cell in run.cells)
+    values = (
+        run.path.absolute().name,
+        next(iter(answer(entries)), "No cell has finished yet."),
+        ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
+        sum(reached_target(cell) for cell in run.cells),
+        run.planned,
+        figures["median time"],
+        figures["best max regret"],
+        some(dict.fromkeys(cell.game for cell in run.cells)),
+        some(dict.fromkeys(cell.solver for cell in run.cells)),
+        str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
+    )
+    return Row.of(_COLUMNS, values)
 
 
 def _scatter(
