@@ -51,11 +51,6 @@ class CompareRequest:
     usage, 3 regression.
     """
 
-    examples = (
-        "eqbench compare latest --solver cfr_plus,ncp",
-        "eqbench compare base latest --fail-if 'elapsed_s>1.2x+0.1'",
-    )
-
     base: Annotated[str, Option("Run to compare with.", StoredRun("BASE"), argument=True)]
     new: Annotated[
         str | None,

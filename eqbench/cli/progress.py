@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from eqbench.harness.frames import ProfileFrame
-    from eqbench.harness.pipeline import Run, Running
+    from eqbench.harness.pipeline import PlannedRun, Running
     from eqbench.harness.plan import Cell
     from eqbench.store.schema import CellRecord
 
@@ -129,7 +129,7 @@ def clock(seconds: float) -> str:
 class Progress:
     """Observer of a run that shows how far it is; use it in a ``with``."""
 
-    def __init__(self, job: Run, *, quiet: bool, verbose: bool) -> None:
+    def __init__(self, job: PlannedRun, *, quiet: bool, verbose: bool) -> None:
         from eqbench.harness.estimate import Estimate
 
         self._job, self._quiet = job, quiet
@@ -224,7 +224,7 @@ class _Regrets:
     best : by the keys of cells
     """
 
-    def __init__(self, job: Run) -> None:
+    def __init__(self, job: PlannedRun) -> None:
         self.best: dict[str, float] = {}
         self._job = job
         self._seen: dict[str, ProfileFrame] = {}

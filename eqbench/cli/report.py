@@ -31,11 +31,6 @@ class ReportRequest(View):
     page yet gets one.
     """
 
-    examples = (
-        "eqbench report latest --summary",
-        "eqbench report latest --format html",
-    )
-
     runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
     formats: Annotated[
         tuple[str, ...],
