@@ -67,14 +67,14 @@ def report_page(
     specs = {name: specification(name, solvers, players) for name in CHARTS}
     charts = {n: Chart(n, spec) for n, spec in specs.items() if data[spec["usermeta"]["rows"]]}
     keys = {solver: k for k, solver in enumerate(solvers)}
-    found = [replace(table, wrapped=True) for table in _tables(report, "found", material)]
+    found, payoffs = _tables(report, "found", material), charts.pop("payoffs", None)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
     notes = _small(payoff_notes(material))
     published, compared = _published(material), ("targets", "profile", "pairs")
     parts: list[tuple[str, Iterable[Block | None]]] = [
         ("What was found", _first(material, report, keys, charts.pop("regret", None))),
         ("All cells", _cells(material, report, keys)),
-        ("Equilibria", [_beside(charts.pop("payoffs", None), *found), *notes, *published]),
+        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *notes, *found]),
         ("Solvers compared", [_beside(*(charts.pop(name, None) for name in compared))]),
         ("Over seeds", _tables(over_seeds, "summary", material)),
         ("Cost", [_beside(*charts.values())]),
@@ -87,7 +87,9 @@ def report_page(
     ]
     names = listing([game.short for game in material.games], 4)
     values = _data(runs, material, place) | {
-        "solvers": _looks(solvers),
+        "solvers": [
+            {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
+        ],
         "datasets": {name: columns_of(rows) for name, rows in data.items()},
     }
     title = f"eqbench on {' '.join(names)}" if names else "eqbench report"
@@ -98,16 +100,6 @@ def columns_of(rows: Rows) -> dict[str, Any]:
     """Rows as columns and values, which takes half the space; the page reads datasets so."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
-
-
-def _looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
-    style = looks(solvers)
-    dashes = [" ".join(map(str, dash)) if dash[1] else "" for dash in style["strokeDash"]]
-    columns = zip(solvers, style["color"], style["shape"], dashes, strict=True)
-    return [
-        {"name": name, "look": {"color": color, "shape": shape, "dash": dash}}
-        for name, color, shape, dash in columns
-    ]
 
 
 def _beside(*blocks: Block | None) -> Beside | None:
