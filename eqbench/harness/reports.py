@@ -11,8 +11,8 @@ from eqbench.equilibria.extremes import payoff_ends
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.registry import GROUPS, default_registry
 from eqbench.report.exports import report_on, results_csv, summary_csv
+from eqbench.report.html.material import GameFacts, PublishedPayoffs, PublishedSet
 from eqbench.report.html.page import report_page
-from eqbench.report.html.tracks import GameFacts, PublishedPayoffs, PublishedSet
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.naming import symbol

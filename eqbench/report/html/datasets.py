@@ -16,6 +16,7 @@ Rows = list[dict[str, Any]]
 
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
+SAME = 1e-5  # of the payoff range: below which payoffs are the same
 EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts as an equilibrium
 # Shares of the payoff range, eight a decade: as many as lines stay smooth with.
 TARGETS = tuple(10.0 ** (-k / 8) for k in range(8, 81))
@@ -45,7 +46,8 @@ def datasets(material: Material) -> dict[str, Rows]:
             for end in known.ends
         ],
         "trials": _all_trials(material),
-        "shares": [*_ecdf(trials), *_profiles(material, trials)],
+        "targets": _ecdf(trials),
+        "profiles": _profiles(material, trials),
     }
 
 
@@ -245,3 +247,32 @@ def _shares(kind: str, values: Mapping[str, Sequence[float]]) -> Rows:
             for x, share in dict.fromkeys(steps)
         ]
     return rows
+
+
+def payoff_notes(material: Material) -> list[str]:
+    """What a chart would not show: games whose equilibria have one or two payoff vectors."""
+    notes = []
+    for game in material.games:
+        found = [row for track in game.tracks for row in _found(game, track)]
+        ours = np.array([[row[f"u{p}"] for p in range(1, 3)] for row in found])
+        ends = [end[:2] for known in game.published for end in known.ends]
+        if not found or len(np.unique(np.round(ours / (SAME * game.unit)), axis=0)) > 2:
+            continue
+        alike = [any(np.abs(u - end).max() <= SAME * game.unit for end in ends) for u in ours]
+        said = f"{game.short}: the payoffs of {len(found)} equilibria are {_either(ours)}"
+        if ends and all(alike):
+            notes.append(f"{said}, as published.")
+        elif ends:
+            share = (
+                f"; {sum(alike)} of them as published, which is" if any(alike) else "; published is"
+            )
+            notes.append(f"{said}{share} {_either(ends)}.")
+        else:
+            notes.append(f"{said}.")
+    return notes
+
+
+def _either(vectors: Iterable[Sequence[float]]) -> str:
+    """Payoff vectors in words, each once."""
+    texts = [", ".join(f"{payoff:+z.5f}" for payoff in vector) for vector in vectors]
+    return " or ".join(dict.fromkeys(texts))

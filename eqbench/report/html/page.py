@@ -1,20 +1,28 @@
-"""The page of one or several runs: its sections, tables and provenance."""
+"""The page of one or several runs: what was found first, provenance last."""
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
-from eqbench.report.exports import report_on
-from eqbench.report.html import views
+from eqbench.report.charts import CHARTS, looks, specification
+from eqbench.report.entries import ABSENT, ALARMING, Entry, arranged, reached_target
+from eqbench.report.equilibria import Found, equilibria
+from eqbench.report.exports import report_on, run_names
+from eqbench.report.html.datasets import Rows, datasets, payoff_notes
 from eqbench.report.html.document import (
     Beside,
     Block,
     Cell,
+    Chart,
     Command,
     Facts,
     Prose,
@@ -23,13 +31,13 @@ from eqbench.report.html.document import (
     Title,
     document,
 )
-from eqbench.report.html.tracks import GameFacts, GameTracks, Material, PublishedSet, collect
-from eqbench.report.naming import is_cluster, label, listing, marks, order
+from eqbench.report.html.material import GameFacts, GameTracks, Material, Track, collect
+from eqbench.report.naming import handed_over, kind_of_match, listing, spread
 from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Report, Row, all_cells
-from eqbench.report.rows import Table as Rows
-from eqbench.report.terminal import mebibytes, seconds
+from eqbench.report.rows import Table as Rows_
+from eqbench.report.terminal import mebibytes, seconds, small
 from eqbench.store.run_folder import EXPERIMENT
-from eqbench.store.schema import Status
+from eqbench.store.schema import CellRecord, Status
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import printable, printable_lines
 
@@ -47,160 +55,337 @@ MEANINGS: dict[Status, str] = {
     "refuted": "it claimed what the verifier contradicts",
     "interrupted": "was running when the run was stopped",
 }
-
-
-_KINDS = (
-    "A name says in which published set a profile is, and what stands behind it is the figure by "
-    "which members of the set are told apart. Strict: every published constraint holds within "
-    "1e-7, also where play does not lead. On path: play goes as published, the behavior "
-    "elsewhere differs."
-)
-_CLUSTERS = (
-    "cluster:k: in no published set, with a regret up to 1e-6 of the payoff range; profiles that "
-    "are alike share a number, which is given within the run and says nothing else."
-)
-
-
-def naming_notes(games: Sequence[GameTracks]) -> list[Block]:
-    """Where the sets that occur were published, and what the marks mean; empty without names."""
-    records = [track.entry.record for game in games for track in game.tracks]
-    everything: set[str] = set()
-    pairs = []
-    for game in games:
-        items = (item for track in game.tracks for item in track.entry.record.equilibria)
-        names = {item.identity["name"] for item in items if item.identity}
-        everything |= names
-        if lines := _published_lines([known for known in game.sets if known.name in names]):
-            pairs.append((game.short, lines))
-    if not everything:
-        return []
-    notes = [text for text in marks(map(label, records)) if not text.startswith("cluster")]
-    kinds = [_KINDS] if any(not is_cluster(name) for name in everything) else []
-    clusters = [_CLUSTERS] if any(map(is_cluster, everything)) else []
-    blocks: list[Block] = [Facts(pairs)] if pairs else []
-    return [*blocks, Prose((*kinds, *clusters, *notes), small=True)]
-
-
-def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
-    """Sources with the names of their sets, then symbols."""
-    by_source: dict[str, list[str]] = {}
-    by_symbol: dict[tuple[str, str], list[str]] = {}
-    for each in sorted(known, key=lambda each: order(each.name)):
-        by_source.setdefault(each.source, []).append(each.name)
-        for symbol in each.symbols.items():
-            by_symbol.setdefault(symbol, []).append(each.name)
-    found = [symbol for symbol, _ in by_symbol]
-    lines = [f"{', '.join(names)}: {source}" for source, names in by_source.items()]
-    for (letter, meaning), names in by_symbol.items():
-        where = f", in {', '.join(names)}" if found.count(letter) > 1 else ""
-        lines.append(f"{letter} is {meaning}{where}")
-    return lines
-
-
-_UNKNOWN = "–"
-
-
-def repetition(run: StoredRun) -> list[Block]:
-    """What a run was asked for as an experiment, and the command that repeats it."""
-    file = run.path / EXPERIMENT
-    try:
-        text = read_file(file).decode()
-    except (OSError, UnicodeDecodeError):
-        return []  # a version before experiments wrote it
-    return [
-        Command("the same run again", f"eqbench run {printable(shlex.quote(str(file)))}"),
-        Command("which is this experiment", printable_lines(text)),
-    ]
-
-
-def overview(run: StoredRun, _: int) -> list[Block]:
-    """What a run was asked for, what came of it, and the commands for it."""
-    request, cells = run.plan["request"], run.cells
-    statuses = Counter(cell.status for cell in cells)
-    came = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
-    spent = sum(cell.elapsed_s or 0.0 for cell in cells)
-    setup = sum(cell.setup_s or 0.0 for cell in cells)
-    target = "max regret 1e-10 of the payoff range"
-    if (given := request.get("target")) is not None:
-        target = f"max regret {given:g}" if given else "none: the whole budget is used"
-    pairs = [
-        ("run", str(run.path)),
-        ("started", _text(run.plan.get("created")).replace("T", " ").replace("+00:00", " UTC")),
-        ("games", _text(_asked(run, "games", [cell.game for cell in cells]))),
-        ("solvers", _text(_asked(run, "solvers", [cell.solver for cell in cells]))),
-        ("seeds", _text(request.get("seeds"))),
-        ("limits per cell", _limits(request)),
-        ("target", target),
-        ("cells", f"{len(run.finished)} of {run.planned} finished" + (f": {came}" if came else "")),
-        ("time", f"{seconds(spent)} of solving, {seconds(setup)} of set-up, all cells together"),
-    ]
-    folder = shlex.quote(str(run.path))
-    return [
-        Facts([(name, value) for name, value in pairs if value not in ("", _UNKNOWN)]),
-        *repetition(run),
-        Command("go on where it stopped", f"eqbench run --resume {folder}"),
-    ]
-
-
-def _asked(run: StoredRun, name: str, found: Sequence[str]) -> Any:
-    """What the request says while cells are missing, else what is there."""
-    asked = run.plan["request"].get(name)
-    return asked if run.missing and asked else [*dict.fromkeys(found)] or asked
-
-
-def provenance(run: StoredRun, place: int) -> list[Block]:
-    """Machine, packages, thread settings and keys of a run."""
-    plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
-    machine, asked = run.plan.get("environment") or {}, {"request": run.plan["request"]}
-    pairs = []
-    for name, value in (plan | machine | asked).items():
-        text = mebibytes(value) if name.endswith("_bytes") else _text(value)
-        if isinstance(value, Mapping):
-            text = ", ".join(f"{key} {_text(item)}" for key, item in value.items())
-        pairs.append((name.removesuffix("_bytes").replace("_", " "), text))
-    return [Facts(pairs), _keys(run, f"keys-{place}")]
-
-
-def _keys(run: StoredRun, name: str) -> Table:
-    titles = ("key", "game", "solver", "seed", "version of solver")
-    columns = [Column(title, "count" if title == "seed" else "text") for title in titles]
-    rows = []
-    for cell in run.cells:
-        seed = Cell("" if cell.seed is None else str(cell.seed), cell.seed)
-        specs = (Cell(printable(spec)) for spec in (cell.game_spec, cell.solver_spec))
-        rows.append([Cell(cell.key), *specs, seed, Cell(printable(cell.solver_version))])
-    caption = (
-        "A key is a hash of everything a result may depend on: the content of the game, the solver "
-        "with its options, version and source, seed and limits. Cells of equal keys are the same "
-        "piece of work."
-    )
-    return Table(name, columns, rows, caption, "Keys of cells")
-
-
-def _limits(request: Mapping[str, Any]) -> str:
-    formats: dict[str, Callable[[Any], str]] = {
-        "timeout_s": "{:g} s of solving".format,
-        "setup_timeout_s": "{:g} s of set-up".format,
-        "memory_bytes": mebibytes,
-        "iterations": "{:,} iterations".format,
-        "threads": lambda count: "1 thread" if count == 1 else f"{count} threads",
-        "jobs": "{} at a time".format,
-    }
-    given = ((request.get(name), text) for name, text in formats.items())
-    return ", ".join(text(value) for value, text in given if value is not None)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return printable(", ".join(map(str, value))) or "none"
-    return _UNKNOWN if value is None else printable(str(value))
-
-
+_MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
+_MOST_EQUILIBRIA = 8  # columns of a matrix
+_MOST_STRATEGY_BYTES = 450_000  # of a page that is to stay below two million
+_SHARES = 10_000  # a frequency is an integer, in parts of this
 _FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
+_SIGNS = {"refuted": "✗", "exactly": "✓✓", "verified": "✓", "nothing": ""}
+_MATRIX = (
+    "Numbers of equilibria found, or in how many seeds, with where in a published family they "
+    "are. ✓ measured by the verifier, ✓✓ measured exactly, in integers; "
+    "✗ a claim refuted. Time is that of solving until the target was reached."
+)
+_KINDS = (
+    "Strict: every published constraint holds within 1e-7, also where play does not lead. On "
+    "path (*): play goes as published, the behavior elsewhere differs.",
+    "cluster:k is an equilibrium in no published set; profiles that are alike share a number, "
+    "which is given within the run and says nothing else.",
+)
+
+
+def tone(status: str) -> str:
+    """Which of the page's colors a status has: ``good``, ``fair``, ``bad`` or ``idle``."""
+    if status in ALARMING:
+        return "bad"
+    return {"ok": "good", "unsupported": "idle", "unavailable": "idle"}.get(status, "fair")
+
+
+def report_page(
+    runs: Sequence[StoredRun],
+    facts: Mapping[str, GameFacts],
+    groups: Mapping[str, Sequence[str]] | None = None,
+    *,
+    summarize: bool = False,
+    place: Path | None = None,
+) -> str:
+    """The page as text; the same runs and facts give the same text.
+
+    Parameters
+    ----------
+    facts : of games by canonical spec; what is missing costs only what they are for
+    groups : solvers that a word such as ``all`` stands for in what a run was asked for, by word
+    summarize : whether to add tables with one row per game and solver over all seeds
+    place : folder that the page is for, so that it can link to the files of runs beside it
+    """
+    material = collect(runs, facts, groups)
+    data, report = datasets(material), report_on(runs, every_matrix=True)
+    solvers = list(dict.fromkeys(t.solver for g in material.games for t in g.tracks if t.points))
+    players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
+    specs = {name: specification(name, solvers, players) for name in CHARTS}
+    charts = {name: Chart(name, spec) for name, spec in specs.items() if data[_rows(spec)]}
+    page = _Page(material, solvers, {game.short: k for k, game in enumerate(material.games)})
+    found = [table for table in report.tables if table.topic]
+    over_seeds = report_on(runs, summarize=True).tables if summarize else ()
+    parts: list[tuple[str, Iterable[Block | None]]] = [
+        ("What was found", page.first(charts.pop("regret", None), report)),
+        ("All cells", page.cells(report)),
+        (
+            "Equilibria",
+            [
+                _beside([charts.pop("payoffs", None)]),
+                *_small(payoff_notes(material)),
+                *page.names(),
+                *_tables(found, "found"),
+            ],
+        ),
+        (
+            "Solvers compared",
+            [_beside(charts.pop(n, None) for n in ("targets", "profile", "pairs"))],
+        ),
+        ("Over seeds", _tables([table for table in over_seeds if not table.topic], "summary")),
+        ("Cost", [_beside(charts.values())]),
+        ("What was run", _headed(runs, _provenance)),
+    ]
+    sections = [
+        Section(title, blocks)
+        for title, given in parts
+        if (blocks := [block for block in given if block is not None])
+    ]
+    names = list(dict.fromkeys(game.short for game in material.games))
+    more = [f"{', '.join(names[:4])} and {len(names) - 4} more"] if len(names) > 5 else names
+    title = f"eqbench on {', '.join(more)}" if names else "eqbench report"
+    values = _data(runs, material, place) | {
+        "solvers": _looks(solvers),
+        "datasets": {name: _columns(rows) for name, rows in data.items()},
+    }
+    return document(title, sections, lead=report.answer, data=values)
+
+
+def _rows(spec: Mapping[str, Any]) -> str:
+    """Dataset without which there is nothing to draw."""
+    name: str = spec["usermeta"]["rows"]
+    return name
+
+
+def _looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
+    style = looks(solvers)
+    dashes = [" ".join(map(str, dash)) if dash[1] else "" for dash in style["strokeDash"]]
+    columns = zip(solvers, style["color"], style["shape"], dashes, strict=True)
+    return [
+        {"name": name, "look": {"color": color, "shape": shape, "dash": dash}}
+        for name, color, shape, dash in columns
+    ]
+
+
+def _columns(rows: Rows) -> dict[str, Any]:
+    """Rows as columns and values, which takes half the space."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
+
+
+def _beside(blocks: Iterable[Block | None]) -> Beside | None:
+    known = [block for block in blocks if block is not None]
+    return Beside(known) if known else None
+
+
+def _small(notes: Sequence[str]) -> list[Prose]:
+    return [Prose(notes, small=True)] if notes else []
+
+
+class _Page:
+    """Blocks about the cells of some runs.
+
+    `solvers` are those that charts show, `games` the places of games in the data of the page.
+    """
+
+    def __init__(
+        self, material: Material, solvers: Sequence[str], games: Mapping[str, int]
+    ) -> None:
+        self.material, self.games = material, games
+        self.place = {solver: k for k, solver in enumerate(solvers)}
+
+    def key(self, solver: str) -> dict[str, Any]:
+        """What ties a row to the solver in charts."""
+        return {"solver": self.place[solver]} if solver in self.place else {}
+
+    def first(self, chart: Chart | None, report: Report) -> Iterator[Block | None]:
+        """The screen that has the answer: who found what, how good, how fast."""
+        if not self.material.entries:
+            yield Prose(("No cell has finished yet.",))
+        games = [game for game in self.material.games if game.tracks]
+        matrices = [self.matrix(game) for game in games]
+        if len(self.material.games) > 1 or any(game.awaited for game in self.material.games):
+            yield _beside([self.overview(), chart])
+            yield from matrices
+        else:
+            yield _beside([*matrices, chart])
+        yield from _small([*report.notes, *self.unread()])
+
+    def overview(self) -> Table:
+        """What became of every solver on every game."""
+        games = self.material.games
+        named = (name for g in games for name in (*(t.solver for t in g.tracks), *g.awaited))
+        solvers = list(dict.fromkeys(named))
+        rows = []
+        for solver in solvers:
+            cells = [Cell(printable(solver))]
+            for game in games:
+                own = [track for track in game.tracks if track.solver == solver]
+                waits = "not run yet" if solver in game.awaited else "not run"
+                cells.append(_outcome(own) if own else Cell(waits, None, kind="idle"))
+            rows.append(cells)
+        return Table(
+            "status",
+            [SOLVER, *(Column(game.short) for game in games)],
+            rows,
+            "Time to the target where it was reached, else the smallest max regret. ✓ measured by "
+            "the verifier, ✓✓ exactly, ✗ a claim refuted. Point at a cell for its reason.",
+            "Every solver on every game",
+            keys=[self.key(solver) for solver in solvers],
+        )
+
+    def matrix(self, game: GameTracks) -> Table:
+        """Which solver found which equilibria of a game, how good and how fast."""
+        track_of = {id(track.entry): track for track in game.tracks}
+        entries = arranged([t.entry for t in game.tracks if t.entry.record.status not in ABSENT])
+        groups: dict[str, list[Track]] = {}
+        for entry in entries:
+            groups.setdefault(track_of[id(entry)].solver, []).append(track_of[id(entry)])
+        everything = equilibria(entries)
+        near = [item for item in everything if item.is_near]
+        known = [item for item in everything if not item.is_near]
+        shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
+        columns = [
+            SOLVER,
+            Column("status", "status"),
+            Column("best regret", "small", "best\nregret"),
+            Column("time to target", "seconds", "time to\ntarget"),
+            *(Column(item.title, "count", item.title.replace(":", ":\n", 1)) for item in shown),
+            *([Column(f"{len(others)} more", "count")] if others else []),
+            *([Column("only near")] if near else []),
+        ]
+        rows = []
+        for solver, own in groups.items():
+            regrets = [r for t in own if (r := t.entry.record.max_regret) is not None]
+            times = sorted(t.time_to(t.entry.record.target or 0.0) for t in own)
+            time = times[len(times) // 2]
+            reached = any(reached_target(t.entry.record) for t in own) and time < float("inf")
+            ours = [track.entry for track in own]
+            rows.append(
+                [
+                    Cell(printable(solver)),
+                    _status(own),
+                    _number(min(regrets, default=None), "small"),
+                    _number(time if reached else None, "seconds"),
+                    *(_finds(ours, [item]) for item in shown),
+                    *([_finds(ours, others)] if others else []),
+                    *([_near(ours, near)] if near else []),
+                ]
+            )
+        title = game.title if len(self.games) > 1 else "Equilibria that each solver found"
+        keys = [self.key(solver) for solver in groups]
+        place = str(self.games[game.short]) if len(self.games) > 1 else ""
+        name = f"matrix-{self.games[game.short] + 1}"
+        return Table(name, columns, rows, _MATRIX, title, keys=keys, game=place)
+
+    def cells(self, report: Report) -> list[Block | None]:
+        """One row for each cell, which opens to its candidates."""
+        entries = self.material.entries
+        if not entries:
+            return []
+        by_place = {t.place: t for game in self.material.games for t in game.tracks}
+        table = page_table(
+            all_cells(entries),
+            "results",
+            caption="P1, P2, … are payoffs. Choose a row to see all that its cell found, a heading "
+            "to sort by it.",
+            filters=("game", "status", "solver"),
+            hints=[entry.record.reason for entry in entries],
+        )
+        keys = [self.key(by_place[k].solver) | {"cell": k} for k in range(len(entries))]
+        occurring = {entry.record.status for entry in entries}
+        said = "; ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in occurring)
+        reasons: list[tuple[str, Sequence[str]]] = [
+            (own.title.partition(" = ")[0], [own.title, *own.notes])
+            for own in report.tables
+            if own.notes and not own.topic
+        ]
+        more: list[Block] = [Title("Reasons and notes"), Facts(reasons)] if reasons else []
+        return [replace(table, keys=keys), Prose((f"Statuses – {said}.",), small=True), *more]
+
+    def names(self) -> list[Block]:
+        """Where the sets that occur were published; empty without names."""
+        pairs = []
+        records = [entry.record for entry in self.material.entries]
+        names = {i.identity["name"] for r in records for i in r.equilibria if i.identity}
+        for game in self.material.games:
+            by_source: dict[str, list[str]] = {}
+            symbols: dict[str, list[str]] = {}
+            for known in (known for known in game.sets if known.name in names):
+                by_source.setdefault(known.source, []).append(known.name)
+                for letter, meaning in known.symbols.items():
+                    symbols.setdefault(f"{letter} is {meaning}", []).append(known.name)
+            lines = [f"{', '.join(own)}: {source}" for source, own in by_source.items()]
+            lines += [f"{text}, in {', '.join(own)}" for text, own in symbols.items()]
+            pairs += [(game.short, lines)] if lines else []
+        return [*([Facts(pairs)] if pairs else []), *(_small(_KINDS) if names else [])]
+
+    def unread(self) -> list[str]:
+        """A note on the cells whose snapshots cannot be read."""
+        tracks = [track for game in self.material.games for track in game.tracks if track.unread]
+        names = " ".join(listing([cell_name(track.entry.record) for track in tracks]))
+        text = (
+            f"Snapshots cannot be read of {names}: their files are missing from the folder traces "
+            "of the run, or damaged. Only what these cells ended with is drawn."
+        )
+        return [text] if tracks else []
+
+
+def _records(tracks: Sequence[Track]) -> list[CellRecord]:
+    return [track.entry.record for track in tracks]
+
+
+def _status(tracks: Sequence[Track]) -> Cell:
+    """What became of the cells of a solver, alarms first, and how they were verified."""
+    records = _records(tracks)
+    statuses = Counter(record.status for record in records)
+    ranks = {"bad": 2, "good": 1}
+    shown = max(statuses, key=lambda status: (ranks.get(tone(status), 0), statuses[status]))
+    kind = tone(shown) if len(statuses) == 1 or tone(shown) == "bad" else "fair"
+    share = f" {statuses[shown]}/{len(records)}" if len(statuses) > 1 else ""
+    reasons = dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)
+    text = f"{shown}{share} {_SIGNS[_verification(records)]}".strip()
+    return Cell(text, hint=printable("; ".join(reasons)), kind=kind)
+
+
+def _outcome(tracks: Sequence[Track]) -> Cell:
+    """Status with the time to the target, or else the smallest regret."""
+    cell, records = _status(tracks), _records(tracks)
+    times = sorted(track.time_to(track.entry.record.target or 0.0) for track in tracks)
+    regrets = [record.max_regret for record in records if record.max_regret is not None]
+    more = ""
+    if all(map(reached_target, records)) and times[-1] < float("inf"):
+        more = f" {seconds(times[len(times) // 2])}"
+    elif regrets:
+        more = f" {small(min(regrets))}"
+    return replace(cell, text=cell.text + more)
+
+
+def _verification(records: Sequence[CellRecord]) -> str:
+    if any(record.status == "refuted" for record in records):
+        return "refuted"
+    if all(record.equilibria and record.equilibria[0].exact for record in records):
+        return "exactly"
+    return "verified" if any(record.equilibria for record in records) else "nothing"
+
+
+def _finds(entries: Sequence[Entry], items: Sequence[Found]) -> Cell:
+    """How many of some equilibria a solver found, or in how many of its cells, and where."""
+    own = {id(entry) for entry in entries}
+    cells = [members for item in items for entry, members in item.cells if id(entry) in own]
+    if not cells:
+        return Cell("·", None, kind="faint")
+    members = [member for each in cells for member in handed_over(each)]
+    where = spread([member.identity for member in members]) if len(items) == 1 else ""
+    number = len(cells) if len(entries) > 1 else len(members)
+    text = f"{number}/{len(entries)}" if len(entries) > 1 else str(number)
+    return Cell(f"{text}\n{where}".strip(), number, kind="good")
+
+
+def _near(entries: Sequence[Entry], items: Sequence[Found]) -> Cell:
+    """What a solver only came near, with none of its candidates on the path of any."""
+    own = {id(entry) for entry in entries}
+    names = [item.name for item in items if any(id(entry) in own for entry, _ in item.cells)]
+    return Cell(", ".join(names) or "·", kind="faint")
+
+
+def _number(value: float | None, kind: Kind) -> Cell:
+    return Cell("–", None) if value is None else Cell(_FORMATS[kind](value), value)
 
 
 def page_table(
-    table: Rows,
+    table: Rows_,
     name: str,
     *,
     title: str = "",
@@ -218,17 +403,11 @@ def page_table(
     """
     split = table.with_payoff_columns("P")
     columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
-    return Table(
-        name=name,
-        columns=columns,
-        rows=[
-            [_cell(row, column, hint) for column in columns]
-            for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
-        ],
-        caption=caption,
-        title=title,
-        filters=filters,
-    )
+    rows = [
+        [_cell(row, column, hint) for column in columns]
+        for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
+    ]
+    return Table(name, columns, rows, caption, title, filters)
 
 
 def _cell(row: Row, column: Column, hint: str) -> Cell:
@@ -236,117 +415,19 @@ def _cell(row: Row, column: Column, hint: str) -> Cell:
     if value is None:
         return Cell("" if column.identifies else "–", None)
     if column.kind == "status":
-        return Cell(value, hint=hint, kind=views.tone(value))
+        return Cell(value, hint=printable(hint), kind=tone(value))
     if not column.numeric:
-        return Cell(printable(" ".join(value) if column.kind == "words" else str(value)))
+        return Cell(printable(value if isinstance(value, str) else " ".join(value)))
+    if isinstance(value, str):
+        return Cell(value)
     if value == 0 and column.title in row.exact:
         return Cell("0 exactly", value)
-    if value == 0 and column.kind == "small":
-        return Cell("0", value)
     is_faint = value == 0 and not column.identifies
     return Cell(_FORMATS.get(column.kind, str)(value), value, kind="faint" if is_faint else "")
 
 
-_MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
-
-
-def report_page(
-    runs: Sequence[StoredRun],
-    facts: Mapping[str, GameFacts],
-    groups: Mapping[str, Sequence[str]] | None = None,
-    *,
-    summarize: bool = False,
-) -> str:
-    """The page as text; the same runs and facts give the same text.
-
-    Parameters
-    ----------
-    facts : of games by canonical spec; what is missing costs only what they are for
-    groups : solvers that a word such as ``all`` stands for in what a run was asked for, by word
-    summarize : whether to add tables with one row per game and solver over all seeds
-    """
-    material = collect(runs, facts, groups)
-    report = report_on(runs, every_matrix=True)
-    games = material.games
-    trials = views.common_trials(games)
-    notes = [Prose(report.notes, small=True)] if report.notes else []
-    shares = [views.ecdf(games, trials), *views.performance_profiles(games, trials)]
-    over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    matrices = [table for table in report.tables if table.topic]
-    found = _tables(matrices, "matrix", matrices[0].legend) if matrices else []
-    parts: list[tuple[str, Iterable[Block]]] = [
-        ("What was run", [*_headed(runs, "run", overview), *notes]),
-        ("Comparison", _comparison(material, report)),
-        ("Over seeds", _tables(over_seeds.tables, "summary", over_seeds.legend)),
-        ("Status and verification", [views.heatmap(games)] if games else []),
-        ("Convergence", [*views.curves(games), *_unread(games)]),
-        ("Targets reached", [*_beside(shares), *views.why_not_all(games, trials)]),
-        (
-            "Equilibria",
-            [*naming_notes(games), *found[:1], *_beside(found[1:]), *views.payoff_scatters(games)],
-        ),
-        ("Cost", _beside([views.memory(games), views.times(games)])),
-        ("Provenance", _headed(runs, "provenance", provenance)),
-    ]
-    sections = [Section(title, blocks) for title, given in parts if (blocks := list(given))]
-    names = list(dict.fromkeys(game.short for game in games))
-    more = [f"{', '.join(names[:4])} and {len(names) - 4} more"] if len(names) > 5 else names
-    title = f"eqbench on {', '.join(more)}" if names else "eqbench report"
-    return document(title, sections, lead=[_lead(runs, material)], data=_data(runs, material))
-
-
-def _lead(runs: Sequence[StoredRun], material: Material) -> str:
-    planned, missing = sum(run.planned for run in runs), sum(run.missing for run in runs)
-    counts = {"game": len(material.games), "solver": len(material.looks), "cell": planned}
-    said = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
-    finished = f", {planned - missing} of them finished" if missing else ""
-    return (
-        f"{said}{finished}. Regrets are measured on the game tree by a verifier that shares no "
-        "arithmetic with the solvers. Point at or choose a solver in a legend to see it alone in "
-        "all figures."
-    )
-
-
-def _comparison(material: Material, report: Report) -> list[Block]:
-    if not material.entries:
-        return [Prose(("No cell has finished yet.",))]
-    cells = all_cells(material.entries)
-    payoffs = "P1, P2, … are payoffs." if cells.players else ""
-    table = page_table(
-        cells,
-        "results",
-        caption=" ".join(filter(None, (cells.legend, payoffs, "Choose a heading to sort by it."))),
-        filters=("game", "status", "solver"),
-        hints=[entry.record.reason for entry in material.entries],
-    )
-    occurring = {entry.record.status for entry in material.entries}
-    said = "; ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in occurring)
-    reasons: list[tuple[str, Sequence[str]]] = [
-        (own.title.partition(" = ")[0], [own.title, *own.remarks])
-        for own in report.tables
-        if own.remarks and not own.topic
-    ]
-    more: list[Block] = [Title("Reasons and notes"), Facts(reasons)] if reasons else []
-    return [table, Prose((f"Statuses – {said}.",), small=True), *more]
-
-
-def _unread(games: Sequence[GameTracks]) -> list[Block]:
-    """A note on the cells whose snapshots cannot be read."""
-    cells = [track.entry.record for game in games for track in game.tracks if track.unread]
-    if not cells:
-        return []
-    names = " ".join(listing([cell_name(cell) for cell in cells]))
-    text = (
-        f"Snapshots cannot be read of {names}: their files are missing from the folder traces of "
-        "the run, or damaged. Only what these cells ended with is drawn, and counts among the "
-        "targets reached."
-    )
-    return [Prose((text,), small=True)]
-
-
-def _tables(tables: Sequence[Rows], name: str, legend: str) -> list[Block]:
-    """Tables below their legend; empty without any."""
-    shown = (
+def _tables(tables: Sequence[Rows_], name: str) -> list[Block]:
+    return [
         page_table(
             table,
             f"{name}-{place}",
@@ -354,37 +435,159 @@ def _tables(tables: Sequence[Rows], name: str, legend: str) -> list[Block]:
             caption="\n".join(table.remarks),
         )
         for place, table in enumerate(tables, 1)
-    )
-    return [Prose((legend,)), *shown] if tables else []
+    ]
 
 
 def _headed(
-    runs: Sequence[StoredRun], name: str, blocks: Callable[[StoredRun, int], list[Block]]
+    runs: Sequence[StoredRun], blocks: Callable[[StoredRun, int], Iterable[Block]]
 ) -> Iterator[Block]:
     """Blocks about each run, with its path where there are several."""
     for place, run in enumerate(runs, 1):
         if len(runs) > 1:
-            yield Title(str(run.path), f"{name}-{place}")
+            yield Title(str(run.path), f"run-{place}")
         yield from blocks(run, place)
 
 
-def _beside(blocks: Sequence[Any]) -> list[Block]:
-    known = [block for block in blocks if block is not None]
-    return [Beside(known)] if known else []
+def repetition(run: StoredRun) -> list[Block]:
+    """What a run was asked for as an experiment, and the command that repeats it."""
+    file = run.path / EXPERIMENT
+    try:
+        text = read_file(file).decode()
+    except (OSError, UnicodeDecodeError):
+        return []  # a version before experiments wrote it
+    return [
+        Command("the same run again", f"eqbench run {printable(shlex.quote(str(file)))}"),
+        Command("which is this experiment", printable_lines(text)),
+    ]
 
 
-def _data(runs: Sequence[StoredRun], material: Material) -> dict[str, Any]:
+def _provenance(run: StoredRun, place: int) -> Iterator[Block]:
+    """What was asked for, where it ran, and the keys of cells."""
+    spent = sum(cell.elapsed_s or 0.0 for cell in run.cells)
+    setup = sum(cell.setup_s or 0.0 for cell in run.cells)
+    facts: dict[str, Any] = {
+        "run": str(run.path),
+        "cells": f"{len(run.finished)} of {run.planned} finished",
+        "time": f"{seconds(spent)} of solving, {seconds(setup)} of set-up, all cells together",
+        **run.plan["request"],
+        **{k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")},
+        **(run.plan.get("environment") or {}),
+    }
+    pairs = [
+        (name.removesuffix("_bytes").removesuffix("_s").replace("_", " "), _text(name, value))
+        for name, value in facts.items()
+        if value is not None
+    ]
+    resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
+    yield from [*repetition(run), Command("go on where it stopped", resume), Facts(pairs)]
+    titles = ("key", "game", "solver", "seed", "version of solver")
+    rows = [
+        [
+            Cell(cell.key),
+            *(Cell(printable(spec)) for spec in (cell.game_spec, cell.solver_spec)),
+            Cell("" if cell.seed is None else str(cell.seed), cell.seed),
+            Cell(printable(cell.solver_version)),
+        ]
+        for cell in run.cells
+    ]
+    caption = (
+        "A key is a hash of everything a result may depend on: the content of the game, the solver "
+        "with its options, version and source, seed and limits. Cells of equal keys are the same "
+        "piece of work."
+    )
+    yield Table(f"keys-{place}", [*map(Column, titles)], rows, caption, "Keys of cells")
+
+
+def _text(name: str, value: Any) -> str:
+    if name.endswith("_bytes"):
+        return mebibytes(value)
+    if isinstance(value, Mapping):
+        value = [f"{key} {item}" for key, item in value.items() if item is not None]
+    if isinstance(value, list | tuple):
+        return printable(", ".join(map(str, value))) or "none"
+    return printable(str(value)) + " s" * name.endswith("_s")
+
+
+def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
+    names, run_of = run_names(runs), dict(zip(run_names(runs), runs, strict=True))
+    cells = [
+        {"run": entry.run, "candidates": len(entry.record.equilibria)}
+        | entry.record.to_json()
+        | {
+            "equilibria": [
+                asdict(item) | {"match": kind_of_match(item.identity) if item.identity else None}
+                for item in entry.record.equilibria[:_MOST_LISTED]
+            ],
+            "command": shlex.join(
+                ["eqbench", "show", str(run_of[entry.run].path), cell_name(entry.record)]
+            )
+            + " --candidates",
+        }
+        for entry in material.entries
+    ]
     return {
         "schema": "eqbench.report/1",
         "runs": [
-            {"name": run.path.absolute().name, "planned": run.planned, "plan": run.plan}
-            for run in runs
+            {
+                "name": run.path.absolute().name,
+                "label": name,
+                "folder": _folder(run, place),
+                "planned": run.planned,
+                "plan": run.plan,
+            }
+            for name, run in zip(names, runs, strict=True)
         ],
-        "cells": [
-            {"run": entry.run, "candidates": len(entry.record.equilibria)}
-            | entry.record.to_json()
-            | {"equilibria": [asdict(item) for item in entry.record.equilibria[:_MOST_LISTED]]}
-            for entry in material.entries
+        "games": [
+            {"name": game.short, "information_sets": _add_strategies(game, cells, run_of)}
+            for game in material.games
         ],
+        "cells": cells,
     }
+
+
+def _folder(run: StoredRun, place: Path | None) -> str | None:
+    """Address of a run's folder from that of the page; None if it is not near it."""
+    if place is None:
+        return None
+    relative = os.path.relpath(run.path.resolve(), place.resolve())
+    return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
+
+
+def _add_strategies(
+    game: GameTracks, cells: Sequence[dict[str, Any]], run_of: Mapping[str, StoredRun]
+) -> list[Any]:
+    """Give cells the frequencies of their best candidates; return the information sets.
+
+    Each is a list of player, label, actions. The best candidates of all cells come first, and
+    what would make the page too large is left out.
+    """
+    sets: list[tuple[str, str, list[str]]] = []
+    spent, most = 0, _MOST_STRATEGY_BYTES * len(game.tracks) // max(len(cells), 1)
+    for rank in range(_MOST_LISTED):
+        for cell in (cells[track.place] for track in game.tracks):
+            item = cell["equilibria"][rank] if rank < len(cell["equilibria"]) else {}
+            if not item.get("profile") or spent > most:
+                continue
+            with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+                file = run_of[cell["run"]].path / item["profile"]
+                behavior = json.loads(read_file(file))["behavior"]
+                sets = sets or [
+                    (player, label, list(actions))
+                    for player, own in behavior.items()
+                    for label, actions in own.items()
+                ]
+                shares = [
+                    round(_SHARES * _share(behavior[player][label].get(action, 0)))
+                    for player, label, actions in sets
+                    for action in actions
+                ]
+                spent += len(str(shares))
+                if spent <= most:
+                    cell.setdefault("strategies", [None] * len(cell["equilibria"]))[rank] = shares
+    return sets
+
+
+def _share(value: float | str) -> float:
+    numerator, _, denominator = str(value).partition("/")
+    return float(numerator) / float(denominator or 1)
