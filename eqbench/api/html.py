@@ -15,8 +15,7 @@ from eqbench.errors import EqbenchError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report.exports import report_on
-from eqbench.report.rows import Table
-from eqbench.report.terminal import cell
+from eqbench.report.rows import Table, text_of
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Verification
@@ -139,7 +138,7 @@ def _picture(svg: str) -> Markup:
 def _table(table: Table, only: Sequence[str] = ()) -> Markup:
     """A table of a report with the lines above it; `only` some of its columns, if named."""
     columns = [column for column in table.columns if not only or column.title in only]
-    rows = [[cell(row, column).plain for column in columns] for row in table.rows]
+    rows = [[text_of(row, column) for column in columns] for row in table.rows]
     lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
     grid = _grid([column.title for column in columns], rows) if rows else Markup()
     topic = f": {table.topic}" if table.topic else ""

@@ -159,8 +159,7 @@ class Run(Displayed, Sequence[CellRecord]):
         from eqbench.report.charts import chart
 
         specs = dict.fromkeys(record.game_spec for record in self)
-        facts: Any = dict(game_facts(specs))
-        return Chart(chart(name, [self.stored], facts))
+        return Chart(chart(name, [self.stored], dict(game_facts(specs))))
 
 
 def run(

@@ -70,8 +70,8 @@ class ReportRequest(View):
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
     from eqbench.harness.reports import report_text, write_report, write_reports
-    from eqbench.report.exports import chosen, report_on
-    from eqbench.store.stored_run import read_runs
+    from eqbench.report.exports import report_on
+    from eqbench.store.stored_run import chosen, read_runs
 
     formats, out, summarize = request.formats, request.out, request.summary
     if not formats:

@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.entries import Entry, named, titled
+from eqbench.report.entries import Entry, titled
 from eqbench.report.equilibria import counts
 from eqbench.report.naming import listing
 from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
 from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord, Status
-from eqbench.store.stored_run import StoredRun, cell_name
+from eqbench.store.stored_run import StoredRun, cell_name, named
 
 # The numbers of a record that are compared, by the names that they have there.
 METRICS = (

@@ -218,13 +218,30 @@ def _small(value: float) -> str:
 
 # Values as bare numbers, for where the unit stands in the heading.
 FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "text": str,
+    "status": str,
+    "words": " ".join,
+    "names": ", ".join,
     "count": "{:,}".format,
     "small": _small,
     "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
+    "payoffs": lambda values: " ".join(map(FORMATS["payoff"], values)),
     "seconds": three_digits,
     "bytes": lambda value: f"{value / 2**20:.0f}",
     "ratio": "{:.2f}".format,
 }
+
+
+def text_of(row: Row, column: Column) -> str:
+    """Value in a column as text; a dash if there is none, nothing where it would say which row."""
+    value = row.values.get(column.title)
+    if value is None:
+        return "" if column.identifies else "–"
+    if column.kind == "number":
+        return value if isinstance(value, str) else format(value, column.layout)
+    return FORMATS[column.kind](value)
+
+
 GAME = Column("game", identifies=True)
 RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)
