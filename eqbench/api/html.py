@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from eqbench.api.runs import Run
 from eqbench.api.studies import StudyResult
 from eqbench.errors import EqbenchError
+from eqbench.model.facts import kind_of_game
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report.exports import report_on
@@ -21,6 +22,7 @@ from eqbench.store.schema import CellRecord
 from eqbench.verification import Verification
 
 MOST_DRAWN = 80  # nodes of a tree that is shown
+MOST_COMPILED = 20_000  # nodes of a game that is looked at closely for this
 MOST_ROWS = 60
 _SHOWN = (
     *("run", "game", "solver", "seed", "repeat", "status", "max regret", "found"),
@@ -47,6 +49,8 @@ def _game(game: Game) -> Markup:
     }
     if tree.payoffs.parameter:
         sizes["parameter"] = f"{tree.payoffs.parameter} = {tree.payoffs.value}"
+    if tree.n_nodes <= MOST_COMPILED:
+        sizes |= {name: _said(value) for name, value in kind_of_game(game).items()}
     drawing = _picture(draw_tree(tree, game.spec)) if tree.n_nodes <= MOST_DRAWN else Markup()
     return _headed(game.spec, _grid((), sizes.items()), drawing)
 
@@ -140,7 +144,7 @@ def _table(table: Table, only: Sequence[str] = ()) -> Markup:
     columns = [column for column in table.columns if not only or column.title in only]
     rows = [[text_of(row, column) for column in columns] for row in table.rows]
     lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
-    grid = _grid([column.title for column in columns], rows) if rows else Markup()
+    grid = _grid([column.title + column.unit for column in columns], rows) if rows else Markup()
     topic = f": {table.topic}" if table.topic else ""
     return _headed(table.title + topic, lines, grid)
 
@@ -165,6 +169,13 @@ def _number(value: Any) -> str:
     """Six significant digits, of what is not a short fraction."""
     text = str(value)
     return text if len(text) <= 12 and "." not in text else f"{float(Fraction(text)):.6g}"
+
+
+def _said(value: Any) -> str:
+    """A fact in words; None means that it is not so."""
+    if value is None or isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _payoffs(values: Sequence[float]) -> str:

@@ -23,12 +23,18 @@ from eqbench.report.exports import entries_of
 from eqbench.report.view import View
 from eqbench.store.results import load_equilibria, load_results, load_traces
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_games import game_of_runs
+from eqbench.store.stored_profiles import profile_file
 from eqbench.store.stored_run import read_run, run_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from eqbench.api.charts import Chart
+
+
+def _ignore(words: str) -> None:
+    """Say nothing of plugins that the run names."""
 
 
 class Run(Displayed, Sequence[CellRecord]):
@@ -111,13 +117,8 @@ class Run(Displayed, Sequence[CellRecord]):
             If it has none of this rank, or its game is not known here.
         """
         record = self.cell(cell) if isinstance(cell, str) else cell
-        if not 0 <= rank < len(record.equilibria):
-            raise UsageError(f"{record!r} has no profile of rank {rank}")
-        request = self.stored.plan["request"]
-        registry = default_registry().with_plugins(request.get("plugins") or ())
-        limit = {"max_nodes": request["max_nodes"]} if request.get("max_nodes") else {}
-        game = registry.load_game(record.game_spec, **limit)
-        return load_profile(game, self.path / str(record.equilibria[rank].profile))
+        game = game_of_runs([self.stored], record.game_spec, default_registry(), _ignore)
+        return load_profile(game, profile_file(self.stored, record, rank))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per cell, as :func:`eqbench.load_results`."""
@@ -143,7 +144,7 @@ class Run(Displayed, Sequence[CellRecord]):
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is no format; choose of {', '.join(SUFFIXES)}")
         view = request_from(View, "report", options)
-        text = report_text(format, [self.stored], view, summarize=bool(view.summarize))
+        text = report_text(format, [self.stored], view, summarize=view.summarize)
         return ReportText(text, format)
 
     def figure(self, name: str = "regret") -> Chart:

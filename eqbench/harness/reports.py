@@ -51,13 +51,13 @@ def write_report(file: Path, text: str) -> None:
 
 
 def report_text(
-    name: str, stored: Sequence[StoredRun], view: View = DEFAULT, *, summarize: bool
+    name: str, stored: Sequence[StoredRun], view: View = DEFAULT, *, summarize: bool | None
 ) -> str:
-    """Report on runs as text in a format."""
+    """Report on runs as text in a format; tables with `summarize` None as they fit the run."""
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
-        return page_of(stored, summarize=summarize)
+        return page_of(stored, summarize=bool(summarize))
     tables = report_on(stored, view, summarize=summarize)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
