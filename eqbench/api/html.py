@@ -57,7 +57,7 @@ def _game(game: Game) -> Markup:
 
 @html_of.register
 def _profile(profile: BehaviorProfile) -> Markup:
-    if profile.tree is None:
+    if profile.tree is None or profile.tree.n_nodes > MOST_COMPILED:
         return Markup("<pre>{}</pre>").format(repr(profile))
     rows = [
         (player, label, ", ".join(f"{action} {_number(value)}" for action, value in row.items()))

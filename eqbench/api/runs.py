@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -21,6 +23,7 @@ from eqbench.registry import default_registry
 from eqbench.report.answer import answer
 from eqbench.report.exports import entries_of
 from eqbench.report.view import View
+from eqbench.spec import split_specs
 from eqbench.store.results import load_equilibria, load_results, load_traces
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_games import game_of_runs
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def _ignore(words: str) -> None:
-    """Say nothing of plugins that the run names."""
+    """Do nothing with words."""
 
 
 class Run(Displayed, Sequence[CellRecord]):
@@ -168,6 +171,7 @@ def run(
     solvers: str | Iterable[str] | None = None,
     *,
     out: str | PathLike[str] | None = None,
+    tell: Callable[[str], None] = _ignore,
     **options: Any,
 ) -> Run:
     """Run an experiment as ``eqbench run`` does: every cell in a process of its own.
@@ -178,6 +182,7 @@ def run(
         an experiment
     solvers : one or several, or ``all``
     out : folder for the results; one that holds this run already is gone on with
+    tell : called with a line for each cell that ends, for example ``print``
     options : what an experiment file takes, such as ``seeds=5``, ``timeout=20``, ``memory="2GiB"``,
         ``plugins="mine.py"``; they replace what an experiment says
 
@@ -211,7 +216,37 @@ def run(
         changes = read_keywords(Request, "run", options)
         experiment, place = _experiment(games)
         experiment, out = experiment.with_changes(changes), out or place
-    return Run(carry_out(experiment, None if out is None else Path(out)))
+    parts = tuple(map(_with_modules, experiment.parts))
+    folder = None if out is None else Path(out)
+    return Run(carry_out(replace(experiment, parts=parts), folder, tell))
+
+
+def _with_modules(request: Request) -> Request:
+    """The request with the files of modules that have registered its games and solvers here.
+
+    Raises
+    ------
+    UsageError
+        If one was registered where there is no file that another process could import.
+    """
+    registry = default_registry().with_plugins(request.plugins)
+    specs = [spec for text in request.games for spec in split_specs(text)]
+    entries = [registry.game_entry(spec) for spec in specs]
+    for text in request.solvers:
+        entries += map(registry.solver_entry, registry.resolve_solvers(text))
+    files = list(request.plugins)
+    for entry in entries:
+        if entry.origin != "decorator":
+            continue
+        file = getattr(sys.modules.get(entry.module), "__file__", None)
+        if file is None or entry.module == "__main__":
+            raise UsageError(
+                f"the {entry.kind} {entry.name!r} is known in this process only, and cells run in "
+                "processes of their own; write it into a file (%%writefile in a notebook) and "
+                "import that, or solve here by eqbench.solve"
+            )
+        files.append(file)
+    return replace(request, plugins=tuple(dict.fromkeys(files)))
 
 
 def _experiment(given: Any) -> tuple[Experiment, str | None]:
