@@ -17,7 +17,6 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "numpydoc",
-    "sphinx_click",
     "sphinx_copybutton",
     "eqbench_reference",
 ]

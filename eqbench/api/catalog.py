@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eqbench.builtin import FOREIGN_GAMES
 from eqbench.errors import EqbenchError
+from eqbench.harness.scopes import obstacles, scopes
 from eqbench.model.game import Game
 from eqbench.plugins import Entry
 from eqbench.registry import Registry, default_registry
@@ -37,27 +38,30 @@ def list_solvers(
 
     `in_all` says whether the word ``all`` means it too, and `missing` names packages that it needs
     and that are not installed. If a game is given, `takes` says whether the solver takes it here,
-    and `reason` why not.
+    and `reason` why not. Otherwise columns say which kinds of games a solver takes, as it answers
+    for small games of each kind; they are empty for solvers of others.
 
     Examples
     --------
     >>> import eqbench
-    >>> solvers = eqbench.list_solvers("kuhn3")
-    >>> solvers.loc[["cfr_plus", "sequence_lp"], "takes"].tolist()
+    >>> eqbench.list_solvers().loc["lcp", "three or more players"]
+    'no'
+    >>> eqbench.list_solvers("kuhn3").loc[["cfr_plus", "sequence_lp"], "takes"].tolist()
     [True, False]
     """
+    import pandas as pd
+
     registry = default_registry().with_plugins(map(str, plugins))
     solvers = registry.solvers()
     frame = _frame(registry, solvers)
     frame["in_all"] = [entry.default_row for entry in solvers]
     frame["missing"] = [", ".join(entry.missing()) for entry in solvers]
-    if game is not None:
-        from eqbench.harness.scopes import obstacles
-
-        answers = obstacles(registry.load_game(game) if isinstance(game, str) else game, registry)
-        met = [answers[entry.name] for entry in solvers]
-        frame["takes"] = [obstacle is None for obstacle in met]
-        frame["reason"] = ["" if obstacle is None else obstacle[1] for obstacle in met]
+    if game is None:
+        return frame.join(pd.DataFrame.from_dict(scopes(registry), orient="index"))
+    answers = obstacles(registry.load_game(game) if isinstance(game, str) else game, registry)
+    met = [answers[entry.name] for entry in solvers]
+    frame["takes"] = [obstacle is None for obstacle in met]
+    frame["reason"] = ["" if obstacle is None else obstacle[1] for obstacle in met]
     return frame
 
 

@@ -26,7 +26,7 @@ from eqbench.report.entries import (
     solver_label,
     titled,
 )
-from eqbench.report.equilibria import counts, with_matrices
+from eqbench.report.equilibria import counts, equilibria_tables
 from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, cell_table
 from eqbench.report.view import DEFAULT, View
 from eqbench.store.results import result_columns, result_rows
@@ -176,8 +176,8 @@ def report_of(
             tables.append(summary(title, finished, timeouts))
         else:
             tables.append(cell_table(title, group, view))
-    report = Report(tuple(tables), answer=answer(entries))
-    return with_matrices(report, entries, always=every_matrix or bool(summarize))
+        tables += equilibria_tables(title, group, always=every_matrix or bool(summarize))
+    return Report(tuple(tables), answer=answer(entries))
 
 
 def report_on(

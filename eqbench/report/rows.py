@@ -134,7 +134,8 @@ class Table:
     @property
     def reading(self) -> tuple[str, ...]:
         """How to read its columns."""
-        return tuple(dict.fromkeys(note for column in self.columns for note in column.notes))
+        notes = (note for column in self.columns for note in column.notes if self.rows)
+        return tuple(dict.fromkeys(notes))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
@@ -201,7 +202,7 @@ def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[s
     mark = "" if profile.get("is_equilibrium", True) else " !"
     return {
         **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
-        "max regret": f"{profile['max_regret']:.1e}{mark}",
+        "max regret": FORMATS["small"](profile["max_regret"]) + mark,
         "identity": identity_text(profile.get("identity")) or None,
     }
 

@@ -18,6 +18,7 @@ from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, nearest
+from eqbench.harness.estimate import Estimate
 from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell
 from eqbench.harness.request import Request
@@ -247,15 +248,16 @@ class RangesFolder(StudyFolder):
             else:
                 for words in go_on(job, folder, NEVER_CACHED):
                     session.say(words)
-            rest = len(job.cells) - len(job.finished_in(folder))
+            finished = job.finished_in(folder)
+            rest = [cell for cell in job.cells if cell.key not in finished]
             if study.problem is not None:
                 job.cells = [
                     replace(cell, solver=replace(cell.solver, problem=study.problem))
                     for cell in job.cells
                 ]
             elif rest:
-                most_s = study.request.timeout_s * rest / min(study.request.jobs, rest)
-                session.say(f"{rest:,} optima to find: at most {seconds(most_s)} of solving")
+                most_s = Estimate(study.request.jobs).left_s(rest)
+                session.say(f"{len(rest):,} optima to find: up to {seconds(most_s)}")
             watch = _Watch(session, verbose=study.request.verbose)
             with suppress(KeyboardInterrupt):  # what there is makes a table
                 job.execute(folder, watch, interrupted=session.interrupted)
