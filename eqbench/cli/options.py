@@ -25,6 +25,7 @@ from eqbench.requests import (
     Integer,
     Kind,
     Spec,
+    StoredProfile,
     StoredRun,
     fields_of,
 )
@@ -275,13 +276,15 @@ class KindType(click.ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """What the kind may mean here; where nothing fits, the shell completes paths."""
-        from eqbench.cli.completion import cells, paths, runs, specs
+        from eqbench.cli.completion import cells, paths, profiles, runs, specs
 
         match self.kind:
             case Spec(what=what):
                 return specs(what, incomplete)
             case StoredRun():
                 return runs(incomplete)
+            case StoredProfile():
+                return profiles(incomplete)
             case Cell():
                 return cells(ctx.params.get("run"), incomplete)
             case Choice(words=words):

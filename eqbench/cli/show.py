@@ -25,8 +25,8 @@ class ShowRequest:
 
     run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]
     cell: Annotated[
-        str, Option("Cell of the run; without it they are listed.", CELL, argument=True)
-    ] = ""
+        str | None, Option("Cell of the run; without it they are listed.", CELL, argument=True)
+    ] = None
     rank: Annotated[
         int,
         Option(
@@ -56,7 +56,7 @@ def show(request: ShowRequest) -> None:
 
     stored = read_run(run_folder(request.run))
     say_notes(stored)
-    record = stored.cell(request.cell)
+    record = stored.cell(request.cell or "")
     if request.candidates:
         _list_candidates(record, as_json=request.as_json)
         return

@@ -126,9 +126,8 @@ def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
     for name in request.of:
         if name not in labels and name not in tree.players:
             raise UsageError(
-                f"--of {name}: there is no such player or action; "
-                f"{nearest(name, [*tree.players, *labels])} Write a player, such as P1, or player, "
-                'information set and action, such as "P3|3:KB|call"'
+                f"--of {name}: there is no such player or action, such as P1 or "
+                f'"P3|3:KB|call"; {nearest(name, [*tree.players, *labels])}'
             )
         if name in labels and len(tree.infoset_actions[_place(tree, name)[1]]) == 1:
             raise UsageError(f"--of {name}: this is the only action there, so its frequency is 1")
