@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
-from eqbench.report.html.datasets import Rows, datasets
-from eqbench.report.html.material import GameFacts, Material, collect
+from eqbench.report.charts.datasets import Rows, datasets
+from eqbench.report.charts.material import GameFacts, Material, collect
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 

@@ -86,7 +86,8 @@ def report(request: ReportRequest) -> None:
     if "csv" in formats:  # which has no place for notes
         say_notes(*stored)
     if page is not None:
-        write_report(page, report_text("html", stored, summarize=summarize))
+        text = report_text("html", stored, summarize=summarize, place=page.parent)
+        write_report(page, text)
         say(f"wrote {page}")
     elif out not in (None, STANDARD_OUTPUT):
         for file in write_reports(formats, stored, Path(str(out)), request, summarize=summarize):

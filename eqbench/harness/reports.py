@@ -9,9 +9,9 @@ from eqbench.equilibria import known_sets
 from eqbench.equilibria.catalog import meanings
 from eqbench.equilibria.extremes import payoff_ends
 from eqbench.errors import EqbenchError, UsageError
-from eqbench.registry import GROUPS, default_registry
+from eqbench.registry import default_registry
+from eqbench.report.charts.material import GameFacts, PublishedSet
 from eqbench.report.exports import report_on, results_csv, summary_csv
-from eqbench.report.html.material import GameFacts, PublishedPayoffs, PublishedSet
 from eqbench.report.html.page import report_page
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
@@ -35,7 +35,7 @@ def write_reports(
     """Write reports on runs in several formats into a folder and yield the files."""
     for name in formats:
         file = place / f"report.{SUFFIXES[name]}"
-        write_report(file, report_text(name, stored, view, summarize=summarize))
+        write_report(file, report_text(name, stored, view, summarize=summarize, place=place))
         yield file
 
 
@@ -51,29 +51,35 @@ def write_report(file: Path, text: str) -> None:
 
 
 def report_text(
-    name: str, stored: Sequence[StoredRun], view: View = DEFAULT, *, summarize: bool | None
+    name: str,
+    stored: Sequence[StoredRun],
+    view: View = DEFAULT,
+    *,
+    summarize: bool | None,
+    place: Path | None = None,
 ) -> str:
-    """Report on runs as text in a format; tables with `summarize` None as they fit the run."""
+    """Report on runs as text in a format, for a file in the folder `place`.
+
+    With `summarize` None a game with many cells of several seeds has a summary.
+    """
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
-        return page_of(stored, summarize=bool(summarize))
+        return page_of(stored, summarize=bool(summarize), place=place)
     tables = report_on(stored, view, summarize=summarize)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
     return markdown(tables) if name == "md" else latex(tables)
 
 
-def page_of(runs: Sequence[StoredRun], *, summarize: bool) -> str:
-    """Page about stored runs."""
-    registry = default_registry()
-    groups = {word: registry.resolve_solvers(word) for word in ("all", *GROUPS)}
+def page_of(runs: Sequence[StoredRun], *, summarize: bool, place: Path | None = None) -> str:
+    """Page about stored runs, for a file in the folder `place`."""
     specs = dict.fromkeys(cell.game_spec for run in runs for cell in run.cells)
-    return report_page(runs, dict(game_facts(specs)), groups, summarize=summarize)
+    return report_page(runs, dict(game_facts(specs)), summarize=summarize, place=place)
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
-    """Canonical specs with payoff scale and published payoffs, of games that eqbench ships.
+    """Canonical specs with payoff scale and published sets, of games that eqbench ships.
 
     Files may have changed since, and what a plugin does is not known, so neither is loaded.
     """
@@ -85,12 +91,9 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             game = registry.load_game(spec)
         except EqbenchError:  # another version ran it
             continue
-        sets = known_sets(game)
-        payoffs = [
-            PublishedPayoffs(known.name, ends) for known in sets if (ends := payoff_ends(known))
-        ]
-        sources = {}  # several pieces may be one set
-        for known in sets:
+        sets = []
+        for known in known_sets(game):
             symbols = {symbol(name): meaning for name, meaning in meanings(known).items()}
-            sources[known.name] = PublishedSet(known.name, known.source, symbols)
-        yield spec, GameFacts(game.tree.payoff_scale, tuple(payoffs), tuple(sources.values()))
+            ends = payoff_ends(known) or ()
+            sets.append(PublishedSet(known.name, known.source, symbols, ends))
+        yield spec, GameFacts(game.tree.payoff_scale, tuple(sets))

@@ -21,8 +21,8 @@ from report_pages import (
 )
 from stored_runs import cell, without_figures, write_run
 
+from eqbench.report.charts.material import collect
 from eqbench.report.html.document import Cell, Section, Table, document
-from eqbench.report.html.material import collect
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Column
 from eqbench.store.schema import CellRecord
@@ -118,7 +118,7 @@ def test_only_profiles_that_are_all_measured_exactly_have_a_sign_of_their_own(
     same = {"solver": first.solver, "solver_spec": first.solver_spec}
     records = proved, *(replace(other, **same) for other in others)
     page = read_page(report_page([read_run(write_run(tmp_path / "run", *records))], {}))
-    assert [row["status"].full_text for row in rows_of(page, "matrix-1")] == [sign]
+    assert [row["status"].full_text for row in rows_of(page, "matrix-0")] == [sign]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"no arrays"])

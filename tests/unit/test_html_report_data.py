@@ -11,8 +11,8 @@ import pytest
 from report_pages import KUHN3, data_of, ends_of, material_of, page_run, write_trace
 from stored_runs import cell, with_candidate, without_figures, write_run
 
-from eqbench.report.html.datasets import TARGETS, datasets, payoff_notes
-from eqbench.report.html.material import GameFacts, PublishedPayoffs, collect
+from eqbench.report.charts.datasets import TARGETS, datasets, payoff_notes
+from eqbench.report.charts.material import GameFacts, PublishedSet, collect
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -63,7 +63,7 @@ def test_payoff_scale_is_read_off_the_usual_target_and_facts_come_before(tmp_pat
 
 
 def test_equilibria_say_how_they_stand_to_what_is_published(tmp_path: Path) -> None:
-    facts = {KUHN3: GameFacts(6.0, (PublishedPayoffs("szafron:c11=0", SEGMENT),))}
+    facts = {KUHN3: GameFacts(6.0, (PublishedSet("szafron:c11=0", ends=SEGMENT),))}
     data = datasets(collect([read_run(page_run(tmp_path / "run"))], facts))
     family = [row for row in data["equilibria"] if "u3" in row]
     assert [row["match"] for row in family] == ["strict", "on path", "near", "no name"]
@@ -95,7 +95,7 @@ def test_payoffs_are_said_to_be_as_published_only_where_they_are(
     tmp_path: Path, first: float, other: float, said: str
 ) -> None:
     records = paid([first, -first]), paid([other, -other], "02", solver="other")
-    known = PublishedPayoffs("kuhn2", ((-1 / 18, 1 / 18),))
+    known = PublishedSet("kuhn2", ends=((-1 / 18, 1 / 18),))
     facts = {records[0].game_spec: GameFacts(4.0, (known,))}
     (note,) = payoff_notes(material_of(tmp_path / "run", *records, facts=facts))
     assert said in note

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import quote
@@ -42,13 +42,6 @@ def address_of(link: str) -> str:
             "begins with no / and has no : before its first /"
         )
     return quote(page) + sign + quote(anchor)
-
-
-# A chart's elements get their cursor and place as style attributes, which can load nothing here.
-_POLICY = (
-    "default-src 'none'; style-src-elem 'sha256-{style}'; style-src-attr 'unsafe-inline'; "
-    "script-src {scripts}; img-src data: blob:; base-uri 'none'; form-action 'none'"
-)
 
 
 @dataclass(frozen=True)
@@ -175,7 +168,8 @@ class Table:
     wrapped : with texts that break into lines, for sentences in cells
     keys : for each row what it is about: `solver` links it with charts, and `cell`, the place of
         a cell in the data of the page, lets it open to all that the cell found
-    game : it is shown while this game is chosen; always if empty
+    game : it is shown while this game is chosen, by its place in the data; always if empty
+    folded : titles of columns that are hidden until a reader asks for them
     """
 
     name: str
@@ -188,6 +182,7 @@ class Table:
     wrapped: bool = False
     keys: Sequence[Mapping[str, Any]] = ()
     game: str = ""
+    folded: Sequence[str] = ()
 
     def choices(self, column: str) -> list[tuple[int, str, list[str]]]:
         """Position, head and different texts of the columns with that head."""
@@ -213,7 +208,7 @@ class Section:
     """A part of the page, which the table of contents names; links lead to its title."""
 
     title: str
-    blocks: Sequence[Block] = field(default_factory=list)
+    blocks: Sequence[Block]
 
 
 def document(
@@ -239,7 +234,8 @@ def document(
     text = json.dumps(values, allow_nan=False, separators=(",", ":"))
     for char in "<>&":  # so that nothing ends or begins an element
         text = text.replace(char, f"\\u{ord(char):04x}")
-    style, scripts = _file("page.css"), [*([_vega()] if charts else []), _file("page.js")]
+    style, script = _file("page.css"), _file("page.js")
+    scripts = [_vega(), script] if charts else [script]
     return (
         _environment()
         .get_template("page.html")
@@ -247,10 +243,6 @@ def document(
             title=title,
             sections=sections,
             lead=lead,
-            policy=_POLICY.format(
-                style=_digest(style),
-                scripts=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
-            ),
             style=Markup(style),
             scripts=list(map(Markup, scripts)),
             data=None if values is None else Markup(text),
@@ -299,7 +291,7 @@ def _environment() -> jinja2.Environment:
             else printable_lines(value)
         ),
     )
-    environment.filters |= {"anchor": anchor_of, "address": address_of}
+    environment.filters |= {"anchor": anchor_of, "address": address_of, "digest": _digest}
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
     return environment
 

@@ -41,7 +41,10 @@ const state = {
   open: new Set(), // cells whose row is open
 };
 
-const LISTS = { hide: "hidden", linear: "linear", without: "without", open: "open" };
+for (const head of document.querySelectorAll("th[data-folded]"))
+  state.without.add(`${head.closest(".card").id}.${head.cellIndex}`);
+const FOLDED = [...state.without].join();
+const LISTS = { hide: "hidden", linear: "linear", open: "open" };
 const MAPS = { sort: "sorts", find: "finds", pick: "picks", show: "switches" };
 
 function writeAddress() {
@@ -50,6 +53,7 @@ function writeAddress() {
   if (state.focus) query.set("only", state.focus);
   for (const [key, name] of Object.entries(LISTS))
     for (const value of state[name]) query.append(key, value);
+  if ([...state.without].join() !== FOLDED) query.set("without", [...state.without].join());
   for (const [key, name] of Object.entries(MAPS))
     for (const [part, value] of Object.entries(state[name]))
       if (value !== "" && value !== DEFAULTS[part]) query.append(key, `${part}:${value}`);
@@ -64,6 +68,7 @@ function readAddress() {
   if (GAMES.some((known) => known.name === game)) state.game = game;
   if (SOLVERS.some((known) => known.name === query.get("only"))) state.focus = query.get("only");
   for (const [key, name] of Object.entries(LISTS)) state[name] = new Set(query.getAll(key));
+  if (query.has("without")) state.without = new Set(query.get("without").split(",").filter(Boolean));
   for (const [key, name] of Object.entries(MAPS))
     for (const text of query.getAll(key)) {
       const at = text.indexOf(":");
@@ -134,12 +139,9 @@ function showSolvers() {
     part.classList.toggle("gone", state.hidden.has(name));
     if (part.matches("button")) part.setAttribute("aria-pressed", String(name === state.focus));
   }
-  for (const [name, { view }] of drawn) {
-    const values = { game: state.game, focus: shown, cell: state.cell, hidden: [...state.hidden] };
-    for (const [signal, value] of Object.entries(values)) view.signal(signal, value);
+  for (const { view } of drawn.values()) {
+    view.signal("focus", shown).signal("cell", state.cell);
     view.runAsync();
-    const empty = rowsOf(name).length === 0;
-    document.getElementById(name).classList.toggle("empty", empty);
   }
 }
 
@@ -148,6 +150,10 @@ function refresh() {
     part.hidden = GAMES[part.dataset.game].name !== state.game;
   const isChanged = state.focus !== "" || state.hidden.size > 0;
   for (const button of document.querySelectorAll("#solvers .reset")) button.hidden = !isChanged;
+  for (const name of Object.keys(SPECS))
+    document.getElementById(name).classList.toggle("empty", rowsOf(name).length === 0);
+  for (const { view } of drawn.values())
+    view.signal("game", state.game).signal("hidden", [...state.hidden]);
   showSolvers();
   writeAddress();
 }
@@ -204,7 +210,7 @@ for (const spec of Object.values(SPECS))
 const choiceOf = (name) => state.switches[name] ?? DEFAULTS[name];
 
 function themed(light) {
-  const css = getComputedStyle(light ? document.querySelector("template") ?? document.body : document.body);
+  const css = getComputedStyle(document.body);
   const color = (name, otherwise) => (light ? otherwise : css.getPropertyValue(name).trim() || otherwise);
   const [ink, soft, line] = [color("--ink", "#1f2933"), color("--soft", "#5b6672"), color("--line", "#dfe3e8")];
   const axis = { labelColor: soft, titleColor: ink, gridColor: line, domainColor: soft, tickColor: soft };
@@ -269,9 +275,8 @@ function solverOf(item) {
 
 // The rows that a chart shows, of cells and their solvers.
 function rowsOf(name) {
-  const dataset = SPECS[name].usermeta.rows;
-  const isOfGame = JSON.stringify(SPECS[name]).includes("=== game");
-  return (DATASETS[dataset] ?? [])
+  const { rows, isOfGame } = SPECS[name].usermeta;
+  return (DATASETS[rows] ?? [])
     .map((row) => ({ ...(CELLS.get(row.cell) ?? {}), ...row }))
     .filter((row) => (!isOfGame || row.game === state.game) && !state.hidden.has(row.solver));
 }
@@ -454,17 +459,19 @@ function startTable(card) {
 const number = (value, digits = 6) =>
   value === null || value === undefined ? "–" : String(Number(Number(value).toPrecision(digits)));
 
+const regret = (value) => (value > 0 ? value.toExponential(2) : "0");
+
 function candidate(cell, item, rank) {
   const { identity } = item;
   const places = Object.entries(identity?.parameters ?? {}).map(([name, value]) => `${name}=${number(value, 4)}`);
   const folder = DATA.runs.find((run) => run.label === cell.run).folder;
   const facts = [
-    ["max regret", item.exact && item.max_regret === 0 ? "0 exactly" : Number(item.max_regret).toExponential(2)],
-    ["NashConv", Number(item.nash_conv).toExponential(2)],
+    ["max regret", item.exact && item.max_regret === 0 ? "0 exactly" : regret(item.max_regret)],
+    ["NashConv", regret(item.nash_conv)],
     ["payoffs", item.payoffs.map((payoff) => number(payoff)).join("  ")],
     ["equilibrium", identity ? `${identity.name} (${item.match})` : "none known"],
     ["parameters", places.join("  ")],
-    ["profile", { list: "part of a complete list" }[item.claim] ?? item.claim],
+    ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");
   const strategy = cell.strategies?.[rank];

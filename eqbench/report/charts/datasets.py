@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eqbench.report.html.material import GameTracks, Material, Track
+from eqbench.report.charts.material import GameTracks, Material, Track
 from eqbench.report.naming import identity_text, kind_of_match
+from eqbench.store.schema import EquilibriumRecord
 
 Rows = list[dict[str, Any]]
 
@@ -22,6 +23,7 @@ EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts a
 TARGETS = tuple(10.0 ** (-k / 8) for k in range(8, 81))
 COARSE = 1e-3
 _GRID = 40  # places at which seeds are held against each other
+_MOST_DRAWN = 6000  # equilibria, the best of each cell
 _STEPS = 120  # of a line of shares
 _AXES = ("elapsed_s", "cpu_s", "work")
 _METRICS = ("max_regret", "nash_conv")
@@ -32,17 +34,23 @@ def datasets(material: Material) -> dict[str, Rows]:
     """All datasets; names of columns are those of the stored records where there are such."""
     pairs = [(game, track) for game in material.games for track in game.tracks]
     trials = common_trials(material)
+    varied = [game for game in material.games if _is_varied(game)]
     return {
         "cells": sorted((_cell(*pair) for pair in pairs), key=lambda row: row["cell"]),
         "snapshots": [
             {"cell": track.place, **point} for _, track in pairs for point in _progress(track)
         ],
         "bands": [row for game in material.games for row in _bands(game)],
-        "equilibria": [row for pair in pairs for row in _found(*pair)],
+        "equilibria": [
+            row
+            for game in varied
+            for track in game.tracks
+            for row in list(_found(game, track))[: _MOST_DRAWN // len(pairs) + 1]
+        ],
         "published": [
             {"game": game.short, "name": known.name, **_payoffs(end)}
-            for game in material.games
-            for known in game.published
+            for game in varied
+            for known in game.sets
             for end in known.ends
         ],
         "trials": _all_trials(material),
@@ -52,7 +60,7 @@ def datasets(material: Material) -> dict[str, Rows]:
 
 
 def _cell(game: GameTracks, track: Track) -> dict[str, Any]:
-    record = track.entry.record
+    record = track.record
     names = ("seed", "repeat", "status", "elapsed_s", "cpu_s", "setup_s", "overhead_s")
     time = track.time_to(record.target) if record.target else math.inf
     memory = record.peak_memory_bytes if record.elapsed_s is not None else None
@@ -73,7 +81,7 @@ def _progress(track: Track) -> Iterable[dict[str, float]]:
 
     Snapshots know no processor time; they share that of the cell in proportion to their time.
     """
-    record = track.entry.record
+    record = track.record
     rate = record.cpu_s / record.elapsed_s if record.cpu_s and record.elapsed_s else math.nan
     best = dict.fromkeys(_METRICS, math.inf)
     for point in track.points:
@@ -90,20 +98,16 @@ def _rounded(value: float, digits: int = 5) -> float | None:
 
 def _bands(game: GameTracks) -> Iterable[dict[str, Any]]:
     """Median and quartiles of the best regrets so far, of solvers that have several cells."""
-    groups: dict[str, list[Track]] = {}
-    for track in game.tracks:
-        if track.points:
-            groups.setdefault(track.solver, []).append(track)
-    for solver, own in groups.items():
-        curves = [list(_progress(track)) for track in own]
-        for axis in _AXES if len(own) > 1 else ():
+    for solver, own in game.by_solver.items():
+        curves = [list(_progress(track)) for track in own if track.points]
+        for axis in _AXES if len(curves) > 1 else ():
             known = [[p for p in curve if p[axis] is not None] for curve in curves]
             places = [p[axis] for curve in known for p in curve]
             grid: Iterable[float] = (
                 np.geomspace(min(places), max(places), _GRID).tolist() if all(known) else ()
             )
             for x in grid:
-                row = {"game": game.short, "solver": solver, "axis": axis, "seeds": len(own)}
+                row = {"game": game.short, "solver": solver, "axis": axis, "seeds": len(curves)}
                 for name in _METRICS:
                     values = [_at(curve, axis, name, x * (1 + 1e-9)) for curve in known]
                     low, middle, high = np.percentile(values, (25, 50, 75), method="lower")
@@ -124,8 +128,8 @@ def _at(curve: Sequence[Mapping[str, float]], axis: str, name: str, x: float) ->
 
 def _found(game: GameTracks, track: Track) -> Iterable[dict[str, Any]]:
     """Candidates of a cell that are equilibria."""
-    for rank, item in enumerate(track.entry.record.equilibria):
-        if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None:
+    for rank, item in enumerate(track.record.equilibria):
+        if _is_equilibrium(game, item):
             yield {
                 "cell": track.place,
                 "rank": rank,
@@ -150,20 +154,16 @@ class Trial(NamedTuple):
 
 def _trials(game: GameTracks) -> list[Trial]:
     """Seeds and repeats of a game; a solver that uses no chance has one cell, for all seeds."""
-    own = {(t.solver, t.entry.record.seed, t.entry.record.repeat): t for t in game.tracks}
-    drawn: set[tuple[int | None, int]] = {key[1:] for key in own if key[1] is not None}
-    return [
-        Trial(
-            game,
-            seed,
-            {
-                solver: cell
-                for solver in dict.fromkeys(key[0] for key in own)
-                if (cell := own.get((solver, seed, repeat)) or own.get((solver, None, repeat)))
-            },
-        )
-        for seed, repeat in sorted(drawn or {key[1:] for key in own}, key=str)
-    ]
+    own = {(t.solver, t.record.seed, t.record.repeat): t for t in game.tracks}
+    drawn = {key[1:] for key in own if key[1] is not None} or {key[1:] for key in own}
+    trials = []
+    for seed, repeat in sorted(drawn, key=str):
+        found = {
+            solver: own.get((solver, seed, repeat)) or own.get((solver, None, repeat))
+            for solver in game.by_solver
+        }
+        trials.append(Trial(game, seed, {s: cell for s, cell in found.items() if cell}))
+    return trials
 
 
 def _all_trials(material: Material) -> Rows:
@@ -177,7 +177,7 @@ def _all_trials(material: Material) -> Rows:
 
 def common_trials(material: Material) -> list[Trial]:
     """Trials of which every solver has a cell, whatever became of it."""
-    solvers = {track.solver for game in material.games for track in game.tracks}
+    solvers = {solver for game in material.games for solver in game.by_solver}
     trials = [trial for game in material.games for trial in _trials(game)]
     return [trial for trial in trials if trial.cells.keys() == solvers]
 
@@ -209,7 +209,7 @@ def _profiles(material: Material, trials: Sequence[Trial]) -> Rows:
     if len(counted) < 2:
         return []
     full = {
-        game.title: min((track.entry.record.target or 0.0 for track in game.tracks), default=0.0)
+        game.title: min((track.record.target or 0.0 for track in game.tracks), default=0.0)
         for game in counted
     }
     rows = _profile("coarse", trials, {game.title: COARSE * game.unit for game in counted})
@@ -250,26 +250,45 @@ def _shares(kind: str, values: Mapping[str, Sequence[float]]) -> Rows:
 
 
 def payoff_notes(material: Material) -> list[str]:
-    """What a chart would not show: games whose equilibria have one or two payoff vectors."""
+    """Payoffs of the games of which a chart would show but a dot or two."""
     notes = []
     for game in material.games:
-        found = [row for track in game.tracks for row in _found(game, track)]
-        ours = np.array([[row[f"u{p}"] for p in range(1, 3)] for row in found])
-        ends = [end[:2] for known in game.published for end in known.ends]
-        if not found or len(np.unique(np.round(ours / (SAME * game.unit)), axis=0)) > 2:
+        ours = _vectors(game)
+        if _is_varied(game) or not ours:
             continue
-        alike = [any(np.abs(u - end).max() <= SAME * game.unit for end in ends) for u in ours]
-        said = f"{game.short}: the payoffs of {len(found)} equilibria are {_either(ours)}"
-        if ends and all(alike):
-            notes.append(f"{said}, as published.")
-        elif ends:
-            share = (
-                f"; {sum(alike)} of them as published, which is" if any(alike) else "; published is"
-            )
-            notes.append(f"{said}{share} {_either(ends)}.")
-        else:
+        ends = [end for known in game.sets for end in known.ends]
+        alike = sum(any(_same(game, u, end) for end in ends) for u in ours)
+        said = f"{game.short}: the payoffs of {len(ours)} equilibria are {_either(ours)}"
+        if not ends:
             notes.append(f"{said}.")
+        elif alike == len(ours):
+            notes.append(f"{said}, as published.")
+        else:
+            share = f"{alike} of them as published, which is" if alike else "published is"
+            notes.append(f"{said}; {share} {_either(ends)}.")
     return notes
+
+
+def _vectors(game: GameTracks) -> list[list[float]]:
+    """Payoffs of all equilibria, the best first."""
+    items = [item for track in game.tracks for item in track.record.equilibria]
+    items.sort(key=lambda item: item.max_regret)
+    return [item.payoffs for item in items if _is_equilibrium(game, item)]
+
+
+def _is_varied(game: GameTracks) -> bool:
+    """Whether payoffs pass along a published family, or are more than two."""
+    places = {tuple(round(u / (SAME * game.unit)) for u in vector) for vector in _vectors(game)}
+    return len(places) > 2 or any(len(known.ends) > 1 for known in game.sets)
+
+
+def _is_equilibrium(game: GameTracks, item: EquilibriumRecord) -> bool:
+    return item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
+
+
+def _same(game: GameTracks, one: Sequence[float], other: Sequence[float]) -> bool:
+    pairs = zip(one, other, strict=True)
+    return all(abs(u - v) <= SAME * game.unit for u, v in pairs)
 
 
 def _either(vectors: Iterable[Sequence[float]]) -> str:

@@ -9,14 +9,14 @@ from importlib import resources
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.html.datasets import datasets
-from eqbench.report.html.material import GameFacts, collect
+from eqbench.report.charts.datasets import datasets
+from eqbench.report.charts.material import GameFacts, collect
 from eqbench.store.stored_run import StoredRun
 
 VEGA_LITE = "6.4"
 CHARTS = ("regret", "payoffs", "targets", "profile", "pairs", "memory", "times")
 _WIDTH = 620
-_TEMPLATES = resources.files("eqbench.report.html") / "templates"
+_TEMPLATES = resources.files("eqbench.report.charts")
 
 
 def chart(
