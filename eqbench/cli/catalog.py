@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ListRequest:
-    """List the games or the solvers that can be named in specs, or the shipped experiments."""
+    """List the games, the solvers or the shipped experiments.
+
+    Of solvers also which kinds of games they take, as they answer for small games of each kind.
+    """
 
     kind: Annotated[
         str,
@@ -113,7 +116,12 @@ def _list_experiments(*, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class InfoRequest:
-    """Say what a game or a solver is: its options, and of a game its sizes and equilibria."""
+    """Describe a game or a solver, with its options.
+
+    For a game: what kind it is, its sizes, which solvers take it, and its published equilibria.
+    For a solver: its method with sources, what an iteration is, what it claims, which games it
+    takes.
+    """
 
     spec: Annotated[
         str,
