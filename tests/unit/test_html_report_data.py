@@ -68,6 +68,8 @@ def test_equilibria_say_how_they_stand_to_what_is_published(tmp_path: Path) -> N
     family = [row for row in data["equilibria"] if "u3" in row]
     assert [row["match"] for row in family] == ["strict", "on path", "near", "no name"]
     assert [row["u2"] for row in family] == pytest.approx([-1 / 48] * 4)
+    low, high = data["frames"]  # the second player's payoff does not vary, and does not look so
+    assert high["u2"] - low["u2"] == pytest.approx((high["u1"] - low["u1"]) / 2)
     assert [row["u1"] for row in data["published"]] == pytest.approx([-1 / 48, -1.5 / 48])
 
 

@@ -53,6 +53,7 @@ def datasets(material: Material) -> dict[str, Rows]:
             for known in game.sets
             for end in known.ends
         ],
+        "frames": [row for game in varied for row in _frame(game)],
         "trials": _all_trials(material),
         "targets": _ecdf(trials),
         "profiles": _profiles(material, trials),
@@ -167,10 +168,14 @@ def _trials(game: GameTracks) -> list[Trial]:
 
 
 def _all_trials(material: Material) -> Rows:
-    """A row for each cell of each trial, by which two solvers are held against each other."""
+    """A row for each cell of each trial, by which two solvers are held against each other.
+
+    Empty where there is but one trial.
+    """
+    trials = [trial for game in material.games for trial in _trials(game)]
     return [
         {"trial": at, "game": trial.game.short, "seed": trial.seed, "cell": track.place}
-        for at, trial in enumerate(t for game in material.games for t in _trials(game))
+        for at, trial in enumerate(trials if len(trials) > 1 else ())
         for track in trial.cells.values()
     ]
 
@@ -280,6 +285,15 @@ def _is_varied(game: GameTracks) -> bool:
     """Whether payoffs pass along a published family, or are more than two."""
     places = {tuple(round(u / (SAME * game.unit)) for u in vector) for vector in _vectors(game)}
     return len(places) > 2 or any(len(known.ends) > 1 for known in game.sets)
+
+
+def _frame(game: GameTracks) -> Rows:
+    """Two corners between which payoffs lie: what does not vary shall not look as if it did."""
+    vectors = np.array([*_vectors(game), *(end for known in game.sets for end in known.ends)])
+    low, high = vectors.min(axis=0), vectors.max(axis=0)
+    middle, least = (low + high) / 2, (high[0] - low[0]) / 4
+    corners = np.minimum(low, middle - least), np.maximum(high, middle + least)
+    return [{"game": game.short, **_payoffs(corner.tolist())} for corner in corners]
 
 
 def _is_equilibrium(game: GameTracks, item: EquilibriumRecord) -> bool:

@@ -67,14 +67,14 @@ def report_page(
     specs = {name: specification(name, solvers, players) for name in CHARTS}
     charts = {n: Chart(n, spec) for n, spec in specs.items() if data[spec["usermeta"]["rows"]]}
     keys = {solver: k for k, solver in enumerate(solvers)}
-    found = [replace(table, wrapped=True) for table in _tables(report, "found", material)]
+    found, payoffs = _tables(report, "found", material), charts.pop("payoffs", None)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
     notes = _small(payoff_notes(material))
     published, compared = _published(material), ("targets", "profile", "pairs")
     parts: list[tuple[str, Iterable[Block | None]]] = [
         ("What was found", _first(material, report, keys, charts.pop("regret", None))),
         ("All cells", _cells(material, report, keys)),
-        ("Equilibria", [_beside(charts.pop("payoffs", None), *found), *notes, *published]),
+        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *notes, *found]),
         ("Solvers compared", [_beside(*(charts.pop(name, None) for name in compared))]),
         ("Over seeds", _tables(over_seeds, "summary", material)),
         ("Cost", [_beside(*charts.values())]),

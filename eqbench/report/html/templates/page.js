@@ -150,8 +150,12 @@ function refresh() {
     part.hidden = GAMES[part.dataset.game].name !== state.game;
   const isChanged = state.focus !== "" || state.hidden.size > 0;
   for (const button of document.querySelectorAll("#solvers .reset")) button.hidden = !isChanged;
-  for (const name of Object.keys(SPECS))
-    document.getElementById(name).classList.toggle("empty", rowsOf(name).length === 0);
+  for (const name of Object.keys(SPECS)) {
+    const card = document.getElementById(name);
+    const wasEmpty = card.matches(".empty");
+    const isEmpty = card.classList.toggle("empty", rowsOf(name).length === 0);
+    if (wasEmpty && !isEmpty && drawn.has(name)) draw(name); // it had no width
+  }
   for (const { view } of drawn.values())
     view.signal("game", state.game).signal("hidden", [...state.hidden]);
   showSolvers();
