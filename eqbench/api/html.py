@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from eqbench.api.runs import Run
 from eqbench.api.studies import StudyResult
@@ -24,6 +24,7 @@ from eqbench.verification import Verification
 MOST_DRAWN = 80  # nodes of a tree that is shown
 MOST_COMPILED = 20_000  # nodes of a game that is looked at closely for this
 MOST_ROWS = 60
+MOST_UNBROKEN = 12  # characters
 _SHOWN = (
     *("run", "game", "solver", "seed", "repeat", "status", "max regret", "found"),
     *("equilibrium", "time"),
@@ -101,7 +102,8 @@ def _record(record: CellRecord) -> Markup:
 def _run(run: Run) -> Markup:
     said = Markup("").join(Markup("<p>{}</p>").format(line) for line in run.answer.splitlines())
     tables = [
-        _table(table, () if table.topic else _SHOWN) for table in report_on([run.stored]).tables
+        _table(table, _SHOWN if any(c.kind == "status" for c in table.columns) else ())
+        for table in report_on([run.stored], summarize=None).tables
     ]
     return said + Markup("").join(tables) + _chart(run)
 
@@ -160,8 +162,11 @@ def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
 
 
 def _line(tag: str, values: Iterable[Any]) -> Markup:
-    style = Markup(' style="text-align: left; padding: 0 1em 0 0"')
-    cells = (Markup("<{0}{1}>{2}</{0}>").format(tag, style, escape(value)) for value in values)
+    """A row; what is short is not broken at its hyphens."""
+    cell = Markup('<{0} style="text-align: left; padding: 0 1em 0 0{1}">{2}</{0}>')
+    texts = map(str, values)
+    short = "; white-space: nowrap"
+    cells = (cell.format(tag, short if len(text) <= MOST_UNBROKEN else "", text) for text in texts)
     return Markup("<tr>{}</tr>").format(Markup("").join(cells))
 
 

@@ -150,20 +150,26 @@ class Run(Displayed, Sequence[CellRecord]):
         text = report_text(format, [self.stored], view, summarize=view.summarize)
         return ReportText(text, format)
 
-    def figure(self, name: str = "regret") -> Chart:
+    def figure(self, name: str = "regret", **switches: Any) -> Chart:
         """A chart of the run: ``regret`` against time, ``payoffs``, ``times``, …
+
+        Parameters
+        ----------
+        switches : what can be switched on the page, such as ``game="kuhn3"``, ``axis="work"``,
+            ``metric="nash_conv"``, ``hidden=["cfr"]``
 
         Raises
         ------
         UsageError
-            If there is no chart of this name; the message lists them.
+            If there is no such chart, switch or choice; the message lists what there is.
         """
-        from eqbench.api.charts import Chart
+        from eqbench.api.charts import Chart, switched
         from eqbench.harness.reports import game_facts
         from eqbench.report.charts import chart
 
         specs = dict.fromkeys(record.game_spec for record in self)
-        return Chart(chart(name, [self.stored], dict(game_facts(specs))))
+        spec = chart(name, [self.stored], dict(game_facts(specs)))
+        return Chart(switched(spec, switches))
 
 
 def run(

@@ -96,8 +96,16 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
     json.dumps(chart.spec, allow_nan=False)
     for name in ("chart.png", "chart.svg", "chart.html", "chart.json"):
         assert chart.save(tmp_path / name).stat().st_size > 1000
-    with pytest.raises(eqbench.UsageError, match="regret"):
-        run.figure("regrets")
+    by_iterations = run.figure("regret", axis="work", metric="nash_conv").to_svg()
+    assert "iterations" in by_iterations
+    assert "NashConv" in by_iterations
+    for wrong, hint in (
+        ({"name": "regrets"}, "did you mean regret"),
+        ({"axs": "work"}, "did you mean axis"),
+        ({"axis": "works"}, "did you mean work"),
+    ):
+        with pytest.raises(eqbench.UsageError, match=hint):
+            run.figure(**wrong)
     html = run._repr_html_()
     for text in ("sequence_lp", *run.answer.splitlines(), "data:image/svg+xml"):
         assert text in html

@@ -32,8 +32,7 @@ def test_unknown_chart_names_the_known_ones(tmp_path: Path) -> None:
 def test_every_solver_looks_different_in_every_kind_of_chart() -> None:
     style = looks([f"solver {k}" for k in range(40)])
     for other in ("strokeDash", "shape"):  # of lines, and of marks
-        pairs = zip(style["color"], map(str, style[other]), strict=True)
-        assert len(set(pairs)) == 40
+        assert len({(look["color"], str(look[other])) for look in style}) == 40
 
 
 def test_seeds_become_median_and_quartiles(tmp_path: Path) -> None:

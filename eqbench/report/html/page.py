@@ -87,7 +87,9 @@ def report_page(
     ]
     names = listing([game.short for game in material.games], 4)
     values = _data(runs, material, place) | {
-        "solvers": _looks(solvers),
+        "solvers": [
+            {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
+        ],
         "datasets": {name: columns_of(rows) for name, rows in data.items()},
     }
     title = f"eqbench on {' '.join(names)}" if names else "eqbench report"
@@ -98,16 +100,6 @@ def columns_of(rows: Rows) -> dict[str, Any]:
     """Rows as columns and values, which takes half the space; the page reads datasets so."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
-
-
-def _looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
-    style = looks(solvers)
-    dashes = [" ".join(map(str, dash)) if dash[1] else "" for dash in style["strokeDash"]]
-    columns = zip(solvers, style["color"], style["shape"], dashes, strict=True)
-    return [
-        {"name": name, "look": {"color": color, "shape": shape, "dash": dash}}
-        for name, color, shape, dash in columns
-    ]
 
 
 def _beside(*blocks: Block | None) -> Beside | None:

@@ -89,11 +89,11 @@ const SHAPES = {
   "triangle-right": "M4.6 0l-8.4 4.8v-9.6z",
 };
 
-function swatch({ color, shape, dash }) {
+function swatch({ color, shape, strokeDash }) {
   const drawing = document.createElementNS(SVG, "svg");
   const attributes = { viewBox: "-13 -6 26 12", width: 26, height: 12, "aria-hidden": "true" };
   for (const [name, value] of Object.entries(attributes)) drawing.setAttribute(name, value);
-  const line = { d: "M-13 0h26", stroke: color, "stroke-width": 1.8, "stroke-dasharray": dash };
+  const line = { d: "M-13 0h26", stroke: color, "stroke-width": 1.8, "stroke-dasharray": strokeDash.join(" ") };
   for (const part of [line, { d: SHAPES[shape], fill: color }]) {
     const path = document.createElementNS(SVG, "path");
     for (const [name, value] of Object.entries(part)) path.setAttribute(name, value);
@@ -169,6 +169,9 @@ function link(part) {
   part.addEventListener("pointerleave", () => pointAt(""));
 }
 
+const HINT =
+  "Click a solver to see it alone, with Shift to hide it. Ctrl and wheel zoom, a double click resets.";
+
 function legend() {
   const bar = document.getElementById("solvers");
   if (!SOLVERS.length || !bar) return;
@@ -202,6 +205,7 @@ function legend() {
     make("span", { class: "chips" }, ...chips),
     make("button", { type: "button", class: "reset", onclick: reset }, "show all"),
   );
+  document.querySelector("nav").append(make("p", {}, HINT));
 }
 
 // -- charts ------------------------------------------------------------------------------------
@@ -242,7 +246,8 @@ function filled(name, { withLegend = false } = {}) {
     for (const channel of ["x", "y", "color", "shape", "strokeDash", "fill"]) {
       const own = encoding[channel];
       if (!own) continue;
-      if (own.title && titles[channel]) own.title = switches[titles[channel]][given[titles[channel]]];
+      if (own.title && titles[channel])
+        own.title = titles[channel].map((param) => switches[param][given[param]]).join(": ");
       if (own.scale?.type === "log" && state.linear.has(`${name}.${channel}`)) own.scale.type = "linear";
       if (own.field === "solver" && !withLegend) own.legend = null;
     }
