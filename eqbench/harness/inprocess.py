@@ -211,6 +211,13 @@ def load_profile(game: Game | GameTree | str, profile: Any) -> BehaviorProfile:
     ------
     SpecError, ProfileError
         If the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> run = eqbench.run("kuhn2", "lcp", out="one")
+    >>> eqbench.load_profile("kuhn2", "one/lcp")
+    <BehaviorProfile of kuhn(players=2,cards=3,pot=2,reduce=none,raises=0): 24 frequencies...>
     """
     if isinstance(game, str):
         game = default_registry().load_game(game)
