@@ -7,6 +7,7 @@ import json
 import pkgutil
 import re
 from dataclasses import asdict, dataclass
+from shutil import get_terminal_size
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +42,6 @@ def list_(request: ListRequest) -> None:
         _list_experiments(as_json=request.as_json)
         return
     from eqbench.builtin import FOREIGN_GAMES
-    from eqbench.harness.scopes import scopes
     from eqbench.registry import GROUPS, default_registry
 
     registry = default_registry().with_plugins(request.plugins)
@@ -57,6 +57,8 @@ def list_(request: ListRequest) -> None:
         for entry in (registry.solvers() if lists_solvers else games)
     ]
     if lists_solvers:
+        from eqbench.harness.scopes import scopes
+
         takes = scopes(registry)
         rows = [row | {"takes": takes.get(row["name"], {})} for row in rows]
     if request.as_json:
@@ -67,6 +69,7 @@ def list_(request: ListRequest) -> None:
         _print_scopes(rows)
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if lists_solvers:
+        say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
         say(f"Several at once: {', '.join(('all', *GROUPS))}")
 
 
@@ -94,7 +97,7 @@ def _print_scopes(rows: list[dict[str, Any]]) -> None:
         put(f"{'|     ' * number}{kind}")
     for answers, names in alike.items():
         text = "".join(f"{answer:<6}" for answer in answers)
-        put(fill(", ".join(names), 100, initial_indent=text, subsequent_indent=" " * len(text)))
+        put(_filled(", ".join(names), text))
 
 
 def _list_experiments(*, as_json: bool) -> None:
@@ -248,7 +251,16 @@ def _print_answers(answers: dict[str, Any]) -> None:
 
 def _wrapped(name: str, text: str) -> str:
     """A line of facts, wrapped below where it begins."""
-    return fill(text, 100, initial_indent=f"  {name:<19} ", subsequent_indent=" " * 22)
+    return _filled(text, f"  {name:<19} ")
+
+
+def _filled(text: str, begin: str) -> str:
+    """Text wrapped behind its beginning, at most as wide as the terminal."""
+    width = min(100, get_terminal_size((100, 24)).columns)
+    rest = " " * len(begin)
+    return fill(
+        text, max(width, 40), initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False
+    )
 
 
 def _print_equilibria(known: list[dict[str, Any]]) -> None:

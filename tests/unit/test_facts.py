@@ -117,7 +117,7 @@ def test_info_says_which_solvers_take_a_game_and_why_others_do_not() -> None:
     assert answers["take it"] == [name for name, obstacle in asked.items() if obstacle is None]
     assert "3 players" in answers["unsupported"]["lcp"]
     assert json.dumps(facts["sizes"]["reduced strategies"]) == "[6561, 10000, 65536]"
-    text = eqbench_here("info", "kuhn3", cwd=Path.cwd()).out
+    text = " ".join(eqbench_here("info", "kuhn3", cwd=Path.cwd()).out.split())
     assert text.count("solves two-player games") == 1, "equal reasons stand together"
 
 
@@ -134,3 +134,19 @@ def test_every_solver_says_what_it_claims() -> None:
         if entry.builtin:
             about = info(entry.name)["about"]
             assert "claim" in about or "iterate" in about, entry.name
+
+
+def test_listing_solvers_runs_no_code_of_others(tmp_path: Path) -> None:
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(
+        "import eqbench\nfrom dataclasses import dataclass\n\n"
+        '@eqbench.register_solver("mine", summary="of a file")\n@dataclass\nclass Mine:\n'
+        "    def solve(self, game, monitor, rng): ...\n\nraise SystemExit(7)\n"
+    )
+    words = ("list", "solvers", "--plugin", str(plugin))
+    rows = eqbench_here(*words, "--json", cwd=tmp_path).json["solvers"]
+    assert {row["name"]: row["takes"] for row in rows}["mine"] == {}
+    text = eqbench_here(*words, cwd=tmp_path).out
+    listed, asked = text.split("games that they take")
+    assert "of a file" in listed
+    assert "mine" not in asked
