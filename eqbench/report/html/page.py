@@ -226,7 +226,7 @@ def _about(run: StoredRun, place: int) -> Iterator[Block]:
         for cell in run.cells
     ]
     columns = [*map(Column, titles)]
-    yield Table(f"keys-{place}", columns, rows, _TEXTS["keys"], "Keys of cells")
+    yield Table(f"keys-{place}", columns, rows, _TEXTS["keys"], "Keys of cells", wrapped=True)
 
 
 def _text(name: str, value: Any) -> str:
