@@ -254,26 +254,6 @@ def _shares(kind: str, values: Mapping[str, Sequence[float]]) -> Rows:
     return rows
 
 
-def payoff_notes(material: Material) -> list[str]:
-    """Payoffs of the games of which a chart would show but a dot or two."""
-    notes = []
-    for game in material.games:
-        ours = _vectors(game)
-        if _is_varied(game) or not ours:
-            continue
-        ends = [end for known in game.sets for end in known.ends]
-        alike = sum(any(_same(game, u, end) for end in ends) for u in ours)
-        said = f"{game.short}: the payoffs of {len(ours)} equilibria are {_either(ours)}"
-        if not ends:
-            notes.append(f"{said}.")
-        elif alike == len(ours):
-            notes.append(f"{said}, as published.")
-        else:
-            share = f"{alike} of them as published, which is" if alike else "published is"
-            notes.append(f"{said}; {share} {_either(ends)}.")
-    return notes
-
-
 def _vectors(game: GameTracks) -> list[list[float]]:
     """Payoffs of all equilibria, the best first."""
     items = [item for track in game.tracks for item in track.record.equilibria]
@@ -298,14 +278,3 @@ def _frame(game: GameTracks) -> Rows:
 
 def _is_equilibrium(game: GameTracks, item: EquilibriumRecord) -> bool:
     return item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
-
-
-def _same(game: GameTracks, one: Sequence[float], other: Sequence[float]) -> bool:
-    pairs = zip(one, other, strict=True)
-    return all(abs(u - v) <= SAME * game.unit for u, v in pairs)
-
-
-def _either(vectors: Iterable[Sequence[float]]) -> str:
-    """Payoff vectors in words, each once."""
-    texts = [", ".join(f"{payoff:+z.5f}" for payoff in vector) for vector in vectors]
-    return " or ".join(dict.fromkeys(texts))

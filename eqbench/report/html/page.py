@@ -15,7 +15,7 @@ from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.report.charts import CHARTS, looks, specification
-from eqbench.report.charts.datasets import Rows, datasets, payoff_notes
+from eqbench.report.charts.datasets import Rows, datasets
 from eqbench.report.charts.material import GameFacts, GameTracks, Material, collect
 from eqbench.report.exports import report_on, run_names
 from eqbench.report.html.document import (
@@ -69,12 +69,11 @@ def report_page(
     keys = {solver: k for k, solver in enumerate(solvers)}
     found, payoffs = _tables(report, "found", material), charts.pop("payoffs", None)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    notes = _small(payoff_notes(material))
     published, compared = _published(material), ("targets", "profile", "pairs")
     parts: list[tuple[str, Iterable[Block | None]]] = [
         ("What was found", _first(material, report, keys, charts.pop("regret", None))),
         ("All cells", _cells(material, report, keys)),
-        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *notes, *found]),
+        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *found]),
         ("Solvers compared", [_beside(*(charts.pop(name, None) for name in compared))]),
         ("Over seeds", _tables(over_seeds, "summary", material)),
         ("Cost", [_beside(*charts.values())]),
@@ -226,7 +225,7 @@ def _about(run: StoredRun, place: int) -> Iterator[Block]:
         for cell in run.cells
     ]
     columns = [*map(Column, titles)]
-    yield Table(f"keys-{place}", columns, rows, _TEXTS["keys"], "Keys of cells", wrapped=True)
+    yield Table(f"keys-{place}", columns, rows, _TEXTS["keys"], "Keys of cells")
 
 
 def _text(name: str, value: Any) -> str:
