@@ -73,7 +73,7 @@ def _cell(game: GameTracks, track: Track) -> dict[str, Any]:
         "memory_mib": None if memory is None else memory / _MEBIBYTE,
         "to_target_s": None if time == math.inf else max(time, SHORTEST_S),
         "floor": NEGLIGIBLE * game.unit,
-        "alone": sum(other.solver == track.solver for other in game.tracks) == 1,
+        "alone": sum(bool(other.points) for other in game.by_solver[track.solver]) < 2,
     }
 
 
