@@ -12,17 +12,21 @@ from tables import ROOT, expected_best
 
 from eqbench.plots.style import (
     MARKERS,
+    SMALL_SIZE,
     add_legend,
     label_axes,
     log_log_figure,
     new_figure,
+    player_color,
     sample,
     save_figure,
     title_figure,
 )
 from eqbench.report.svg import COLORS, GRAY
+from eqbench.store.results import load_results
 
 FOLDER = ROOT / "docs" / "figures"
+EDGE = 1e-17  # where regrets below rounding are drawn
 
 
 def best_of_starts(data: Mapping[str, Any]) -> None:
@@ -126,4 +130,45 @@ def nash_conv(run: Path, path: Path) -> None:
     label_axes(ax, "seconds of solving", "NashConv (payoff units)")
     add_legend(figure, handles, title="full marker: converged")
     title_figure(figure, "Three-player Kuhn poker: NashConv against time, measured by the verifier")
+    save_figure(figure, path)
+
+
+def answer(run: Path, path: Path) -> None:
+    """Draw when the solvers of a run ended, at what regret, and which equilibrium they found.
+
+    What met the target is filled. Regrets below rounding are drawn at the edge.
+    """
+    cells = load_results(run).dropna(subset=["max_regret"]).sort_values("elapsed_s")
+    names = sorted(set(cells["equilibrium"].dropna()))
+    colors = {name: player_color(place) for place, name in enumerate(names)}
+    figure = new_figure(7.2, 4.2)
+    ax = figure.subplots()
+    ax.set(xscale="log", yscale="log", xlim=(4e-4, 200))
+    for cell in cells.itertuples():
+        color = colors.get(cell.equilibrium, GRAY)
+        place = (cell.elapsed_s, max(cell.max_regret, EDGE))
+        is_met = cell.max_regret <= cell.target
+        ax.plot(*place, "o", color=color, markersize=7, fillstyle="full" if is_met else "none")
+        on_left = len(cell.solver) > 12  # or long names would cover what is beside them
+        ax.annotate(
+            cell.solver,
+            place,
+            (-7 if on_left else 7, -3),
+            textcoords="offset points",
+            ha="right" if on_left else "left",
+            fontsize=SMALL_SIZE,
+            color=color,
+        )
+    target = cells["target"].iloc[0]
+    ax.axhline(target, color=GRAY, linewidth=0.8, linestyle=":")
+    ax.annotate(
+        "target", (150, target), (0, 3), textcoords="offset points", ha="right", fontsize=SMALL_SIZE
+    )
+    label_axes(ax, "seconds of solving", "what a player could still gain")
+    title_figure(figure, "Three-player Kuhn poker: how fast, how good, which equilibrium")
+    add_legend(
+        figure,
+        [sample(name, color=color, marker="o", linestyle="") for name, color in colors.items()],
+        title="equilibrium found",
+    )
     save_figure(figure, path)

@@ -77,6 +77,14 @@ def known_labels(word: str, known: Iterable[str]) -> str:
     return f"{hint}known: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
+def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise UsageError if a function was given a keyword that it does not know."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise UsageError(f"{function}() has no keyword {name!r}: {nearest(name, known)}")
+
+
 def _close(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
     """The known words closest to `word`, and all of them, sorted."""
     import difflib  # not for every command

@@ -8,7 +8,9 @@ what a resumed run keeps. Defaults are those of the dataclass.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
+import pkgutil
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
+    NamedTuple,
     TypeVar,
     get_args,
     get_origin,
@@ -99,6 +102,38 @@ class StoredProfile(File):
     """A profile in a file, on standard input by ``-``, or the cell of a run as ``RUN/CELL``."""
 
     metavar: str = "PROFILE"
+
+
+class GivenProfile(NamedTuple):
+    """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
+
+    typed: str
+    data: Any
+
+
+@dataclass(frozen=True)
+class ReadProfile(StoredProfile):
+    """A stored profile, or one of a few words.
+
+    It is read at once and written whole: a study that goes on needs neither file nor input.
+    """
+
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> GivenProfile:
+        if isinstance(value, GivenProfile):
+            return value
+        if isinstance(value, Mapping) and len(value) == 1:
+            return GivenProfile(*next(iter(value.items())))
+        if value in self.words:
+            return GivenProfile(value, None)
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is no name of a profile")
+        data, _ = pkgutil.resolve_name("eqbench.store.stored_profiles:named_profile")(value)
+        return GivenProfile(value, json.loads(json.dumps(data, default=str)))  # fractions as texts
+
+    def write(self, value: GivenProfile) -> dict[str, Any]:
+        return {value.typed: value.data}
 
 
 @dataclass(frozen=True)

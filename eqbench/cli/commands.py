@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pkgutil
+import shlex
 from typing import Any
 
 import click
 
-from eqbench.cli.options import Group, examples_text
+from eqbench.cli.hints import kind_of
+from eqbench.cli.options import Group
 from eqbench.errors import UsageError, nearest
 
 _STUDIES = "eqbench.studies.requests"
@@ -75,10 +77,9 @@ class _Commands(Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and args[0] not in (installed := _installed()):
-            from eqbench.cli.hints import info_on
-
-            known = [*_COMMANDS, *installed]
-            hint = info_on(args[0]) or nearest(args[0], known)
+            hint = nearest(args[0], [*_COMMANDS, *installed])
+            if kind_of(args[0]):
+                hint = f"did you mean: eqbench info {shlex.quote(args[0])}"
             raise click.UsageError(f"unknown command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
 
@@ -127,10 +128,7 @@ def app() -> None:
     """
 
 
-_OF_A_FILE = ("eqbench study pots.py --help", "eqbench study pots.py kuhn2 --figures --out pots")
-
-
-class _StudyFiles(click.Group):
+class _StudyFiles(Group):
     """A file is a command: that of the study which it defines."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
@@ -142,11 +140,7 @@ class _StudyFiles(click.Group):
         return study_command(getattr(kind, "request_type", None), kind, where)
 
 
-@click.group(
-    cls=_StudyFiles,
-    subcommand_metavar="FILE [OPTIONS]...",
-    epilog=examples_text(_OF_A_FILE),
-)
+@click.group(cls=_StudyFiles, subcommand_metavar="FILE [OPTIONS]...")
 def study() -> None:
     """Carry out a study of your own, which a Python file defines.
 

@@ -34,11 +34,6 @@ class CompareRequest:
     usage, 3 regression.
     """
 
-    examples = (
-        "eqbench compare base new",
-        "eqbench compare base latest --fail-if 'elapsed_s>1.2x+0.1'",
-    )
-
     base: Annotated[str, Option("Run to compare with.", StoredRun("BASE"), argument=True)]
     new: Annotated[str, Option("Run to compare.", StoredRun("NEW"), argument=True)]
     conditions: Annotated[

@@ -16,8 +16,6 @@ class DoctorRequest:
     Exit code 1 if something that eqbench needs is broken.
     """
 
-    examples = ("eqbench doctor", "eqbench doctor --json")
-
     as_json: Json = False
 
 

@@ -28,11 +28,6 @@ class DrawRequest:
     With a profile, edges are as wide as their frequency, and what is not reached is dotted.
     """
 
-    examples = (
-        "eqbench draw kuhn2",
-        "eqbench draw kuhn3 --profile latest/pcfr_plus --out equilibrium.svg",
-    )
-
     game: Annotated[str, Option("Game to draw.", GAME, argument=True, named=True)]
     profile: Annotated[
         str | None,
@@ -56,13 +51,13 @@ def draw(request: DrawRequest) -> None:
     from eqbench.registry import default_registry
     from eqbench.report.tree_drawing import draw_tree
     from eqbench.store.run_folder import file_name, game_slug
-    from eqbench.store.stored_games import registry_of_runs
+    from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import named_profile
 
     registry = default_registry().with_plugins(request.plugins)
     data, run = named_profile(request.profile) if request.profile else (None, None)
-    registry = registry_of_runs([run] if run else [], request.game, registry, say)
-    game = registry.load_game(request.game, max_nodes=request.max_nodes)
+    runs = [run] if run else []
+    game = game_of_runs(runs, request.game, registry, say, request.max_nodes)
     played = profile_from_json(game.tree, data) if request.profile else None
     picture = draw_tree(game.tree, game.spec, played)
     if request.out == STANDARD_OUTPUT:

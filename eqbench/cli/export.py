@@ -23,11 +23,6 @@ class ExportRequest:
     can be an .nfg file.
     """
 
-    examples = (
-        "eqbench export kuhn3 kuhn3.efg",
-        "eqbench export jordan jordan.nfg --force",
-    )
-
     game: Annotated[
         str,
         Option("Game to write; a game file here is converted.", GAME, argument=True, named=True),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from eqbench.documents import read_file
 from eqbench.requests import (
     FOLDER,
     Cell,
@@ -19,9 +22,9 @@ from eqbench.requests import (
     Field,
     File,
     Flag,
-    Integer,
     Kind,
     Spec,
+    StoredProfile,
     StoredRun,
     fields_of,
 )
@@ -56,34 +59,37 @@ def command(
             code = function(request(**{name: values[name] for name in names}))
             click.get_current_context().exit(code or 0)
 
-        found = [_parameters(field, stored=True) for other in others for field in fields_of(other)]
-        found += [_parameters(field) for field in own]
-        examples = [line for asked in (request, *others) for line in getattr(asked, "examples", ())]
+        stored = [field for other in others for field in fields_of(other)]
+        params = [_parameters(field, stored=True) for field in stored] + [*map(_parameters, own)]
         return RequestCommand(
             name or function.__name__,
             callback=carry_out,
-            params=list(chain.from_iterable(found)),
+            params=list(chain.from_iterable(params)),
             help=inspect.cleandoc(about or request.__doc__ or ""),
-            epilog=examples_text(examples),
-            examples=examples,
+            fields=(*own, *stored),
             meant=meant,
-            formerly={
-                f"--{field.option.formerly}": f"--{field.name}"
-                for asked in (request, *others)
-                for field in fields_of(asked)
-                if field.option.formerly
-            },
         )
 
     return decorate
 
 
-def examples_text(examples: Sequence[str]) -> str | None:
-    """How examples stand below the help of a command."""
-    return "\n  ".join(["\b\nExamples:", *examples]) if examples else None
+def examples(ctx: click.Context) -> list[str]:
+    """Return command lines that work, if `examples.toml` has some for the command."""
+    text = read_file(Path(__file__).with_name("examples.toml")).decode()
+    found: list[str] = tomllib.loads(text).get(ctx.command_path.partition(" ")[2], [])
+    return found
 
 
-class Group(click.Group):
+class WithExamples(click.Command):
+    """A command whose help ends with examples."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if lines := examples(ctx):
+            with formatter.section("Examples"):
+                formatter.write("".join(f"{' ' * formatter.current_indent}{x}\n" for x in lines))
+
+
+class Group(WithExamples, click.Group):
     """Commands, of each of which the help has the whole first sentence."""
 
     def sections(self, ctx: click.Context) -> dict[str, list[str]]:
@@ -92,7 +98,7 @@ class Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections = self.sections(ctx)
-        width = max(len(name) for names in sections.values() for name in names)
+        width = max((len(name) for names in sections.values() for name in names), default=0)
         for title, names in sections.items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             rows = [
@@ -108,51 +114,49 @@ def _first_sentence(text: str | None) -> str:
     return re.split(r"(?<=[a-z)])\. ", paragraph)[0].rstrip(".")
 
 
-class RequestCommand(click.Command):
+class RequestCommand(WithExamples):
     """A command of requests, which says what was probably meant where its words do not fit.
 
     Attributes
     ----------
-    examples : command lines that work
-    formerly : options by the names that they had before
+    fields : of its requests
     meant : what to type instead of words that do not fit, or nothing
     """
 
     def __init__(
         self,
         name: str,
-        *,
-        examples: Sequence[str],
-        formerly: Mapping[str, str],
+        fields: Sequence[Field],
         meant: Callable[[list[str]], str],
         **rest: Any,
     ) -> None:
         super().__init__(name, **rest)
-        self.examples, self.formerly, self.meant = examples, formerly, meant
+        self.fields, self.meant = fields, meant
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         typed = [*args]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if (now := self.formerly.get(error.option_name)) is None:
-                raise
-            words = f"no such option {error.option_name}: it is now {now}"
-            raise click.UsageError(words, ctx) from None
+            name = error.option_name
+            for field in self.fields:
+                if name == f"--{field.option.formerly}":
+                    words = f"no such option {name}: it is now --{field.name}"
+                    raise click.UsageError(words, ctx) from None
+            raise
         except click.MissingParameter as error:
-            words = error.message or self.hint(typed)
-            raise click.MissingParameter(words, ctx, param=error.param) from None
+            raise click.MissingParameter(self.hint(ctx, typed), ctx, error.param) from None
         except click.UsageError as error:
-            hint = self.hint(typed) if type(error) is click.UsageError else ""
-            if not hint:
+            if type(error) is not click.UsageError:
                 raise
-            raise click.UsageError(f"{error.message.rstrip('.')}. {hint}", ctx) from None
+            words = f"{error.message.rstrip('.')}. {self.hint(ctx, typed)}"
+            raise click.UsageError(words, ctx) from None
 
-    def hint(self, typed: list[str]) -> str:
+    def hint(self, ctx: click.Context, typed: list[str]) -> str:
         """What to type instead of words that do not fit."""
         if words := self.meant(typed):
             return f"Did you mean: {words}"
-        return f"For example: {self.examples[0]}" if self.examples else ""
+        return "".join(f"For example: {line}" for line in examples(ctx)[:1])
 
 
 class NamedArgument(click.Argument):
@@ -162,7 +166,7 @@ class NamedArgument(click.Argument):
         named = opts.get(_beside(self.name))
         if isinstance(named, str):
             if isinstance(opts.get(self.name), str):
-                raise click.UsageError(f"{self.make_metavar(ctx)} is given twice", ctx)
+                raise click.UsageError(f"{self.metavar} is given twice", ctx)
             opts = {**opts, self.name: named}
         return super().consume_value(ctx, opts)
 
@@ -189,7 +193,7 @@ def require(request: type) -> None:
     needed = {field.attribute for field in fields_of(request) if field.required} - typed.keys()
     for parameter in ctx.command.params:
         if parameter.name in needed:
-            raise click.MissingParameter(ctx.command.hint([]), ctx, param=parameter)
+            raise click.MissingParameter(ctx.command.hint(ctx, []), ctx, parameter)
 
 
 def _parameters(field: Field, *, stored: bool = False) -> list[click.Parameter]:
@@ -202,7 +206,7 @@ def _parameters(field: Field, *, stored: bool = False) -> list[click.Parameter]:
     beside = [f"--{field.name}", _beside(field.attribute)]
     kind, text = field.option.kind, f"{field.help} --{field.name} may be left out."
     option = click.Option(
-        beside, expose_value=False, metavar=kind.metavar, type=type_of(kind), help=text
+        beside, expose_value=False, metavar=kind.metavar, type=KindType(kind), help=text
     )
     return [argument, option]
 
@@ -243,15 +247,10 @@ def _option(field: Field, *, stored: bool) -> click.Option:
         show_default=default.get("default") not in (None, "") and not option.default,
         metavar=_metavar(kind) or None,
         required=is_required,
-        type=type_of(kind),
+        type=KindType(kind),
         help=help_text,
         **default,
     )
-
-
-def type_of(kind: Kind) -> click.ParamType:
-    """How click reads a kind of values."""
-    return IntegerType(kind) if isinstance(kind, Integer) else KindType(kind)
 
 
 class KindType(click.ParamType):
@@ -271,13 +270,15 @@ class KindType(click.ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """What the kind may mean here; where nothing fits, the shell completes paths."""
-        from eqbench.cli.completion import cells, paths, runs, specs
+        from eqbench.cli.completion import cells, paths, profiles, runs, specs
 
         match self.kind:
             case Spec(what=what):
                 return specs(what, incomplete)
             case StoredRun():
                 return runs(incomplete)
+            case StoredProfile():
+                return profiles(incomplete)
             case Cell():
                 return cells(ctx.params.get("run"), incomplete)
             case Choice(words=words):
@@ -285,11 +286,3 @@ class KindType(click.ParamType):
             case File():
                 return paths(incomplete, folders=self.kind == FOLDER)
         return []
-
-
-class IntegerType(KindType, click.IntRange):
-    """Integers, whose bounds click shows in the help."""
-
-    def __init__(self, kind: Integer) -> None:
-        click.IntRange.__init__(self, kind.least, kind.most)
-        self.kind = kind

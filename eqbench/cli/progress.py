@@ -9,13 +9,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from eqbench.cli.output import say
+from eqbench.cli.output import error_stream, say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from eqbench.harness.frames import ProfileFrame
-    from eqbench.harness.pipeline import Run, Running
+    from eqbench.harness.pipeline import PlannedRun, Running
     from eqbench.harness.plan import Cell
     from eqbench.store.schema import CellRecord
 
@@ -25,7 +25,7 @@ MEASURE_S = 1.0  # between measurements of what runs; shorter cells are left alo
 MOST_COST_S = 0.05  # of one measurement; after a longer one a game is not measured any more
 MOST_NODES = 100_000  # of a game whose first measurement is not much longer
 COST_SHARE = 0.02  # of the time that may go into measurements
-BAR_WIDTH = 30
+BAR_WIDTH, LEAST_BAR = 30, 5
 TIME_TO_TELL_S = 2.0  # from when on a share says something about the time that is left
 
 
@@ -61,20 +61,29 @@ def shown(work: Work, *, quiet: bool) -> Iterator[Console | None]:
     if quiet:
         yield None
         return
-    console = Screen(stderr=True)
-    if not console.is_terminal:
-        with _every(LINE_S, lambda: say(_line(work.standing()))):
-            yield None
-        return
+    with error_stream() as stream:
+        console = Screen(file=stream)
+        if console.is_terminal:
+            with _live(work, console):
+                yield console
+        else:
+            with _every(LINE_S, lambda: say(_line(work.standing()), stream)):
+                yield None
+
+
+@contextmanager
+def _live(work: Work, console: Console) -> Iterator[None]:
     from rich.live import Live
 
     started = time.monotonic()
 
     def picture() -> Any:
-        return _picture(work.standing(), time.monotonic() - started)
+        return _picture(work.standing(), time.monotonic() - started, console.width)
 
-    with Live(get_renderable=picture, console=console, transient=True, refresh_per_second=5):
-        yield console
+    live = Live(get_renderable=picture, console=console, transient=True, refresh_per_second=5)
+    with live:
+        live.refresh()  # native code that comes now may hold up the thread that does it else
+        yield
 
 
 @contextmanager
@@ -101,7 +110,7 @@ def _line(standing: Standing) -> str:
     return "; ".join([", ".join(parts), *standing.now])
 
 
-def _picture(standing: Standing, elapsed_s: float) -> Any:
+def _picture(standing: Standing, elapsed_s: float, width: int) -> Any:
     """The bar with what is said beside it, and a line for each thing that runs."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
@@ -109,11 +118,16 @@ def _picture(standing: Standing, elapsed_s: float) -> Any:
     from rich.text import Text
 
     share = standing.share
-    bar = ProgressBar(1.0, share or 0.0, width=BAR_WIDTH, pulse=share is None)
     times = ", ".join(part for part in (clock(elapsed_s), standing.left) if part)
-    row = Table.grid(padding=(0, 1))
-    row.add_row(bar, "" if share is None else f"{share:4.0%}", times, standing.words)
-    lines = [Text(f"  {words}", no_wrap=True, overflow="ellipsis") for words in standing.now]
+    words = [*([] if share is None else [f"{share:4.0%}"]), times, standing.words]
+    beside, *lines = (
+        Text(line, no_wrap=True, overflow="ellipsis")
+        for line in ("  ".join(words), *(f"  {line}" for line in standing.now))
+    )
+    room = min(BAR_WIDTH, width - len(beside) - 2)
+    bar = ProgressBar(1.0, share or 0.0, width=room, pulse=share is None)
+    row = Table.grid(padding=(0, 2, 0, 0))
+    row.add_row(*([bar] if room >= LEAST_BAR else []), beside)
     return Group(row, *lines)
 
 
@@ -129,7 +143,7 @@ def clock(seconds: float) -> str:
 class Progress:
     """Observer of a run that shows how far it is; use it in a ``with``."""
 
-    def __init__(self, job: Run, *, quiet: bool, verbose: bool) -> None:
+    def __init__(self, job: PlannedRun, *, quiet: bool, verbose: bool) -> None:
         from eqbench.harness.estimate import Estimate
 
         self._job, self._quiet = job, quiet
@@ -138,6 +152,7 @@ class Progress:
         self._regrets = _Regrets(job)
         self._total = 0
         self._begun = self._end = self._estimate_at = time.monotonic()
+        self._console: Console | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Progress:
@@ -224,21 +239,26 @@ class _Regrets:
     best : by the keys of cells
     """
 
-    def __init__(self, job: Run) -> None:
+    def __init__(self, job: PlannedRun) -> None:
         self.best: dict[str, float] = {}
         self._job = job
         self._seen: dict[str, ProfileFrame] = {}
+        self._measured_at: dict[str, float] = {}
         self._slow: set[str] = set()
         self._not_before = 0.0
 
     def measure(self) -> None:
-        """Measure the newest profile of each cell that has run for a second, if it is a new one."""
-        for each in list(self._job.running.values()):
-            now, newest = time.monotonic(), each.newest
+        """Measure the newest profile of each cell that has run for a second, if it is a new one.
+
+        Those that were not measured for the longest time come first.
+        """
+        running = list(self._job.running.values())
+        for each in sorted(running, key=lambda one: self._measured_at.get(one.cell.key, 0.0)):
+            now, key, newest = time.monotonic(), each.cell.key, each.newest
             if now < self._not_before or now - each.since < MEASURE_S or newest is None:
                 continue
-            if newest is not self._seen.get(each.cell.key) and self._is_cheap(each.cell):
-                self._seen[each.cell.key] = newest
+            if newest is not self._seen.get(key) and self._is_cheap(each.cell):
+                self._seen[key], self._measured_at[key] = newest, now
                 self._measure(each.cell, newest)
                 cost_s = time.monotonic() - now
                 self._not_before = now + cost_s / COST_SHARE

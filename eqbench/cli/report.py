@@ -29,11 +29,6 @@ class ReportRequest(View):
     in the folder of the run, unless --out says where; --out - is standard output.
     """
 
-    examples = (
-        "eqbench report latest --summary",
-        "eqbench report latest --format html",
-    )
-
     runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
     formats: Annotated[
         tuple[str, ...],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from eqbench.cli.hints import run_of
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
+from eqbench.cli.progress import Progress, told
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.report.view import View
@@ -19,7 +21,7 @@ from eqbench.requests import FLAG, FOLDER, File, Json, Option, Quiet, Words
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
-    from eqbench.harness.pipeline import Run
+    from eqbench.harness.pipeline import PlannedRun
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.schema import CellRecord, Status
 
@@ -53,11 +55,6 @@ class RunOptions(View):
     folder. Exit code: 0 ran, 1 some cell crashed or was refuted, 2 usage, 4 nothing could
     run, 130 interrupted.
     """
-
-    examples = (
-        "eqbench run --game kuhn3 --solver all --timeout 3",
-        "eqbench run --game kuhn2,matching_pennies --solver cfr,lcp --seeds 2 --out first",
-    )
 
     file: Annotated[str | None, Option("Experiment to run.", File("EXPERIMENT"), argument=True)] = (
         None
@@ -98,7 +95,7 @@ class RunOptions(View):
 
 @command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
-    from eqbench.harness.pipeline import NEVER_CACHED, Run
+    from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 
     experiment, folder, out = _asked(options)
     if options.save_as is not None:
@@ -106,7 +103,9 @@ def run(options: RunOptions) -> int:
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
-    with Run(experiment) as job:
+    with ExitStack() as opened:
+        with told("building games", quiet=options.quiet):
+            job = opened.enter_context(PlannedRun(experiment))
         if options.dry_run:
             _print_plan(job, folder, again, as_json=options.as_json)
             return 0
@@ -180,7 +179,9 @@ def _experiment_file(text: str) -> Path:
     return file
 
 
-def _begin(job: Run, folder: RunFolder | None, out: str | None, again: set[Status]) -> RunFolder:
+def _begin(
+    job: PlannedRun, folder: RunFolder | None, out: str | None, again: set[Status]
+) -> RunFolder:
     """Return the folder of a run that is about to begin or to go on."""
     from eqbench.harness import start
 
@@ -196,10 +197,9 @@ def _begin(job: Run, folder: RunFolder | None, out: str | None, again: set[Statu
 
 
 def _execute(
-    job: Run, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
+    job: PlannedRun, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
 ) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
-    from eqbench.cli.progress import Progress
     from eqbench.errors import StoreError
 
     try:
@@ -238,7 +238,9 @@ def _save(experiment: Experiment, file: str, *, quiet: bool) -> None:
         say(f"wrote {file}")
 
 
-def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
+def _print_plan(
+    job: PlannedRun, folder: RunFolder | None, again: set[Status], *, as_json: bool
+) -> None:
     """Print planned cells, which of them are there already, and how long the rest may take."""
     from eqbench.errors import counted
     from eqbench.harness.estimate import Estimate

@@ -23,12 +23,10 @@ class ShowRequest:
     sets.
     """
 
-    examples = ("eqbench show latest pcfr_plus", "eqbench show latest kuhn3/ncp/0 --all")
-
     run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]
     cell: Annotated[
-        str, Option("Cell of the run; without it they are listed.", CELL, argument=True)
-    ] = ""
+        str | None, Option("Cell of the run; without it they are listed.", CELL, argument=True)
+    ] = None
     rank: Annotated[
         int,
         Option(
@@ -52,13 +50,13 @@ def show(request: ShowRequest) -> None:
     from eqbench.registry import default_registry
     from eqbench.report.profile_facts import cell_facts, play_facts
     from eqbench.report.profile_view import profile_report
-    from eqbench.store.stored_games import game_of_runs, registry_of_runs
+    from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import profile_file
     from eqbench.store.stored_run import read_run, run_folder
 
     stored = read_run(run_folder(request.run))
     say_notes(stored)
-    record = stored.cell(request.cell)
+    record = stored.cell(request.cell or "")
     if request.candidates:
         _list_candidates(record, as_json=request.as_json)
         return
@@ -66,8 +64,7 @@ def show(request: ShowRequest) -> None:
     if facts["candidate"] is not None:
         file = profile_file(stored, record, request.rank)
         registry = default_registry().with_plugins(request.plugins)
-        registry = registry_of_runs([stored], record.game_spec, registry, say)
-        game = game_of_runs([stored], record.game_spec, registry)
+        game = game_of_runs([stored], record.game_spec, registry, say)
         data = read_profile(str(file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     put_result(

@@ -140,7 +140,7 @@ class Running:
         return reported[-1] if reported else None
 
 
-class Run:
+class PlannedRun:
     """A planned run; children and scratch files are gone when the ``with`` ends.
 
     Attributes
@@ -160,7 +160,7 @@ class Run:
         self._ended: dict[str, Status] = {}
         self._lines: LineReader[CellRecord] | None = None
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> PlannedRun:
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
         self._guardian = Guardian(self._workspace.name)
         try:

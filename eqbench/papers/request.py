@@ -21,11 +21,6 @@ class ReproduceRequest(StudyCommand):
     Exit code: 0 whatever the verdicts, 1 a job failed, 2 usage, 130 interrupted.
     """
 
-    examples = (
-        "eqbench reproduce szafron --list",
-        "eqbench reproduce encyclopedia --out encyclopedia",
-    )
-
     command = "reproduce"
     study = "eqbench.papers.reproduction:Reproduction"
 

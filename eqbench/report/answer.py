@@ -112,7 +112,8 @@ def _reached(trials: Sequence[_Trials]) -> str:
     cells = [record for each in trials for record in each.cells]
     number = sum(len(each.reached) for each in trials)
     done = sum(each.is_complete for each in trials)
-    text = f"{done} of {counted(len(trials), 'solver')} {_target(cells)}"
+    runs = " of all runs" if len({each.cells[0].solver for each in trials}) < len(trials) else ""
+    text = f"{done} of {counted(len(trials), 'solver')}{runs} {_target(cells)}"
     if len(cells) > len(trials):
         some = sum(bool(each.reached) for each in trials) - done
         text += " with every seed" + (f", {some} with some" if some else "")

@@ -64,7 +64,7 @@ class Found:
     @property
     def summary(self) -> str:
         """Name, by how many solvers it was found, and where in its family."""
-        solvers = len({(entry.run, entry.record.solver) for entry, _ in self.cells})
+        solvers = len({entry.record.solver for entry, _ in self.cells})
         return f"{self.title} ({', '.join(filter(None, [counted(solvers, 'solver'), self.where]))})"
 
 

@@ -27,8 +27,8 @@ from eqbench.report.entries import (
     titled,
 )
 from eqbench.report.equilibria import counts, equilibria_tables
-from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, cell_table
-from eqbench.report.view import DEFAULT, View
+from eqbench.report.rows import RUN, SOLVER, Report, Row, Table, cell_table, declared
+from eqbench.report.view import COLUMNS, DEFAULT, View
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text
@@ -91,21 +91,7 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
 
 MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise
 _QUARTILES = ("best", "1st quartile", "median", "3rd quartile", "worst")
-_PAR2 = "PAR-2 time (penalized average runtime): mean, what is not ok counted as twice the timeout"
-_COLUMNS = (
-    SOLVER,
-    Column("cells", "count"),
-    Column("ok", "count"),
-    *(
-        Column(f"{name} max regret", "small", f"{name}\nmax regret", dispensable=rank)
-        for name, rank in zip(_QUARTILES, (0, 3, 0, 3, 4), strict=True)
-    ),
-    *(
-        Column(f"{name} time", "seconds", f"{name}\ntime", dispensable=rank)
-        for name, rank in zip(_QUARTILES[1:4], (1, 0, 1), strict=True)
-    ),
-    Column("PAR-2 time", "seconds", "PAR-2\ntime", dispensable=2, notes=(_PAR2,)),
-)
+_COLUMNS = tuple(declared("", facts) for facts in COLUMNS["summary"])
 
 
 def statistics_of(group: Sequence[Entry], timeouts: Mapping[str, float]) -> dict[str, Any]:
@@ -146,7 +132,7 @@ def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float])
         )
         for first, *others in by_solver(began)
     )
-    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS
+    columns = (*([RUN] if entries[0].run else []), SOLVER, *_COLUMNS)
     limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
     return Table(title, columns, rows, (f"timeout of a cell: {limits}", *cell_notes(entries)))
 

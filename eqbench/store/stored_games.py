@@ -45,9 +45,17 @@ def registry_of_runs(
 
 
 def game_of_runs(
-    runs: Sequence[StoredRun], spec: str, registry: Registry, most_nodes: int = 0
+    runs: Sequence[StoredRun | RunFolder],
+    spec: str,
+    registry: Registry,
+    tell: Callable[[str], None],
+    max_nodes: int = 0,
 ) -> Game:
-    """Load a game, which may have the size that these runs or `most_nodes` allow."""
+    """Load a game, which may have the size that these runs or `max_nodes` allow.
+
+    Raises as `registry_of_runs` and :meth:`Registry.load_game`.
+    """
+    registry = registry_of_runs(runs, spec, registry, tell)
     allowed = [run.plan["request"].get("max_nodes") or 0 for run in runs]
-    largest = max([most_nodes, *allowed])
+    largest = max([max_nodes, *allowed])
     return registry.load_game(spec, **({"max_nodes": largest} if largest else {}))

@@ -82,9 +82,10 @@ class StoredRun:
             raise UsageError(f"{self.path} holds no cells yet, so there is no {text!r} in it")
         if found:
             raise UsageError(f"{text!r} fits several cells; give one of\n{_listing(found)}")
-        problem = f"{self.path} has no cell {text!r}" if text else f"which cell of {self.path}?"
+        missing = f"has no cell {text!r}" if text else "has these cells"
         raise UsageError(
-            f"{problem}; give the beginning of a key, or the name of a cell\n{_listing(self.cells)}"
+            f"{self.path} {missing}; give the beginning of a key, or the name of a cell\n"
+            + _listing(self.cells)
         )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from eqbench.requests import (
     DURATION,
@@ -28,6 +26,7 @@ from eqbench.requests import (
     THREADS,
     Choice,
     Exact,
+    GivenProfile,
     Integer,
     Interval,
     Kind,
@@ -36,7 +35,7 @@ from eqbench.requests import (
     Option,
     Pair,
     Plugins,
-    StoredProfile,
+    ReadProfile,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +53,6 @@ class StudyCommand:
     draws : what ``--figures`` draws; empty if there are no figures
     writes_always : whether it writes a folder without ``--out`` too; if not, it cannot be resumed
     together : options of which none is kept if a study goes on and one of them is given again
-    examples : command lines that work, for the help
     """
 
     command: ClassVar[str]
@@ -62,7 +60,6 @@ class StudyCommand:
     draws: ClassVar[str] = ""
     writes_always: ClassVar[bool] = True
     together: ClassVar[tuple[str, ...]] = ()
-    examples: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,41 +76,6 @@ class StudyRequest(StudyCommand):
         return default_registry().with_plugins(self.plugins)
 
 
-class GivenProfile(NamedTuple):
-    """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
-
-    typed: str
-    data: Any
-
-
-@dataclass(frozen=True)
-class ProfileOrWord(StoredProfile):
-    """A stored profile, or one of a few words.
-
-    It is read at once and written whole: a study that goes on needs neither file nor input.
-    """
-
-    words: tuple[str, ...] = ()
-
-    def read(self, value: Any) -> GivenProfile:
-        if isinstance(value, GivenProfile):
-            return value
-        if isinstance(value, Mapping) and len(value) == 1:
-            return GivenProfile(*next(iter(value.items())))
-        if value in self.words:
-            return GivenProfile(value, None)
-        if not isinstance(value, str):
-            raise ValueError(f"{value!r} is no name of a profile")
-        from eqbench.store.stored_profiles import named_profile
-
-        # fractions become texts
-        return GivenProfile(value, json.loads(json.dumps(named_profile(value)[0], default=str)))
-
-    def write(self, value: GivenProfile) -> dict[str, Any]:
-        return {value.typed: value.data}
-
-
-GAME_TEXT = "Game, for example kuhn3 or a file such as game.efg."
 _game = partial(Option, kind=GAME, argument=True, named=True)
 _LAMBDA = Number("LAMBDA", positive=True, most=1e15)
 
@@ -132,12 +94,8 @@ class QuantalRequest(StudyRequest):
     command = "qre"
     study = "eqbench.studies.qre:QuantalStudy"
     draws = "the frequencies against lambda"
-    examples = (
-        "eqbench qre kuhn3 --at 1 --at 10 --figures",
-        "eqbench qre kuhn2 --branches 5 --out branches",
-    )
 
-    game: Annotated[str, _game(GAME_TEXT)]
+    game: Annotated[str, _game("Game, for example kuhn3 or a file such as game.efg.")]
     last: Annotated[float, Option("Lambda at which branches end.", _LAMBDA, "to")] = 1e6
     at: Annotated[
         tuple[float, ...],
@@ -173,10 +131,6 @@ class TraceRequest(StudyRequest):
     command = "trace"
     study = "eqbench.studies.trace.study:TraceStudy"
     draws = "payoffs, frequencies and counts"
-    examples = (
-        "eqbench trace skp --from 2 --to 6 --at 3.35 --figures --out branch",
-        "eqbench trace --resume branch --timeout 60",
-    )
 
     game: Annotated[
         str,
@@ -276,10 +230,6 @@ class RangesRequest(StudyRequest):
     command = "ranges"
     study = "eqbench.studies.ranges:RangesStudy"
     together = ("of", "payoffs", "first-actions", "all-actions")
-    examples = (
-        "eqbench ranges kuhn3_reduced --payoffs",
-        "eqbench ranges kuhn3_reduced --of 'P3|3:KB|call' --timeout 120",
-    )
 
     game: Annotated[str, _game("The game; needed unless a run goes on.")]
     of: Annotated[
@@ -346,17 +296,14 @@ class CrossplayRequest(StudyRequest):
 
     Takes the equilibria that runs have found, mixes them in all ways and says which combinations
     are equilibria again, what each strategy earns in the worst case, and which to choose.
-    RUN is the folder of a run, or `latest`; of the last iterate and the average of a cell the
-    better one is taken. With --out also writes summary.json and combinations.csv.
+    RUN is the folder of a run, or `latest`; a word that is none is the game. Of the last iterate
+    and the average of a cell the better one is taken. With --out also writes summary.json and
+    combinations.csv.
     """
 
     command = "crossplay"
     study = "eqbench.studies.crossplay.study:CrossplayStudy"
     writes_always = False
-    examples = (
-        "eqbench crossplay latest --most 6",
-        "eqbench crossplay kuhn3 --known --exact",
-    )
 
     runs: Annotated[
         tuple[str, ...],
@@ -432,10 +379,6 @@ class SimulationRequest(FlowRequest):
     command = "simulate"
     study = "eqbench.studies.flow.simulate:SimulationStudy"
     draws = "orbits, frequencies and profits"
-    examples = (
-        "eqbench simulate 'skp(pot=3.1)' --starts 10 --duration 2000",
-        "eqbench simulate skp --parameter pot --at 2.5 --at 3.1 --figures",
-    )
 
     game: Annotated[str, _GAME_OF_FLOW]
     model: Annotated[
@@ -470,7 +413,7 @@ class SimulationRequest(FlowRequest):
             "Start at uniform behavior or at a profile: a file in JSON, - for standard input, or "
             "RUN/CELL, but not at frequencies of 0 and 1, which final and average profiles of a "
             "long simulation have by rounding.",
-            ProfileOrWord(f"{UNIFORM}|PROFILE", (UNIFORM,)),
+            ReadProfile(f"{UNIFORM}|PROFILE", (UNIFORM,)),
             "start",
         ),
     ] = ()
@@ -517,17 +460,13 @@ class StabilityRequest(FlowRequest):
     command = "stability"
     study = "eqbench.studies.flow.stability:StabilityStudy"
     draws = "the eigenvalues, or with several --at the verdicts along the parameter"
-    examples = (
-        "eqbench stability 'skp(pot=3.1)' --figures",
-        "eqbench stability kuhn3 --profile latest/logit",
-    )
 
     game: Annotated[str, _GAME_OF_FLOW]
     profiles: Annotated[
         tuple[GivenProfile, ...],
         Option(
             "Also look at this profile: a file in JSON, - for standard input, or RUN/CELL.",
-            ProfileOrWord(),
+            ReadProfile(),
             "profile",
         ),
     ] = ()

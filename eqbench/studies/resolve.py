@@ -11,8 +11,9 @@ from typing import Any
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.registry import LoadedSolver
+from eqbench.requests import GivenProfile
 from eqbench.spec import Spec
-from eqbench.studies.requests import FlowRequest, GivenProfile, StudyRequest, TraceRequest
+from eqbench.studies.requests import FlowRequest, StudyRequest, TraceRequest
 
 _OFFERED_BY = {"branch": "logit", "continuation": "arclength", "flow": "replicator"}
 _OFFERED_BY["hand_by_hand"] = _OFFERED_BY["flow"]

@@ -43,7 +43,8 @@ class Arclength:
     followed along it, and all points with the game's own value are polished: these are the
     equilibria on this branch, not all equilibria of the game.
 
-    An iteration is an evaluation of the derivatives.
+    An iteration is an evaluation of the derivatives. Each polished point is claimed to be an
+    equilibrium.
 
     Parameters
     ----------

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from inspect import get_annotations, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from eqbench.errors import GameFormatError, SpecError
-from eqbench.model.gambit_text import exact_payoffs
+from eqbench.errors import GameFormatError, SpecError, counted
+from eqbench.model.facts import strategy_counts
+from eqbench.model.gambit_text import exact_sums
 from eqbench.solver import Availability, Termination, warm_up
+from eqbench.text import short_number
 
 from ..search import importable
-from .conversion import converted, decisions_in_turn, strategy_counts
+from .conversion import converted, decisions_in_turn
 from .run import Run
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class GambitMethod:
     start : whether it is called with the game or with mixed strategies at equal weights
     many : whether it looks for more than one equilibrium
     exact : whether it computes with rationals, where this is no option
+    claims : sentence on what is handed over, for the docstring
     """
 
     deterministic: ClassVar[bool] = True
@@ -76,13 +79,16 @@ class GambitMethod:
     start: ClassVar[Literal["game", "floats", "rationals"]] = "game"
     many: ClassVar[bool] = False
     exact: ClassVar[bool] = False
+    claims: ClassVar[str] = (
+        "Results are claimed to be equilibria, up to the regret that Gambit promises."
+    )
 
     def __init_subclass__(cls) -> None:
         """Describe the options of a method in its docstring, where all solvers have theirs."""
-        options = get_annotations(cls)
-        if options:
-            lines = [f"{name} : {OPTIONS[name][0]}" for name in options]
-            cls.__doc__ = "\n    ".join([f"{cls.__doc__}", "Parameters", "----------", *lines])
+        lines = [f"{name} : {OPTIONS[name][0]}" for name in get_annotations(cls)]
+        head = ["Parameters", "----------"] if lines else []
+        parts = [f"{cls.__doc__}".rstrip(), cls.claims, "", *head, *lines]
+        cls.__doc__ = "\n    ".join(parts)
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -98,8 +104,9 @@ class GambitMethod:
         """True, or why the players, the payoffs or the size of the strategic form do not fit."""
         name, tree = f"gambit_{type(self).__name__.lower()}", game.tree
         if self.two_players and tree.n_players != 2:
-            return f"{name} solves two-player games; this game has {tree.n_players}"
-        sums = {sum(row) for row in exact_payoffs(tree)} if self.constant_sum else ()
+            players = counted(tree.n_players, "player")
+            return f"{name} solves two-player games; this game has {players}"
+        sums = exact_sums(tree) if self.constant_sum else ()
         if len(sums) > 1:
             return (
                 f"{name} solves two-player constant-sum games; here the payoffs sum to "
@@ -114,9 +121,9 @@ class GambitMethod:
             return True
         return (
             "the method works on the strategic form, and that of this game has "
-            f"{' x '.join(map(_digits, counts))} = {_digits(contingencies)} contingencies; at most "
-            f"{MOST_STRATEGIES:,} strategies and {MOST_CONTINGENCIES:,} contingencies are tried "
-            "(gambit_logit_path works on the tree)"
+            f"{' x '.join(map(short_number, counts))} = {short_number(contingencies)} "
+            f"contingencies; at most {MOST_STRATEGIES:,} strategies and {MOST_CONTINGENCIES:,} "
+            "contingencies are tried (gambit_logit_path works on the tree)"
         )
 
     def prepare(self, game: Game) -> None:
@@ -181,11 +188,6 @@ class GambitMethod:
 
     def _leave(self, run: Run) -> None:
         """Hand over where a method stands that found nothing, if that is worth anything."""
-
-
-def _digits(count: int) -> str:
-    """A count in digits, or its order of magnitude where these would fill a line."""
-    return f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"
 
 
 @dataclass(frozen=True)
@@ -379,6 +381,8 @@ class LogitPath(GambitMethod):
     first_step: float = 0.03
     max_accel: float = 1.1
     use_strategic: bool = False
+
+    claims = ""
 
     def _call(self, run: Run) -> Termination:
         from pygambit.qre import logit_solve_lambda

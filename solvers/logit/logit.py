@@ -53,7 +53,8 @@ class Logit:
     Difference from Turocy: beliefs are made from logarithms of reaches, so that lambda is not
     bounded by the smallest float.
 
-    An iteration is a step along the branch.
+    An iteration is a step along the branch. Its end is handed over without a claim, the polished
+    one is claimed to be an equilibrium.
 
     Parameters
     ----------

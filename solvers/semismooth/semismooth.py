@@ -44,7 +44,8 @@ class Semismooth:
     equilibria that form a continuum make Newton's matrix singular; the line search is
     nonmonotone; at a kink the derivative is one of the C-subdifferential.
 
-    An iteration is a Newton step.
+    An iteration is a Newton step. Where steps end within rounding of a solution, it is claimed
+    to be an equilibrium.
 
     Parameters
     ----------

@@ -24,7 +24,10 @@ def _has_python_to_run(page: Path) -> bool:
 
 # The examples of the README are run in tests/integration/test_readme.py.
 WITH_PYTHON = [page for page in PAGES if page.name != "README.md" and _has_python_to_run(page)]
-PEERS = {"openspiel.md": "pyspiel", "gambit.md": "pygambit"}
+PEERS = {
+    **dict.fromkeys(("openspiel.md", "from_openspiel.md"), "pyspiel"),
+    **dict.fromkeys(("gambit.md", "from_gambit.md"), "pygambit"),
+}
 
 
 def _name(page: Path) -> str:

@@ -72,13 +72,12 @@ def test_plugins_of_the_readme_pass_their_suites(tmp_path: Path, kind: str, deco
 
 def test_commands_on_runs_of_the_readme_are_accepted(tmp_path: Path) -> None:
     request = ("--game", "kuhn3", "--solver", "pcfr_plus", "--iterations", "5")
-    eqbench("run", *request, "--out", "results/20261121T120000Z-kuhn3", cwd=tmp_path)
+    eqbench("run", *request, "--out", "first", cwd=tmp_path)
     lines = block("sh", "eqbench run --resume") + block("sh", "eqbench report")
     commands = [line.split("#")[0].strip() for line in lines.splitlines()]
     assert len(commands) == 7
     for command in commands:
-        words = shlex.split(command.replace("2026*", "20261121T120000Z"))
-        done = eqbench(*words[1:], cwd=tmp_path)
+        done = eqbench(*shlex.split(command)[1:], cwd=tmp_path)
         assert done.code == 0, (command, done.err)
 
 

@@ -13,11 +13,10 @@ from command import PLUGINS
 
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import default_registry
-from eqbench.requests import from_data, to_data
+from eqbench.requests import GivenProfile, from_data, to_data
 from eqbench.studies.flow.simulate import SimulationStudy, times_of
-from eqbench.studies.requests import GivenProfile, SimulationRequest
+from eqbench.studies.requests import SimulationRequest
 
 FLOWS = (str(PLUGINS / "drifting.py"), str(PLUGINS / "winding.py"))
 
@@ -29,7 +28,7 @@ def setting(game: str = "skp", solver: str = "drifting", **more: Any) -> Simulat
 def given(frequency: float, typed: str = "a.json") -> GivenProfile:
     """A profile of kuhn2 with one frequency as given, otherwise uniform."""
     tree = default_registry().load_game("kuhn2").tree
-    data = profile_to_json(tree, BehaviorProfile.uniform(tree))
+    data = BehaviorProfile.uniform(tree).to_json()
     data["behavior"]["P1"]["1:"] = {"check": 1 - frequency, "bet": frequency}
     return GivenProfile(typed, data)
 

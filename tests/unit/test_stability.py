@@ -15,8 +15,8 @@ from stability_cases import flow, given, printed, study
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
+from eqbench.requests import GivenProfile
 from eqbench.studies.flow.rest_points import rest_points, verdicts
-from eqbench.studies.requests import GivenProfile
 from eqbench.verification import verify
 
 # -- published sets -----------------------------------------------------------------------------

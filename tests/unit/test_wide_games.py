@@ -24,7 +24,6 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
-from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_facts import play_facts
 from eqbench.solver import Budget
@@ -234,7 +233,7 @@ def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> No
     file, profile = tmp_path / "wide.efg", tmp_path / "profile.json"
     file.write_text(efg_text(tree))
     wrong = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
-    profile.write_text(json.dumps(profile_data(tree, wrong, str(file))))
+    profile.write_text(json.dumps(wrong.on(tree).to_json(str(file))))
     asked = ["--profile", str(profile), "--max-regret", "1e9"]
     done = CliRunner().invoke(verify_command, asked)
     assert done.exit_code == 1

@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from eqbench.equilibria import Identifier, known_corners, known_sets
-from eqbench.errors import SpecError, UsageError, counted
+from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
@@ -24,6 +24,7 @@ from eqbench.model.reference import realization
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import small
+from eqbench.spec import is_foreign
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.stored_games import game_of_runs, registry_of_runs
 from eqbench.store.stored_profiles import named_profile
@@ -186,18 +187,15 @@ class CrossplayStudy(Study[CrossplayRequest]):
 
 def _with_game_apart(request: CrossplayRequest) -> CrossplayRequest:
     """The request with the game, if it was typed among the runs, where it belongs."""
-
-    def is_game(word: str) -> bool:
-        try:
-            request.registry().game_entry(word)
-        except SpecError:
-            return False
-        return not os.path.isdir(word)
-
-    games = [word for word in request.runs if is_game(word)]
-    if request.game is not None or len(games) != 1:
+    games = {entry.name for entry in request.registry().games()}
+    found = [
+        word
+        for word in request.runs
+        if (is_foreign(word) or word.partition("(")[0].strip() in games) and not os.path.isdir(word)
+    ]
+    if request.game is not None or len(found) != 1:
         return request
-    return replace(request, game=games[0], runs=tuple(x for x in request.runs if x != games[0]))
+    return replace(request, game=found[0], runs=tuple(w for w in request.runs if w != found[0]))
 
 
 def _game_of(
@@ -210,7 +208,7 @@ def _game_of(
     sources = [*runs, *(run for _, run in profiles.values() if run is not None)]
 
     def canonical(text: str) -> str:
-        registry = registry_of_runs(sources, text, request.registry(), tell)
+        registry = registry_of_runs(sources, text, request.registry(), lambda words: None)
         return registry.describe_game(text)[1]
 
     specs = {cell.game_spec: None for run in runs for cell in run.cells}
@@ -228,8 +226,7 @@ def _game_of(
                 else "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"
             )
         (spec,) = specs
-    registry = registry_of_runs(sources, spec, request.registry(), tell)
-    return game_of_runs(runs, spec, registry, request.max_nodes)
+    return game_of_runs(sources, spec, request.registry(), tell, request.max_nodes)
 
 
 def _labels_in_turn() -> Iterator[str]:

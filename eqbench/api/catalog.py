@@ -1,0 +1,81 @@
+"""Games and solvers that can be named, as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from eqbench.builtin import FOREIGN_GAMES
+from eqbench.errors import EqbenchError
+from eqbench.harness.scopes import scopes
+from eqbench.plugins import Entry
+from eqbench.registry import Registry, default_registry
+from eqbench.spec import format_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def list_games(plugins: Iterable[str | PathLike[str]] = ()) -> pd.DataFrame:
+    """Games by name: what they are, their options with defaults, where they come from.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> eqbench.list_games().loc["kuhn2", "options"]
+    'players=2, cards=none, pot=none, reduce=none, raises=0'
+    """
+    registry = default_registry().with_plugins(map(str, plugins))
+    return _frame(registry, [*registry.games(), *FOREIGN_GAMES.values()])
+
+
+def list_solvers(plugins: Iterable[str | PathLike[str]] = ()) -> pd.DataFrame:
+    """Solvers by name, as :func:`list_games`.
+
+    `in_all` says whether the word ``all`` means it too, and `missing` names packages that it needs
+    and that are not installed. Further columns say which kinds of games a solver takes, as it
+    answers for small games of each kind; they are empty for solvers of others.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> solvers = eqbench.list_solvers()
+    >>> bool(solvers.loc["cfr_plus", "in_all"])
+    True
+    >>> solvers.loc["lcp", "three or more players"]
+    'no'
+    """
+    import pandas as pd
+
+    registry = default_registry().with_plugins(map(str, plugins))
+    solvers = registry.solvers()
+    facts: dict[str, Any] = {
+        "in_all": [entry.default_row for entry in solvers],
+        "missing": [", ".join(entry.missing()) for entry in solvers],
+    }
+    kinds = pd.DataFrame.from_dict(scopes(registry), orient="index")
+    return _frame(registry, solvers).assign(**facts).join(kinds)
+
+
+def _frame(registry: Registry, entries: list[Entry]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns: dict[str, list[Any]] = {
+        "summary": [entry.summary for entry in entries],
+        "options": [_options(registry, entry) for entry in entries],
+        "source": [entry.source for entry in entries],
+    }
+    return pd.DataFrame(columns, index=pd.Index([entry.name for entry in entries], name="name"))
+
+
+def _options(registry: Registry, entry: Entry) -> str:
+    """Options with their defaults; empty if the class cannot be loaded."""
+    try:
+        options = registry.options(entry)
+    except EqbenchError:
+        return ""
+    return ", ".join(
+        option.name if option.required else f"{option.name}={format_value(option.default)}"
+        for option in options
+    )
