@@ -22,8 +22,8 @@ EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts a
 # Shares of the payoff range, eight a decade: as many as lines stay smooth with.
 TARGETS = tuple(10.0 ** (-k / 8) for k in range(8, 81))
 COARSE = 1e-3
-_GRID = 40  # places at which seeds are held against each other
-_MOST_DRAWN = 6000  # equilibria, the best of each cell
+_GRID = 32  # places at which seeds are held against each other
+_MOST_DRAWN = 1000  # equilibria, the best of each cell
 _STEPS = 120  # of a line of shares
 _AXES = ("elapsed_s", "cpu_s", "work")
 _METRICS = ("max_regret", "nash_conv")
@@ -92,7 +92,7 @@ def _progress(track: Track) -> Iterable[dict[str, float]]:
         yield {k: _rounded(v) for k, v in (axes | best).items()}  # type: ignore[misc]
 
 
-def _rounded(value: float, digits: int = 5) -> float | None:
+def _rounded(value: float, digits: int = 4) -> float | None:
     """A number with so many digits; None for what JSON does not know."""
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
@@ -142,7 +142,7 @@ def _found(game: GameTracks, track: Track) -> Iterable[dict[str, Any]]:
 
 
 def _payoffs(payoffs: Sequence[float]) -> dict[str, float | None]:
-    return {f"u{p}": _rounded(payoff, 8) for p, payoff in enumerate(payoffs, 1)}
+    return {f"u{p}": _rounded(payoff, 7) for p, payoff in enumerate(payoffs, 1)}
 
 
 class Trial(NamedTuple):
