@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, put_names, say
+from eqbench.cli.progress import told
 from eqbench.requests import MOST_NODES, Choice, Json, MaxNodes, Option, Plugins, Spec
 from eqbench.text import short_number, shortened
 
@@ -159,8 +160,9 @@ def info(request: InfoRequest) -> None:
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        instance = registry.describe_game(request.spec)[0]
-        game = registry.load_game(request.spec, max_nodes=request.max_nodes)
+        with told(f"building {request.spec}"):
+            instance = registry.describe_game(request.spec)[0]
+            game = registry.load_game(request.spec, max_nodes=request.max_nodes)
         facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}
         facts["solvers"] = _answers(obstacles(game, registry))
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]

@@ -12,7 +12,7 @@ import click
 from eqbench.cli.hints import kind_of
 from eqbench.cli.options import Group, command
 from eqbench.cli.output import put, put_json
-from eqbench.requests import GAME, SOLVER, Json, Option, Plugins
+from eqbench.requests import GAME, MOST_NODES, SOLVER, Json, MaxNodes, Option, Plugins
 
 if TYPE_CHECKING:
     from eqbench.testing.promises import Result
@@ -79,6 +79,7 @@ class CheckGameRequest:
     """
 
     spec: Annotated[str, Option("Game to check.", GAME, "game", argument=True, named=True)]
+    max_nodes: MaxNodes = MOST_NODES
     plugins: Plugins = ()
     as_json: Json = False
 
@@ -89,7 +90,9 @@ def check_game(request: CheckGameRequest) -> int:
     from eqbench.testing import game_suite
 
     default_registry().with_plugins(request.plugins).game_entry(request.spec)
-    results = game_suite.check_game(request.spec, plugins=request.plugins, isolated=True)
+    results = game_suite.check_game(
+        request.spec, plugins=request.plugins, isolated=True, max_nodes=request.max_nodes
+    )
     return _report("game", request.spec, results, as_json=request.as_json)
 
 

@@ -43,6 +43,13 @@ def cells(run: str | None, incomplete: str) -> list[CompletionItem]:
     return _beginning(names, incomplete)
 
 
+def profiles(incomplete: str) -> list[CompletionItem]:
+    """Cells behind the folder of a run, ``RUN/CELL``; else files."""
+    run, slash, begun = incomplete.rpartition("/")
+    found = _beginning((item.value for item in cells(run, begun)), begun, run + slash)
+    return found or paths(incomplete)
+
+
 def paths(incomplete: str, *, folders: bool = False) -> list[CompletionItem]:
     """The sign for the shell to complete paths."""
     return [CompletionItem(incomplete, type="dir" if folders else "file")]

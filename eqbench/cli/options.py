@@ -22,9 +22,9 @@ from eqbench.requests import (
     Field,
     File,
     Flag,
-    Integer,
     Kind,
     Spec,
+    StoredProfile,
     StoredRun,
     fields_of,
 )
@@ -206,7 +206,7 @@ def _parameters(field: Field, *, stored: bool = False) -> list[click.Parameter]:
     beside = [f"--{field.name}", _beside(field.attribute)]
     kind, text = field.option.kind, f"{field.help} --{field.name} may be left out."
     option = click.Option(
-        beside, expose_value=False, metavar=kind.metavar, type=type_of(kind), help=text
+        beside, expose_value=False, metavar=kind.metavar, type=KindType(kind), help=text
     )
     return [argument, option]
 
@@ -247,15 +247,10 @@ def _option(field: Field, *, stored: bool) -> click.Option:
         show_default=default.get("default") not in (None, "") and not option.default,
         metavar=_metavar(kind) or None,
         required=is_required,
-        type=type_of(kind),
+        type=KindType(kind),
         help=help_text,
         **default,
     )
-
-
-def type_of(kind: Kind) -> click.ParamType:
-    """How click reads a kind of values."""
-    return IntegerType(kind) if isinstance(kind, Integer) else KindType(kind)
 
 
 class KindType(click.ParamType):
@@ -275,13 +270,15 @@ class KindType(click.ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """What the kind may mean here; where nothing fits, the shell completes paths."""
-        from eqbench.cli.completion import cells, paths, runs, specs
+        from eqbench.cli.completion import cells, paths, profiles, runs, specs
 
         match self.kind:
             case Spec(what=what):
                 return specs(what, incomplete)
             case StoredRun():
                 return runs(incomplete)
+            case StoredProfile():
+                return profiles(incomplete)
             case Cell():
                 return cells(ctx.params.get("run"), incomplete)
             case Choice(words=words):
@@ -289,11 +286,3 @@ class KindType(click.ParamType):
             case File():
                 return paths(incomplete, folders=self.kind == FOLDER)
         return []
-
-
-class IntegerType(KindType, click.IntRange):
-    """Integers, whose bounds click shows in the help."""
-
-    def __init__(self, kind: Integer) -> None:
-        click.IntRange.__init__(self, kind.least, kind.most)
-        self.kind = kind

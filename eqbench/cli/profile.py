@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put
@@ -44,17 +46,10 @@ def profile(request: ProfileRequest) -> None:
     for count in map(len, game.tree.infoset_actions):
         rest = [Fraction(0)] * (count - 1)
         values += [Fraction(1), *rest] if request.pure else [Fraction(1, count)] * count
-    chosen = BehaviorProfile.of_exact(game, values)
-    put(_by_lines(chosen.to_json()))
+    text = json.dumps(BehaviorProfile.of_exact(game, values).to_json(), indent=2)
+    put(re.sub(r"\{\n([^{}]*)\n *\}", _on_one_line, text))
 
 
-def _by_lines(document: dict[str, Any]) -> str:
-    """JSON text of a profile with a line for each information set."""
-    import json
-
-    players = []
-    for player, sets in document["behavior"].items():
-        lines = [f"      {json.dumps(label)}: {json.dumps(row)}" for label, row in sets.items()]
-        players.append(f"    {json.dumps(player)}: {{\n" + ",\n".join(lines) + "\n    }")
-    behavior = ",\n".join(players)
-    return f'{{\n  "game": {json.dumps(document["game"])},\n  "behavior": {{\n{behavior}\n  }}\n}}'
+def _on_one_line(row: re.Match[str]) -> str:
+    """The frequencies of an information set as one line."""
+    return f"{{{' '.join(line.strip() for line in row[1].splitlines())}}}"

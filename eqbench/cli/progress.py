@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from eqbench.cli.output import say
+from eqbench.cli.output import error_stream, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +25,7 @@ MEASURE_S = 1.0  # between measurements of what runs; shorter cells are left alo
 MOST_COST_S = 0.05  # of one measurement; after a longer one a game is not measured any more
 MOST_NODES = 100_000  # of a game whose first measurement is not much longer
 COST_SHARE = 0.02  # of the time that may go into measurements
-BAR_WIDTH = 30
+BAR_WIDTH, LEAST_BAR = 30, 5
 TIME_TO_TELL_S = 2.0  # from when on a share says something about the time that is left
 
 
@@ -61,20 +61,29 @@ def shown(work: Work, *, quiet: bool) -> Iterator[Console | None]:
     if quiet:
         yield None
         return
-    console = Screen(stderr=True)
-    if not console.is_terminal:
-        with _every(LINE_S, lambda: say(_line(work.standing()))):
-            yield None
-        return
+    with error_stream() as stream:
+        console = Screen(file=stream)
+        if console.is_terminal:
+            with _live(work, console):
+                yield console
+        else:
+            with _every(LINE_S, lambda: say(_line(work.standing()), stream)):
+                yield None
+
+
+@contextmanager
+def _live(work: Work, console: Console) -> Iterator[None]:
     from rich.live import Live
 
     started = time.monotonic()
 
     def picture() -> Any:
-        return _picture(work.standing(), time.monotonic() - started)
+        return _picture(work.standing(), time.monotonic() - started, console.width)
 
-    with Live(get_renderable=picture, console=console, transient=True, refresh_per_second=5):
-        yield console
+    live = Live(get_renderable=picture, console=console, transient=True, refresh_per_second=5)
+    with live:
+        live.refresh()  # native code that comes now may hold up the thread that does it else
+        yield
 
 
 @contextmanager
@@ -101,7 +110,7 @@ def _line(standing: Standing) -> str:
     return "; ".join([", ".join(parts), *standing.now])
 
 
-def _picture(standing: Standing, elapsed_s: float) -> Any:
+def _picture(standing: Standing, elapsed_s: float, width: int) -> Any:
     """The bar with what is said beside it, and a line for each thing that runs."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
@@ -109,11 +118,16 @@ def _picture(standing: Standing, elapsed_s: float) -> Any:
     from rich.text import Text
 
     share = standing.share
-    bar = ProgressBar(1.0, share or 0.0, width=BAR_WIDTH, pulse=share is None)
     times = ", ".join(part for part in (clock(elapsed_s), standing.left) if part)
-    row = Table.grid(padding=(0, 1))
-    row.add_row(bar, "" if share is None else f"{share:4.0%}", times, standing.words)
-    lines = [Text(f"  {words}", no_wrap=True, overflow="ellipsis") for words in standing.now]
+    words = [*([] if share is None else [f"{share:4.0%}"]), times, standing.words]
+    beside, *lines = (
+        Text(line, no_wrap=True, overflow="ellipsis")
+        for line in ("  ".join(words), *(f"  {line}" for line in standing.now))
+    )
+    room = min(BAR_WIDTH, width - len(beside) - 2)
+    bar = ProgressBar(1.0, share or 0.0, width=room, pulse=share is None)
+    row = Table.grid(padding=(0, 2, 0, 0))
+    row.add_row(*([bar] if room >= LEAST_BAR else []), beside)
     return Group(row, *lines)
 
 
@@ -138,6 +152,7 @@ class Progress:
         self._regrets = _Regrets(job)
         self._total = 0
         self._begun = self._end = self._estimate_at = time.monotonic()
+        self._console: Console | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Progress:
@@ -168,8 +183,9 @@ class Progress:
             self._regrets.measure()
         now, running = time.monotonic(), list(self._job.running.values())
         left_s, spent_s = self._left_s(now, running), now - self._begun
+        done = self._total - len(self._job.waiting) - len(running)
         return Standing(
-            f"{self._total - len(self._job.waiting)} of {self._total} cells done",
+            f"{done} of {self._total} cells done",
             share=spent_s / (spent_s + left_s) if left_s else 1.0,
             left=f"up to {clock(left_s)} left",
             now=tuple(self._at_work(each, now) for each in running),
@@ -179,17 +195,19 @@ class Progress:
         """Seconds that are left; estimated anew now and then, since there may be many cells."""
         if now >= self._estimate_at:
             spent_s = {each.cell.key: now - each.since for each in running}
-            left = [cell for cell in self._job.cells if cell.key in self._job.waiting]
+            left = [*self._job.waiting.values(), *(each.cell for each in running)]
             self._end = now + self._estimate.left_s(left, spent_s)
             cost_s = time.monotonic() - now
             self._estimate_at = now + max(ESTIMATE_S, cost_s / COST_SHARE)
         return max(self._end - now, 0.0)
 
     def _at_work(self, running: Running, now: float) -> str:
+        from eqbench.report.terminal import small
+
         cell = running.cell
         seed = "" if cell.seed is None else f", seed {cell.seed}"
         best = self._regrets.best.get(cell.key)
-        regret = "" if best is None else f", max regret {best:.1e}"
+        regret = "" if best is None else f", max regret {small(best)}"
         return (
             f"{cell.solver.typed} on {cell.game.typed}{seed}: {now - running.since:.0f} s{regret}"
         )
@@ -197,9 +215,9 @@ class Progress:
 
 def _told(record: CellRecord) -> str:
     """What is said of a finished cell."""
-    from eqbench.report.terminal import seconds
+    from eqbench.report.terminal import seconds, small
 
-    regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
+    regret = "" if record.max_regret is None else f", max regret {small(record.max_regret)}"
     return (
         f"{record.solver} on {record.game}: {record.status}{regret}, "
         f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
@@ -226,17 +244,22 @@ class _Regrets:
         self.best: dict[str, float] = {}
         self._job = job
         self._seen: dict[str, ProfileFrame] = {}
+        self._measured_at: dict[str, float] = {}
         self._slow: set[str] = set()
         self._not_before = 0.0
 
     def measure(self) -> None:
-        """Measure the newest profile of each cell that has run for a second, if it is a new one."""
-        for each in list(self._job.running.values()):
-            now, newest = time.monotonic(), each.newest
+        """Measure the newest profile of each cell that has run for a second, if it is a new one.
+
+        Those that were not measured for the longest time come first.
+        """
+        running = list(self._job.running.values())
+        for each in sorted(running, key=lambda one: self._measured_at.get(one.cell.key, 0.0)):
+            now, key, newest = time.monotonic(), each.cell.key, each.newest
             if now < self._not_before or now - each.since < MEASURE_S or newest is None:
                 continue
-            if newest is not self._seen.get(each.cell.key) and self._is_cheap(each.cell):
-                self._seen[each.cell.key] = newest
+            if newest is not self._seen.get(key) and self._is_cheap(each.cell):
+                self._seen[key], self._measured_at[key] = newest, now
                 self._measure(each.cell, newest)
                 cost_s = time.monotonic() - now
                 self._not_before = now + cost_s / COST_SHARE

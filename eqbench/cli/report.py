@@ -26,7 +26,9 @@ class ReportRequest(View):
     these cells only.
 
     With --format html it is one page with tables and figures that needs no network: report.html
-    in the folder of the run, unless --out says where; --out - is standard output.
+    in the folder of the run, unless --out says where; --out - is standard output. If RUN is a
+    folder of runs, such as results, it is an index of them, index.html, and each run that has no
+    page yet gets one.
     """
 
     runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
@@ -69,9 +71,15 @@ class ReportRequest(View):
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    from eqbench.harness.reports import report_text, write_report, write_reports
-    from eqbench.report.exports import chosen, report_on
-    from eqbench.store.stored_run import read_runs
+    from eqbench.harness.reports import (
+        report_text,
+        runs_in,
+        write_index,
+        write_report,
+        write_reports,
+    )
+    from eqbench.report.exports import report_on
+    from eqbench.store.stored_run import chosen, read_runs
 
     formats, out, summarize = request.formats, request.out, request.summary
     if not formats:
@@ -81,12 +89,22 @@ def report(request: ReportRequest) -> None:
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "
             "DIR, or choose one format"
         )
+    if (
+        formats == ("html",)
+        and out != STANDARD_OUTPUT
+        and (found := runs_in(Path(request.runs[0])))
+    ):
+        index = Path(out or Path(request.runs[0]) / "index.html")
+        for file in write_index(found, index):
+            say(f"wrote {file}")
+        return
     page = page_file(formats, out, request.runs)
     stored = chosen(read_runs(request.runs), request.games, request.solvers, request.statuses)
     if "csv" in formats:  # which has no place for notes
         say_notes(*stored)
     if page is not None:
-        write_report(page, report_text("html", stored, summarize=summarize))
+        text = report_text("html", stored, summarize=summarize, place=page.parent)
+        write_report(page, text)
         say(f"wrote {page}")
     elif out not in (None, STANDARD_OUTPUT):
         for file in write_reports(formats, stored, Path(str(out)), request, summarize=summarize):

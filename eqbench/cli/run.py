@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from eqbench.cli.hints import run_of
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
+from eqbench.cli.progress import Progress, told
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.report.view import View
@@ -101,7 +103,9 @@ def run(options: RunOptions) -> int:
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
-    with PlannedRun(experiment) as job:
+    with ExitStack() as opened:
+        with told("building games", quiet=options.quiet):
+            job = opened.enter_context(PlannedRun(experiment))
         if options.dry_run:
             _print_plan(job, folder, again, as_json=options.as_json)
             return 0
@@ -196,7 +200,6 @@ def _execute(
     job: PlannedRun, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
 ) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
-    from eqbench.cli.progress import Progress
     from eqbench.errors import StoreError
 
     try:

@@ -23,8 +23,6 @@ from eqbench.requests import (
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.store import stored_run
-    from eqbench.store.run_folder import RunFolder
     from eqbench.verification import Verification
 
 SCHEMA = "eqbench.verify/1"
@@ -109,22 +107,18 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     from eqbench.registry import default_registry
     from eqbench.store.latest import is_run
     from eqbench.store.stored_games import game_of_runs
-    from eqbench.store.stored_profiles import cell_profile, named_profile
-    from eqbench.store.stored_run import read_run, run_folder
+    from eqbench.store.stored_profiles import named_profile
+    from eqbench.store.stored_run import run_folder
 
-    words = [*request.words, *([request.profile] if request.profile else [])]
-    if not words:
-        raise UsageError("which profile? give PROFILE, or RUN CELL")
-    source: stored_run.StoredRun | RunFolder | None
-    if len(request.words) > 1 and is_run(folder := run_folder(words[-2])):
-        data, source = cell_profile(read_run(folder), words[-1])
-        games = words[:-2]
-    else:
-        data, source = named_profile(words[-1])
-        games = words[:-1]
-    games += [request.game] if request.game else []
-    if len(games) > 1:
-        raise UsageError(f"give one game and one profile, not {' '.join(words)}")
+    words = [*request.words]
+    if request.profile is not None:
+        words.append(request.profile)
+    elif len(words) > 1 and is_run(run_folder(words[-2])):
+        words[-2:] = ["/".join(words[-2:])]
+    games = [*words[:-1], *([request.game] if request.game else [])]
+    if not words or len(games) > 1:
+        raise UsageError("which profile? give PROFILE, GAME PROFILE or RUN CELL")
+    data, source = named_profile(words[-1])
     game = games[0] if games else data.get("game")
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')

@@ -194,8 +194,8 @@ def cluster_identities(
 # Up to this difference of outcomes a profile is said to be near a set; random profiles are ten
 # times as far away.
 NEAR = 1e-3
-# Up to this one play is the same, if regret leaves the difference open: the square root of the
-# default target, so that what meets that target is never merely near.
+# Square root of the default target. What meets that target plays as a member that it is near, since
+# a distance up to the root of its regret is left open; of others play agrees or is only near.
 SAME_PLAY = 1e-5
 # Where play leads less often, even a large difference of behavior hardly shows in the outcomes.
 SELDOM = 1e-5
@@ -211,8 +211,8 @@ class Identity:
     also : names of further sets that it belongs to
     parameters : figures of the nearest member by name
     leading : name of the figure that tells members of this set apart best, if there is one
-    on_path : whether its outcome distribution agrees with a member's: within 1e-7, or within 1e-5
-        and the square root of its max regret as a share of the payoff range
+    on_path : whether its outcome distribution agrees with a member's: within 1e-7, or where its max
+        regret is at most 1e-10 of the payoff range within the square root of that share
     strict : whether every published constraint holds within 1e-7, off the path of play too
     distance : largest difference of an outcome's probability to the nearest member, or to the
         best member of its cluster
@@ -319,7 +319,9 @@ class Identifier:
         if max_regret is None:
             return TOLERANCE, NEAR
         open_to = math.sqrt(max(max_regret, 0.0) / self.game.tree.payoff_scale)
-        return max(TOLERANCE, min(SAME_PLAY, open_to)), max(TOLERANCE, min(NEAR, open_to))
+        near = max(TOLERANCE, min(NEAR, open_to))
+        meets_target = open_to <= SAME_PLAY * (1 + 1e-4)  # where it is met but for rounding
+        return near if meets_target else TOLERANCE, near
 
 
 class _Profile:

@@ -112,7 +112,8 @@ def _reached(trials: Sequence[_Trials]) -> str:
     cells = [record for each in trials for record in each.cells]
     number = sum(len(each.reached) for each in trials)
     done = sum(each.is_complete for each in trials)
-    text = f"{done} of {counted(len(trials), 'solver')} {_target(cells)}"
+    runs = " of all runs" if len({each.cells[0].solver for each in trials}) < len(trials) else ""
+    text = f"{done} of {counted(len(trials), 'solver')}{runs} {_target(cells)}"
     if len(cells) > len(trials):
         some = sum(bool(each.reached) for each in trials) - done
         text += " with every seed" + (f", {some} with some" if some else "")
@@ -144,16 +145,19 @@ def _reached_on(games: Sequence[Sequence[_Trials]]) -> str:
 
 def _found(games: Sequence[Sequence[Found]], entries: Sequence[Entry]) -> str:
     """Sentence on the equilibria: which published ones, how many others, who found most."""
-    clusters = sum(is_cluster(item.name) for known in games for item in known)
+    clusters = [item for known in games for item in known if is_cluster(item.name)]
     published = [item for known in games for item in known if not is_cluster(item.name)]
     names = dict.fromkeys(item.name for item in published)
     parts = []
     if published:
         shown = [item.summary for item in published] if len(games) == 1 else list(names)
         parts.append(f"equilibria of {counted(len(names), 'published set')}: {_names(shown)}")
-    if clusters:
-        other = f"{clusters} other" if parts else counted(clusters, "equilibrium", "equilibria")
-        parts.append(f"{other} in no published set")
+    if clusters and not parts:
+        several = counted(len(clusters), "equilibrium", "equilibria")
+        which = f": {_names([item.summary for item in clusters])}" if len(games) == 1 else ""
+        parts.append(f"{several} in no published set{which}")
+    elif clusters:
+        parts.append(f"{len(clusters)} other in no published set")
     if not parts:
         return "No equilibrium was identified."
     most: dict[str, int] = {}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from eqbench.errors import UsageError, nearest
-from eqbench.spec import is_foreign, split_specs
+from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
 
@@ -49,28 +49,6 @@ def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key,
     return groups
 
 
-def named(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set[str]:
-    """Keys of the cells with one of the games or solvers that are named; of all without a name.
-
-    Raises
-    ------
-    UsageError
-        If no cell has one that is named.
-    """
-    names: dict[str, set[str]] = {}
-    for cell in cells:
-        typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
-        known_as = (typed, spec, typed if is_foreign(typed) else typed.partition("(")[0])
-        names[cell.key] = {"".join(name.split()) for name in known_as}
-    wanted = ["".join(part.split()) for text in texts for part in split_specs(text)]
-    known = {name for each in names.values() for name in each}
-    for text in wanted:
-        if text not in known:
-            typed = dict.fromkeys(getattr(cell, kind) for cell in cells)
-            raise UsageError(f"no cell has the {kind} {text!r}: {nearest(text, typed)}")
-    return {key for key, each in names.items() if not wanted or each.intersection(wanted)}
-
-
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
 STATUSES = (  # from the best to those of which nothing is known
     *("ok", "stopped", "limit", "timeout", "memory", "not_found", "failed", "crashed"),
@@ -85,30 +63,24 @@ def arranged(entries: Sequence[Entry], order: str = "status") -> list[Entry]:
     ----------
     order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
     """
-    groups = by_solver(entries)
-    if order == "solver":
-        groups.sort(key=lambda group: group[0].record.solver)
-    elif order != "given":
-        groups.sort(key=lambda group: _place([entry.record for entry in group], order))
-    return [entry for group in groups for entry in group]
+    places: dict[str, Callable[[list[Entry]], Any]] = {
+        "status": lambda group: (
+            max(STATUSES.index(entry.record.status) for entry in group),
+            _median(group, "max_regret"),
+        ),
+        "regret": lambda group: _median(group, "max_regret"),
+        "time": lambda group: _median(group, "elapsed_s"),
+        "solver": lambda group: group[0].record.solver,
+        "given": lambda group: 0,
+    }
+    return [entry for group in sorted(by_solver(entries), key=places[order]) for entry in group]
 
 
-def _place(records: Sequence[CellRecord], order: str) -> tuple[float, ...]:
-    def median(values: Iterable[float | None]) -> float:
-        known = [value for value in values if value is not None]
-        return statistics.median(known) if known else float("inf")
-
-    def regret_of(record: CellRecord) -> float | None:
-        regret = record.max_regret
-        return 0.0 if regret is not None and regret < NEGLIGIBLE else regret
-
-    worst = max(STATUSES.index(r.status) if r.status in STATUSES else 0 for r in records)
-    regret, time = median(map(regret_of, records)), median(r.elapsed_s for r in records)
-    places = {"status": (worst, regret), "regret": (regret,), "time": (time,)}
-    return places[order]
+def _median(group: Sequence[Entry], figure: str) -> float:
+    known = [value for e in group if (value := getattr(e.record, figure)) is not None]
+    return statistics.median(max(value, NEGLIGIBLE) for value in known) if known else math.inf
 
 
-MOST_NUMBERS = 5  # of seeds that a label lists
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
 
@@ -159,18 +131,11 @@ def solver_label(entry: Entry) -> str:
 
 
 def labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
-    """Labels of some rows; those that differ in seed or repeat only share one."""
-    found = []
-    for group in by_solver(sharing):
-        label, first = row_label(group[0], entries), group[0].record
-        for name in TRIAL:
-            numbers = dict.fromkeys(str(getattr(entry.record, name)) for entry in group)
-            if len(numbers) > 1:
-                few = len(numbers) <= MOST_NUMBERS
-                every = f"{name}s {', '.join(numbers)}" if few else f"{len(numbers)} {name}s"
-                label = label.replace(f"{name} {getattr(first, name)}", every, 1)
-        found.append(label)
-    return found
+    """Labels of some rows; those of a solver share one, which says how many there are."""
+    return [
+        row_label(first, entries) if not others else f"{solver_label(first)} ×{1 + len(others)}"
+        for first, *others in by_solver(sharing)
+    ]
 
 
 ABSENT = {"unsupported": "do not take this game", "unavailable": "not available here"}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from eqbench.errors import counted
 from eqbench.report import naming
 from eqbench.report.entries import (
     Entry,
     arranged,
-    by_game,
     by_solver,
     labels,
     several,
@@ -21,12 +20,11 @@ from eqbench.report.entries import (
     solver_label,
 )
 from eqbench.report.naming import Member
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Column, Row, Table
 from eqbench.spec import is_foreign
-from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.store.stored_run import cell_name
 
 MOST_CLUSTERS = 12
+_FAMILY = Column("family", dispensable=3, notes=("family: where in the set, by its parameter",))
 SAME_PAYOFF = 1e-5  # less is not seen in tables
 
 
@@ -59,34 +57,15 @@ class Found:
         return naming.spread([member.identity for member in self.members])
 
     @property
+    def is_several(self) -> bool:
+        """Whether the name does not say everything: in a family, or in no published set."""
+        return naming.is_cluster(self.name) or "…" in self.where
+
+    @property
     def summary(self) -> str:
         """Name, by how many solvers it was found, and where in its family."""
-        solvers = len({(entry.run, entry.record.solver) for entry, _ in self.cells})
+        solvers = len({entry.record.solver for entry, _ in self.cells})
         return f"{self.title} ({', '.join(filter(None, [counted(solvers, 'solver'), self.where]))})"
-
-
-def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = False) -> Report:
-    """The report with a table of equilibria below that of each game for which it says more.
-
-    Parameters
-    ----------
-    report : its tables are those of the games of the entries, in their order
-    always : also where all cells found one and the same
-    """
-    tables: list[Table] = []
-    for table, group in zip(report.tables, by_game(entries), strict=True):
-        tables.append(table)
-        known = equilibria(group)
-        on_path = [item for item in known if not item.is_near]
-        # more than one, one of which the name does not say everything, or how often it was found
-        tells = len(on_path) > 1 or any(
-            naming.is_cluster(item.name) or "…" in item.where for item in on_path
-        )
-        if tells or (known and (always or several("seed", group))):
-            game = group[0].record
-            title = table.title if is_foreign(game.game_spec) else game.game
-            tables.append(_table(title, arranged(group), known))
-    return replace(report, tables=tuple(tables))
 
 
 def equilibria(entries: Sequence[Entry]) -> list[Found]:
@@ -113,64 +92,45 @@ def equilibria(entries: Sequence[Entry]) -> list[Found]:
     return sorted(known.values(), key=place)
 
 
-def candidates_json(record: CellRecord) -> dict[str, Any]:
-    """All candidates of a cell as JSON, the best first."""
-    facts = ("key", "game", "solver", "game_spec", "solver_spec", "seed", "repeat", "status")
-    ranked = [{"rank": rank} | asdict(item) for rank, item in enumerate(record.equilibria)]
-    cell = {name: getattr(record, name) for name in facts}
-    return {"schema": "eqbench.candidates/1", "cell": cell, "candidates": ranked}
-
-
-def list_candidates(record: CellRecord) -> Report:
-    """Table of all candidates of a cell, the best first."""
-    columns = (
-        Column("rank", "count", identifies=True),
-        Column("max regret", "small"),
-        Column("payoffs", "payoffs", dispensable=2),
-        Column("claim", dispensable=1),
-        Column("equilibrium", notes=naming.marks([(_name(item),) for item in record.equilibria])),
-        Column("parameters", "names"),
-    )
-    rows = [
-        (rank, item.max_regret, item.payoffs, item.claim, _name(item) or None, _parameters(item))
-        for rank, item in enumerate(record.equilibria)
-    ]
-    title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}"
-    return Report((Table(title, columns, tuple(Row.of(columns, values) for values in rows)),))
-
-
-def _name(item: EquilibriumRecord) -> str:
-    return naming.identity_text(item.identity)
-
-
-def _parameters(item: EquilibriumRecord) -> list[str]:
-    """All parameters but the leading one, which stands beside the name."""
-    known = item.identity
-    values = (
-        {k: v for k, v in known["parameters"].items() if k != known["leading"]} if known else {}
-    )
-    return [f"{naming.symbol(name)}={naming.decimal(value)}" for name, value in values.items()]
-
-
 def counts(entries: Iterable[Entry]) -> dict[str, int]:
     """Number of cells that found each equilibrium, in the order of the names."""
     count = Counter(name for entry in entries for name in naming.found(entry.record))
     return {name: count[name] for name in sorted(count, key=naming.order)}
 
 
+def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = False) -> list[Table]:
+    """Table of who found which equilibrium of a game, if it says more than the rows of its cells.
+
+    It does where there are several, one of which the name does not say everything, or several
+    seeds, of which it says how often they found it.
+
+    Parameters
+    ----------
+    title : of the game, which one with a name of its own goes by
+    always : also where all cells found one and the same
+    """
+    known, game = equilibria(entries), entries[0].record
+    on_path = [item for item in known if not item.is_near]
+    tells = always or len(on_path) > 1 or several("seed", entries)
+    if not known or not (tells or any(item.is_several for item in on_path)):
+        return []
+    return [_table(title if is_foreign(game.game_spec) else game.game, arranged(entries), known)]
+
+
 def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Table:
     clusters = [item for item in known if naming.is_cluster(item.name)]
     others = clusters[MOST_CLUSTERS:]
     rows = tuple(_row(item, entries) for item in known if item not in others)
-    finders = "".join(name for row in rows for name in row.values["found by"])
-    how = {"×": "×n: n equilibria of it", "/": "k/n: by k of n cells"}
+    finders = "\n".join(name for row in rows for name in row.values["found by"])
+    how = {r" ×\d+$": "×n: n equilibria of it", r" \d+/\d+$": "k/n: by k of n cells"}
+    said = tuple(text for mark, text in how.items() if re.search(mark, finders, re.MULTILINE))
     columns = [
         Column("equilibrium", identifies=True, notes=naming.marks([[r.label] for r in rows])),
         Column("solvers", "count", dispensable=2),
         Column("best regret", "small", "best\nregret", dispensable=4),
-        *([Column("family", dispensable=3)] if any(row.values["family"] for row in rows) else []),
+        *([_FAMILY] if any(row.values["family"] for row in rows) else []),
         Column("payoffs", "payoffs", dispensable=1),
-        Column("found by", "names", notes=tuple(t for mark, t in how.items() if mark in finders)),
+        Column("found by", "names", notes=said),
     ]
     notes = []
     if others:
@@ -178,10 +138,8 @@ def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Tabl
         notes.append(f"{len(others)} more clusters" + ", which fewer cells found" * fewer)
     if unknown := [e for e in entries if e.record.equilibria and not _is_identified(e)]:
         notes.append(f"not identified: {', '.join(labels(unknown, entries))}")
-    players = len(known[0].members[0].record.payoffs)
-    return Table(
-        title, tuple(columns), rows, tuple(notes), players=players, topic="equilibria found"
-    )
+    players, topic = len(known[0].members[0].record.payoffs), "equilibria found"
+    return Table(title, tuple(columns), rows, tuple(notes), players=players, topic=topic)
 
 
 def _is_identified(entry: Entry) -> bool:

@@ -6,9 +6,8 @@ import csv
 import io
 import json
 import shlex
-import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,14 +22,13 @@ from eqbench.report.entries import (
     by_game,
     by_solver,
     cell_notes,
-    named,
     several,
     solver_label,
     titled,
 )
-from eqbench.report.equilibria import counts, with_matrices
-from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, cell_table
-from eqbench.report.view import DEFAULT, View
+from eqbench.report.equilibria import counts, equilibria_tables
+from eqbench.report.rows import RUN, SOLVER, Report, Row, Table, cell_table, declared
+from eqbench.report.view import COLUMNS, DEFAULT, View
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text
@@ -63,18 +61,23 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
     `equilibria` is JSON: how many cells found each.
     """
     names = ("game", "solver", "game_spec", "solver_spec")
-    rows = []
-    for run in runs:
-        for game in by_game(Entry("", cell) for cell in run.finished):
-            for group in by_solver(game):
-                record, values = group[0].record, statistics_of(group, run.timeout_s)
-                rows.append(
-                    {"run": str(run.path)}
-                    | {name: getattr(record, name) for name in names}
-                    | {name: values[title] for name, title in CSV_COLUMNS.items()}
-                    | {"equilibria": json.dumps(counts(group))}
-                )
-    return _csv(["run", *names, *CSV_COLUMNS, "equilibria"], rows)
+    timeouts = {str(run.path): run.timeout_s for run in runs}
+    rows = [
+        {"run": group[0].run}
+        | {name: getattr(group[0].record, name) for name in names}
+        | {_csv_name(title): value for title, value in statistics_of(group, timeouts).items()}
+        | {"equilibria": json.dumps(counts(group))}
+        for run in runs
+        for game in by_game(Entry(str(run.path), cell) for cell in run.finished)
+        for group in by_solver(game)
+    ]
+    statistics = map(_csv_name, statistics_of([], timeouts))
+    return _csv(["run", *names, *statistics, "equilibria"], rows)
+
+
+def _csv_name(title: str) -> str:
+    """Name of a column of statistics for other programs."""
+    return title.lower().replace("-", "").replace(" ", "_").replace("time", "elapsed_s")
 
 
 def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
@@ -88,77 +91,50 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
 
 MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise
 _QUARTILES = ("best", "1st quartile", "median", "3rd quartile", "worst")
-_PAR2 = "PAR-2 time (penalized average runtime): mean, what is not ok counted as twice the timeout"
-_COLUMNS = (
-    SOLVER,
-    Column("cells", "count"),
-    Column("ok", "count"),
-    *(
-        Column(f"{name} max regret", "small", f"{name}\nmax regret", dispensable=rank)
-        for name, rank in zip(_QUARTILES, (0, 3, 0, 3, 4), strict=True)
-    ),
-    *(
-        Column(f"{name} time", "seconds", f"{name}\ntime", dispensable=rank)
-        for name, rank in zip(_QUARTILES[1:4], (1, 0, 1), strict=True)
-    ),
-    Column("PAR-2 time", "seconds", "PAR-2\ntime", dispensable=2, notes=(_PAR2,)),
-)
-# The columns of the machine-readable form, and those above that they hold.
-CSV_COLUMNS = {
-    "cells": "cells",
-    "ok": "ok",
-    "best_max_regret": "best max regret",
-    "q1_max_regret": "1st quartile max regret",
-    "median_max_regret": "median max regret",
-    "q3_max_regret": "3rd quartile max regret",
-    "worst_max_regret": "worst max regret",
-    "q1_elapsed_s": "1st quartile time",
-    "median_elapsed_s": "median time",
-    "q3_elapsed_s": "3rd quartile time",
-    "par2_elapsed_s": "PAR-2 time",
-}
+_COLUMNS = tuple(declared("", facts) for facts in COLUMNS["summary"])
 
 
-def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
+def statistics_of(group: Sequence[Entry], timeouts: Mapping[str, float]) -> dict[str, Any]:
     """Statistics of the cells of one game and solver, by column; None where none has a figure."""
     records = [entry.record for entry in group]
-    regrets = _quartiles([r.max_regret for r in records if r.max_regret is not None])
-    times = _quartiles([r.elapsed_s for r in records if r.elapsed_s is not None])
     penalized = [
-        r.elapsed_s if r.status == "ok" and r.elapsed_s is not None else 2 * timeout_s
-        for r in records
-        if r.status not in ABSENT
+        record.elapsed_s
+        if record.status == "ok" and record.elapsed_s is not None
+        else 2 * timeouts[group[0].run]
+        for record in records
+        if record.status not in ABSENT
     ]
     return {
         "cells": len(records),
         "ok": sum(record.status == "ok" for record in records),
-        **{f"{name} max regret": value for name, value in regrets.items()},
-        **{f"{name} time": value for name, value in times.items()},
-        "PAR-2 time": statistics.fmean(penalized) if penalized else None,
+        **_quartiles("max regret", [record.max_regret for record in records]),
+        **_quartiles("time", [record.elapsed_s for record in records]),
+        "PAR-2 time": sum(penalized) / len(penalized) if penalized else None,
     }
 
 
-def _quartiles(values: Sequence[float]) -> dict[str, float | None]:
-    """Smallest value, quartiles and largest value by name."""
-    if not values:
-        return dict.fromkeys(_QUARTILES)
-    found = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    return dict(zip(_QUARTILES, found, strict=True))
+def _quartiles(figure: str, values: Sequence[float | None]) -> dict[str, float | None]:
+    """Smallest value, quartiles and largest value by column."""
+    titles = [f"{name} {figure}" for name in _QUARTILES]
+    known = [value for value in values if value is not None]
+    found = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist() if known else [None] * 5
+    return dict(zip(titles, found, strict=True))
 
 
 def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
     """Table of a game with one row for each solver; `timeouts` are those of the runs."""
     began = [entry for entry in arranged(entries) if entry.record.status not in ABSENT]
-    rows = []
-    for group in by_solver(began):
-        run, solver = group[0].run, group[0].record.solver
-        values = {"run": run, "solver": solver, **statistics_of(group, timeouts[run])}
-        rows.append(Row(solver_label(group[0]), values))
-    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS
-    limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
-    return Table(
-        title, columns, tuple(rows), (f"timeout of a cell: {limits}", *cell_notes(entries))
+    rows = tuple(
+        Row(
+            solver_label(first),
+            {"run": first.run, "solver": first.record.solver}
+            | statistics_of([first, *others], timeouts),
+        )
+        for first, *others in by_solver(began)
     )
+    columns = (*([RUN] if entries[0].run else []), SOLVER, *_COLUMNS)
+    limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
+    return Table(title, columns, rows, (f"timeout of a cell: {limits}", *cell_notes(entries)))
 
 
 def report_of(
@@ -186,8 +162,8 @@ def report_of(
             tables.append(summary(title, finished, timeouts))
         else:
             tables.append(cell_table(title, group, view))
-    report = Report(tuple(tables), answer=answer(entries))
-    return with_matrices(report, entries, always=every_matrix or bool(summarize))
+        tables += equilibria_tables(title, group, always=every_matrix or bool(summarize))
+    return Report(tuple(tables), answer=answer(entries))
 
 
 def report_on(
@@ -211,25 +187,6 @@ def report_on(
             notes.append(f"{run.outdated} stored cells are not shown: {why}")
         notes += run.notes
     return replace(report, notes=tuple(notes))
-
-
-def chosen(
-    runs: Sequence[StoredRun],
-    games: Collection[str] = (),
-    solvers: Collection[str] = (),
-    statuses: Collection[str] = (),
-) -> list[StoredRun]:
-    """Runs with some of their cells only; UsageError if there is none of a game or solver."""
-    cells = [cell for run in runs for cell in run.cells]
-    keys = named(games, cells, "game") & named(solvers, cells, "solver")
-    keys -= {cell.key for cell in cells if statuses and cell.status not in statuses}
-    return [_with_cells(run, keys) for run in runs]
-
-
-def _with_cells(run: StoredRun, keys: Collection[str]) -> StoredRun:
-    left_out = {cell.key for cell in run.cells} - set(keys)
-    plan = run.plan | {"cells": [key for key in run.plan["cells"] if key not in left_out]}
-    return replace(run, plan=plan, cells=tuple(c for c in run.cells if c.key in keys))
 
 
 def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:

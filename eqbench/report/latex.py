@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table, three_digits
+from eqbench.report.rows import Column, Report, Row, Table, text_of
 from eqbench.text import printable
 
 _NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "`": "asciigrave"}
 _NAMES |= {"|": "bar", "<": "less", ">": "greater"}
-_SYMBOLS = {"×": "times", "≈": "approx", "α": "alpha", "β": "beta"}
+_SYMBOLS = {"×": "times", "≈": "approx", "α": "alpha", "β": "beta", "…": "ldots"}
 _ESCAPES = {
     **{char: f"\\{char}" for char in "{}$&#_%"},
     **{char: rf"\text{name}{{}}" for char, name in _NAMES.items()},
@@ -86,24 +85,10 @@ def _heading(column: Column) -> tuple[str, str]:
 
 
 def _cell(row: Row, column: Column) -> str:
-    value = row.values.get(column.title)
-    if value is None:
-        return "" if column.identifies else "--"
-    return _FORMATS.get(column.kind, escaped)(value)
-
-
-def _power_of_ten(text: str) -> str:
-    """Number in Python's notation, such as 1.3e-11, in that of a book."""
+    text = text_of(row, column)
+    if column.kind not in ("small", "seconds", "payoff") or row.values.get(column.title) is None:
+        return escaped(text)
+    # a number in Python's notation, such as 1.3e-11, in that of a book
     digits, _, exponent = text.partition("e")
     power = rf"\times10^{{{int(exponent)}}}" if exponent and int(exponent) else ""
-    return f"${digits}{power}$"
-
-
-_FORMATS: dict[Kind, Callable[[Any], str]] = {
-    **FORMATS,
-    "words": lambda words: escaped(" ".join(words)),
-    "names": lambda names: escaped(", ".join(names)),
-    "small": lambda value: _power_of_ten(FORMATS["small"](value)),
-    "payoff": lambda value: f"${FORMATS['payoff'](value)}$".replace("…", r"\ldots"),
-    "seconds": lambda value: _power_of_ten(three_digits(value)),
-}
+    return f"${digits}{power}$".replace("…", r"\ldots ")

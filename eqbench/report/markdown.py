@@ -6,7 +6,7 @@ import re
 
 from rich.cells import cell_len
 
-from eqbench.report.rows import FORMATS, Column, Report, Row, Table
+from eqbench.report.rows import Report, Table, text_of
 from eqbench.text import printable
 
 # An underscore inside a word never means anything.
@@ -28,7 +28,7 @@ def escaped(text: str) -> str:
 
 def _section(table: Table) -> str:
     head = [escaped(column.title) + column.unit for column in table.columns]
-    body = [[_cell(row, column) for column in table.columns] for row in table.rows]
+    body = [[escaped(text_of(row, column)) for column in table.columns] for row in table.rows]
     widths = [max(3, *map(cell_len, cells)) for cells in zip(head, *body, strict=True)]
     right = [column.numeric for column in table.columns]
     rule = ["-" * (width - r) + ":" * r for width, r in zip(widths, right, strict=True)]
@@ -47,14 +47,3 @@ def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
         space = " " * (width - cell_len(cell))
         padded.append(space + cell if at_right else cell + space)
     return f"| {' | '.join(padded)} |"
-
-
-def _cell(row: Row, column: Column) -> str:
-    value = row.values.get(column.title)
-    if value is None:
-        return "" if column.identifies else "–"
-    if column.kind == "number":
-        return escaped(value) if isinstance(value, str) else format(value, column.layout)
-    if column.kind in ("words", "names"):
-        return escaped((" " if column.kind == "words" else ", ").join(value))
-    return FORMATS.get(column.kind, escaped)(value)

@@ -19,7 +19,7 @@ MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
 _MEANINGS = {
-    f"{NEAR} ": "≈ only near it: outcomes differ by more than 1e-5",
+    f"{NEAR} ": "≈ only near it: outcomes differ by more than 1e-7",
     LOOSE: "* same play, other behavior off its path",
     _CLUSTER: "cluster: in no published set, numbered within its run",
     "×": "×n: n equilibria of it",

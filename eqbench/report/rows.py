@@ -7,7 +7,7 @@ the kind `names` are texts that commas join, in several lines where space is sho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -56,6 +56,8 @@ class Column:
         and so on; those with 0 never
     notes : how to read it, said where it is shown
     layout : how numbers of the kind `number` or `payoff` are formatted
+    field : of a record that it shows
+    hidden : whether it is shown only where it is asked for
     """
 
     title: str
@@ -65,6 +67,8 @@ class Column:
     dispensable: int = 0
     notes: tuple[str, ...] = ()
     layout: str = ".9g"
+    field: str = ""
+    hidden: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -134,7 +138,8 @@ class Table:
     @property
     def reading(self) -> tuple[str, ...]:
         """How to read its columns."""
-        return tuple(dict.fromkeys(note for column in self.columns for note in column.notes))
+        notes = (note for column in self.columns for note in column.notes if self.rows)
+        return tuple(dict.fromkeys(notes))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
@@ -201,7 +206,7 @@ def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[s
     mark = "" if profile.get("is_equilibrium", True) else " !"
     return {
         **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
-        "max regret": f"{profile['max_regret']:.1e}{mark}",
+        "max regret": FORMATS["small"](profile["max_regret"]) + mark,
         "identity": identity_text(profile.get("identity")) or None,
     }
 
@@ -218,49 +223,55 @@ def _small(value: float) -> str:
 
 # Values as bare numbers, for where the unit stands in the heading.
 FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "text": str,
+    "status": str,
+    "words": " ".join,
+    "names": ", ".join,
     "count": "{:,}".format,
     "small": _small,
     "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
+    "payoffs": lambda values: " ".join(map(FORMATS["payoff"], values)),
     "seconds": three_digits,
     "bytes": lambda value: f"{value / 2**20:.0f}",
     "ratio": "{:.2f}".format,
 }
+
+
+def text_of(row: Row, column: Column) -> str:
+    """Value in a column as text; a dash if there is none, nothing where it would say which row."""
+    value = row.values.get(column.title)
+    if value is None:
+        return "" if column.identifies else "–"
+    if column.kind == "number":
+        return value if isinstance(value, str) else format(value, column.layout)
+    return FORMATS[column.kind](value)
+
+
 GAME = Column("game", identifies=True)
 RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)
 
 
-def _columns(entries: Sequence[Entry], players: int, view: View) -> tuple[Column, ...]:
+def declared(name: str, facts: Mapping[str, Any]) -> Column:
+    """Column as `columns.toml` has it."""
+    return Column(**{"field": name, **facts, "notes": tuple(facts.get("notes", ()))})
+
+
+CELLS = {name: declared(name, facts) for name, facts in COLUMNS["cells"].items()}
+
+
+def _columns(entries: Sequence[Entry], view: View) -> Iterator[Column]:
     found = [words for entry in entries if (words := label(entry.record))]
-    gain = "max regret: the most that a player gains by deviating, in payoff units"
-    profile = "profile: average or last iterate, or a claimed equilibrium"
-    profile += " (list: all of them)" * any(_claim(entry) == "list" for entry in entries)
-    columns = (
-        Column("status", "status"),
-        Column("max regret", "small", "max\nregret", notes=(gain,)),
-        Column("NashConv", "small", dispensable=5, notes=("NashConv: the sum of the gains",)),
-        Column(
-            *("exploitability", "small", "exploit-\nability"),
-            dispensable=2,
-            notes=(f"exploitability: NashConv / {players or 'players'}",),
-        ),
-        Column("payoffs", "payoffs", dispensable=1),
-        *([Column("equilibrium", "words", notes=marks(found))] if found else []),
-        Column("profile", dispensable=6, notes=(profile,)),
-        Column("iterations", "count", dispensable=4),
-        Column("time", "seconds"),
-        Column("memory", "bytes", dispensable=3),
-    )
-    if view.columns:
-        columns += (Column("CPU time", "seconds"), Column("set-up", "seconds"))
-        titles = [COLUMNS[name] for name in view.columns]
-        columns = tuple(replace(c, dispensable=0) for c in columns if c.title in titles)
-    return (
-        *([RUN] if several_runs(entries) else []),
-        SOLVER,
-        *(Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)),
-        *columns,
-    )
+    yield from [RUN] if several_runs(entries) else []
+    yield SOLVER
+    yield from (Column(name, "count", identifies=True) for name in TRIAL if several(name, entries))
+    for name, column in CELLS.items():
+        if name in view.columns:
+            yield replace(column, dispensable=0)
+        elif name == "equilibrium":
+            yield from [replace(column, notes=marks(found))] if found else []
+        elif not (view.columns or column.hidden):
+            yield column
 
 
 def _table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
@@ -270,7 +281,7 @@ def _table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
         Row(row_label(entry, entries), _values(entry), zero)
         for entry, zero in zip(entries, exact, strict=True)
     )
-    columns = _columns(entries, max(players) if len(players) == 1 else 0, view)
+    columns = tuple(_columns(entries, view))
     return Table(title, columns, rows, players=max(players, default=0))
 
 
@@ -282,20 +293,12 @@ def _claim(entry: Entry) -> str | None:
 def _values(entry: Entry) -> dict[str, Any]:
     record = entry.record
     return {
+        **{column.title: getattr(record, column.field, None) for column in CELLS.values()},
         "run": entry.run,
         "solver": record.solver,
         "seed": record.seed,
         "repeat": record.repeat,
-        "status": record.status,
-        "max regret": record.max_regret,
-        "NashConv": record.nash_conv,
-        "exploitability": record.exploitability,
-        "payoffs": record.payoffs,
         "equilibrium": label(record) or None,
         "profile": _claim(entry),
         "iterations": record.iterations or None,  # a method that counts none says 0
-        "time": record.elapsed_s,
-        "memory": record.peak_memory_bytes,
-        "CPU time": record.cpu_s,
-        "set-up": record.setup_s,
     }

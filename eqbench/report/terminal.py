@@ -6,7 +6,6 @@ import io
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -16,7 +15,7 @@ from rich.text import Text
 
 from eqbench.report.entries import ALARMING
 from eqbench.report.naming import listing
-from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table
+from eqbench.report.rows import FORMATS, Column, Report, Row, Table, text_of
 from eqbench.report.screen import Screen
 from eqbench.text import printable
 
@@ -121,28 +120,26 @@ def _width(grid: RichTable, console: Console) -> int:
 
 
 def cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
-    """A value as a reader sees it; `width` and `brief` are for what may be long."""
-    value = row.values[column.title]
+    """Value in a column, in lines of `width` if these are names."""
+    value, text = row.values.get(column.title), printable(text_of(row, column))
     if value is None:
-        return Text("" if column.identifies else "–")
+        return Text(text)
     match column.kind:
         case "status":
-            style = "red" if value in ALARMING else _STYLES.get(value, "dim")
-            return Text(printable(value), style)
-        case "payoffs":
-            return Text(" ".join(map(FORMATS["payoff"], value)))
-        case "words":
-            words = listing([w.partition(",")[0] for w in value], 1) if brief else value
-            return Text(" ".join(map(printable, words)))
+            return Text(text, "red" if value in ALARMING else _STYLES.get(value, "dim"))
+        case "words" if brief:
+            return Text(printable(" ".join(listing([w.partition(",")[0] for w in value], 1))))
         case "names":  # a name is not broken at its own spaces
             names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)
             lines = textwrap.wrap(names, width, break_long_words=False, break_on_hyphens=False)
             return Text("\n".join(lines).replace("\u00a0", " "))
-        case "number" | "payoff":
-            return Text(value if isinstance(value, str) else format(value, column.layout))
-    if value == 0 and column.title in row.exact:
-        return Text("0 exactly")
-    return Text(_FORMATS[column.kind](value))
+        case "payoff" if not isinstance(value, str):
+            return Text(format(value, column.layout))
+        case "seconds":
+            return Text(seconds(value))
+        case "bytes":
+            return Text(mebibytes(value))
+    return Text("0 exactly" if value == 0 and column.title in row.exact else text)
 
 
 small = FORMATS["small"]
@@ -171,11 +168,3 @@ def duration(seconds: float) -> str:
 def mebibytes(value: int | None) -> str:
     """A size in MiB."""
     return "–" if value is None else f"{value / 2**20:.0f} MiB"
-
-
-_FORMATS: dict[Kind, Callable[[Any], str]] = {
-    **FORMATS,
-    "text": lambda value: printable(str(value)),
-    "seconds": seconds,
-    "bytes": mebibytes,
-}

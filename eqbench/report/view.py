@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
-from typing import Annotated
+from importlib.resources import files
+from typing import Annotated, Any
 
 from eqbench.requests import FLAG, Choice, Option, Words
 
 SORTS = ("status", "regret", "time", "solver", "given")
-# Columns that may be asked for, and their titles.
-COLUMNS = {
-    **{name: name for name in ("status", "payoffs", "equilibrium", "profile", "iterations")},
-    **{name: name for name in ("exploitability", "time", "memory")},
-    **{"max_regret": "max regret", "nash_conv": "NashConv", "cpu": "CPU time", "setup": "set-up"},
-}
+COLUMNS: dict[str, Any] = tomllib.loads(
+    files("eqbench.report").joinpath("columns.toml").read_text(encoding="utf-8")
+)
+_NAMES = tuple(sorted(COLUMNS["cells"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +31,8 @@ class View:
     columns: Annotated[
         tuple[str, ...],
         Option(
-            f"Show just these columns, separated by commas: {', '.join(sorted(COLUMNS))}.",
-            Words("NAMES", "column", tuple(COLUMNS)),
+            f"Show just these columns, separated by commas: {', '.join(_NAMES)}.",
+            Words("NAMES", "column", _NAMES),
         ),
     ] = ()
     summary: Annotated[

@@ -35,15 +35,11 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     for parent in [*reversed(PurePath(text).parents)][1:]:
         folder = run_folder(str(parent))
         if is_run(folder):
-            return cell_profile(read_run(folder), str(PurePath(text).relative_to(parent)))
+            run, cell = read_run(folder), str(PurePath(text).relative_to(parent))
+            ranked = _RANKED.fullmatch(cell)
+            cell, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
+            return read_profile(str(profile_file(run, run.cell(cell), rank))), run
     return read_profile(text), None  # which says that there is no such file
-
-
-def cell_profile(run: StoredRun, text: str) -> tuple[Any, StoredRun]:
-    """The profile of a cell, ``CELL`` or ``CELL:rank``, and its run; raises as `named_profile`."""
-    ranked = _RANKED.fullmatch(text)
-    cell, rank = (ranked[1], int(ranked[2])) if ranked else (text, 0)
-    return read_profile(str(profile_file(run, run.cell(cell), rank))), run
 
 
 def profile_file(run: StoredRun, cell: CellRecord, rank: int) -> Path:

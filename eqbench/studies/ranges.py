@@ -18,6 +18,7 @@ from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, nearest
+from eqbench.harness.estimate import Estimate
 from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell
 from eqbench.harness.request import Request
@@ -125,9 +126,8 @@ def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
     for name in request.of:
         if name not in labels and name not in tree.players:
             raise UsageError(
-                f"--of {name}: there is no such player or action; "
-                f"{nearest(name, [*tree.players, *labels])} Write a player, such as P1, or player, "
-                'information set and action, such as "P3|3:KB|call"'
+                f"--of {name}: there is no such player or action, such as P1 or "
+                f'"P3|3:KB|call"; {nearest(name, [*tree.players, *labels])}'
             )
         if name in labels and len(tree.infoset_actions[_place(tree, name)[1]]) == 1:
             raise UsageError(f"--of {name}: this is the only action there, so its frequency is 1")
@@ -247,15 +247,16 @@ class RangesFolder(StudyFolder):
             else:
                 for words in go_on(job, folder, NEVER_CACHED):
                     session.say(words)
-            rest = len(job.cells) - len(job.finished_in(folder))
+            finished = job.finished_in(folder)
+            rest = [cell for cell in job.cells if cell.key not in finished]
             if study.problem is not None:
                 job.cells = [
                     replace(cell, solver=replace(cell.solver, problem=study.problem))
                     for cell in job.cells
                 ]
             elif rest:
-                most_s = study.request.timeout_s * rest / min(study.request.jobs, rest)
-                session.say(f"{rest:,} optima to find: at most {seconds(most_s)} of solving")
+                most_s = Estimate(study.request.jobs).left_s(rest)
+                session.say(f"{len(rest):,} optima to find: up to {seconds(most_s)}")
             watch = _Watch(session, verbose=study.request.verbose)
             with suppress(KeyboardInterrupt):  # what there is makes a table
                 job.execute(folder, watch, interrupted=session.interrupted)

@@ -296,8 +296,9 @@ class CrossplayRequest(StudyRequest):
 
     Takes the equilibria that runs have found, mixes them in all ways and says which combinations
     are equilibria again, what each strategy earns in the worst case, and which to choose.
-    RUN is the folder of a run, or `latest`; of the last iterate and the average of a cell the
-    better one is taken. With --out also writes summary.json and combinations.csv.
+    RUN is the folder of a run, or `latest`; a word that is none is the game. Of the last iterate
+    and the average of a cell the better one is taken. With --out also writes summary.json and
+    combinations.csv.
     """
 
     command = "crossplay"

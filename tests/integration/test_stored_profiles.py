@@ -64,13 +64,19 @@ def test_cell_of_a_run_is_verified(place: Path, words: tuple[str, ...]) -> None:
         (("first/lcp:7",), "no candidate of rank 7: ranks are 0 (the best) to 0"),
         (("first/nothing",), "first has no cell 'nothing'"),
         (("first", "--profile", "first/lcp"), "unknown game 'first'"),
-        (("kuhn2", "first", "first", "lcp"), "give one game and one profile"),
+        (("kuhn2", "first", "first", "lcp"), "which profile?"),
         (("none/lcp",), "cannot read the profile none/lcp"),
     ],
     ids=str,
 )
 def test_what_is_no_profile_is_refused(place: Path, words: tuple[str, ...], said: str) -> None:
     refused("verify", *words, words=said, cwd=place)
+
+
+def test_cells_are_listed_where_none_is_named(place: Path) -> None:
+    done = refused("show", "first", words="first has these cells; give", cwd=place)
+    assert "kuhn2/lcp  (ok)" in done.err
+    assert "kuhn2/logit  (" in done.err
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,13 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
     assert "6 other" in many[1], "clusters are numbered anew in each game"
 
 
+def test_rows_of_several_runs_are_not_taken_for_solvers() -> None:
+    found = identified(cell("01"), identity("skp:1"))
+    first, second = answer([Entry("old", found), Entry("new", found)])
+    assert first.startswith("2 of 2 solvers of all runs reached the target")
+    assert second.startswith("Found equilibria of 1 published set: skp:1 (1 solver)")
+
+
 def test_hostile_names_cannot_steer_a_screen() -> None:
     evil = "\x1b[31m" + SPECIAL
     text = "".join(said(cell("01", solver=evil), short("02", solver="b"), short("03", game=evil)))

@@ -206,6 +206,7 @@ def test_shell_completes_games_solvers_runs_and_cells(
     assert completed("show", "") == ["latest", "first", "results/second"]
     assert completed("show", "first", "lc") == ["lcp"]
     assert completed("report", "fi") == ["first"]
+    assert completed("draw", "kuhn2", "--profile", "first/l") == ["first/lcp"]
 
 
 RUN = ("run", "--game", "kuhn2", "--solver", "lcp")

@@ -79,13 +79,13 @@ def test_facts_are_those_of_built_in_games_only(tmp_path: Path) -> None:
 def test_ends_of_the_family_are_as_published() -> None:
     """Szafron, Gibson and Sturtevant (2013), Table 3: β runs from 0 to 1/4 in every sub-family."""
     facts = dict(game_facts([KUHN3, "kuhn2"]))
-    published = facts[KUHN3].published
+    published = facts[KUHN3].sets
     assert len(published) == 3
     for known in published:
         low, high = sorted(known.ends)
         assert low == pytest.approx((-1.5 / 48, -1 / 48, 1.25 / 24), abs=1e-12)
         assert high == pytest.approx((-1 / 48, -1 / 48, 1 / 24), abs=1e-12)
-    (known,) = facts["kuhn2"].published  # one point, the value -1/18 (Kuhn 1950)
+    (known,) = facts["kuhn2"].sets  # one point, the value -1/18 (Kuhn 1950)
     assert known.ends == (pytest.approx((-1 / 18, 1 / 18)),)
 
 

@@ -12,11 +12,11 @@ from report_readers import check_latex, markdown_tables
 from stored_runs import cell, sample_run, with_candidate, without_figures, write_run
 
 from eqbench.errors import UsageError
-from eqbench.report.exports import MOST_CELLS, chosen, report_on, summary_csv
+from eqbench.report.exports import MOST_CELLS, report_on, summary_csv
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.stored_run import StoredRun, chosen, read_run
 
 
 @pytest.fixture

@@ -319,7 +319,7 @@ def test_cell_that_is_ambiguous_or_unknown_lists_what_there_is(mixed: Path) -> N
     assert "beef0003  kuhn2/cfr(alpha=1/2, start=random)/1  (ok)" in str(unknown.value)
     assert "c0ffee01  kuhn2/cfr_plus  (ok)" in str(unknown.value)
     for nothing in ("", " "):
-        with pytest.raises(UsageError, match=r"has no cell|which cell"):
+        with pytest.raises(UsageError, match=r"has no cell|has these cells"):
             run.cell(nothing)
 
 

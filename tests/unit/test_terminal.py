@@ -168,7 +168,7 @@ def test_reasons_that_rows_share_are_given_once() -> None:
     records = [cell("mccfr", seed=seed, **same) for seed in (0, 1, 3)]
     assert "\nlimit: stopped after 10 s\n" in printed(*records)
     other = cell("cfr", status="limit", reason="no step fits")
-    assert "\nlimit: mccfr (seeds 0, 1, 3) – stopped after 10 s\n" in printed(*records, other)
+    assert "\nlimit: mccfr ×3 – stopped after 10 s\n" in printed(*records, other)
 
 
 def test_ok_above_the_target_is_said_to_be_so() -> None:

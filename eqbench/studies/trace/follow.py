@@ -303,9 +303,9 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
     def report() -> None:
         at = (progress.outside or progress.last).value
         session.tell(f"{setting.parameter} {at:.6f}, {progress.points:,} points")
-        low, high = setting.bounds  # a branch may turn, so this is no more than a hint
-        way = abs(at - progress.begin.value) / (high - low)
-        session.done(min(max(way, 0.0), 1.0))
+        if progress.outside is None:  # no more than a hint, since a branch may turn
+            first, last = float(setting.request.first), float(setting.request.last)
+            session.done((at - first) / (last - first))
 
     begun = time.perf_counter()
     periods = {report: REPORT_S, trace.flush: FLUSH_S, trace.save: CHECKPOINT_S}
