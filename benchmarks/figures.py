@@ -12,6 +12,7 @@ from tables import ROOT, expected_best
 
 from eqbench.plots.style import (
     MARKERS,
+    SMALL_SIZE,
     Panel,
     Series,
     dots,
@@ -19,11 +20,14 @@ from eqbench.plots.style import (
     line,
     log_log_figure,
     note,
+    player_color,
     save_figure,
 )
 from eqbench.report.svg import COLORS, GRAY
+from eqbench.store.results import load_results
 
 FOLDER = ROOT / "docs" / "figures"
+EDGE = 1e-17  # where regrets below rounding are drawn
 LOOKS = [{"marker": marker, "markersize": 5, "linewidth": 1} for marker in MARKERS]
 
 
@@ -125,3 +129,29 @@ def nash_conv(run: Path, path: Path) -> None:
     title = "Three-player Kuhn poker: NashConv against time, measured by the verifier"
     legend = "full marker: converged"
     save_figure(draw_figure([panel], 8.6, 4.6, title=title, legend=legend), path)
+
+
+def answer(run: Path, path: Path) -> None:
+    """Draw when the solvers of a run ended, at what regret, and which equilibrium they found.
+
+    What met the target is filled. Regrets below rounding are drawn at the edge.
+    """
+    cells = load_results(run).dropna(subset=["max_regret"]).sort_values("elapsed_s")
+    names = sorted(set(cells["equilibrium"].dropna()))
+    colors = {name: player_color(place) for place, name in enumerate(names)}
+    series = [dots([], [], color, name) for name, color in colors.items()]
+    for cell in cells.itertuples():
+        color = colors.get(cell.equilibrium, GRAY)
+        x, y = cell.elapsed_s, max(cell.max_regret, EDGE)
+        fill = "full" if cell.max_regret <= cell.target else "none"
+        series.append(dots([x], [y], color, size=7, fillstyle=fill))
+        on_left = len(cell.solver) > 12  # or long names would cover what is beside them
+        look = {"ha": "right" if on_left else "left", "fontsize": SMALL_SIZE, "color": color}
+        series.append(note(cell.solver, x, y, (-7 if on_left else 7, -3), **look))
+    target = cells["target"].iloc[0]
+    series.append(Series("axhline", (target,), {"color": GRAY, "lw": 0.8, "linestyle": ":"}))
+    series.append(note("target", 150, target, (0, 3), ha="right", fontsize=SMALL_SIZE))
+    settings = {"xscale": "log", "yscale": "log", "xlim": (4e-4, 200)}
+    panel = Panel(series, "seconds of solving", "what a player could still gain", "", settings)
+    title = "Three-player Kuhn poker: how fast, how good, which equilibrium"
+    save_figure(draw_figure([panel], 7.2, 4.2, title=title, legend="equilibrium found"), path)

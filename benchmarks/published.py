@@ -70,12 +70,13 @@ def reference(solvers: str = "all", *, keep: bool = True) -> dict[str, Any]:
 
 def reference_report(data: Mapping[str, Any]) -> None:
     """Write tables, page and figure of the run that is there."""
-    from figures import nash_conv
+    from figures import FOLDER, answer, nash_conv
 
     formats = ("--format", "terminal,md,csv,tex,html")
     run, place = (str(path.relative_to(ROOT)) for path in (RUN, REFERENCE))
     _eqbench("report", run, *formats, "--out", place)
     nash_conv(RUN, REFERENCE / "nash_conv.svg")
+    answer(RUN, FOLDER / "answer.svg")
     refuse_private(REFERENCE)
 
 

@@ -14,10 +14,9 @@ copyright = author
 version = release = installed_version("eqbench")
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "numpydoc",
-    "sphinx_click",
     "sphinx_copybutton",
     "eqbench_reference",
 ]
@@ -26,6 +25,15 @@ exclude_patterns = ["README.md", "_build", "_extensions"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
+
+# Notebooks are run while the documentation is built, in folders that vanish with the build.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+# Of charts the page shows the picture that they bring.
+suppress_warnings = ["mystnb.unknown_mime_type"]
 
 # Docstrings write names in single backticks.
 default_role = "code"
@@ -40,6 +48,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!eqbench).*")]
 nitpick_ignore = [
     ("py:class", "eqbench.registry.T"),
     ("py:class", "eqbench.spec.Spec"),
+    ("py:class", "eqbench.model.profile.HasTree"),
     ("py:class", "eqbench.studies.frame.R"),
     ("py:class", "eqbench.model.sequence_form.FormArrays"),
     ("py:func", "eqbench.model.assemble.assemble"),

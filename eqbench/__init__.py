@@ -9,10 +9,25 @@ TYPE_CHECKING = False  # as type checkers read it; importing typing takes longer
 if TYPE_CHECKING:
     from typing import Any
 
+    from eqbench.api.catalog import list_games, list_solvers
+    from eqbench.api.peers import from_gambit, from_openspiel, gambit_line, to_gambit, to_openspiel
+    from eqbench.api.runs import Run, run
+    from eqbench.api.studies import crossplay, qre, ranges, simulate, stability, trace
+    from eqbench.errors import (
+        DocumentError,
+        EqbenchError,
+        GameFormatError,
+        GameTooLargeError,
+        ImperfectRecallError,
+        ProfileError,
+        SolverUnavailableError,
+        SpecError,
+        StoreError,
+        UsageError,
+    )
     from eqbench.harness.experiment import Experiment, read_experiment
-    from eqbench.harness.inprocess import identify, solve, verify
+    from eqbench.harness.inprocess import identify, load_profile, solve, verify
     from eqbench.harness.request import Request
-    from eqbench.harness.start import run
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
@@ -23,56 +38,76 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = [
+_NAMES = {
+    "eqbench.api.catalog": "list_games list_solvers",
+    "eqbench.api.peers": "from_gambit from_openspiel gambit_line to_gambit to_openspiel",
+    "eqbench.api.runs": "Run run",
+    "eqbench.api.studies": "crossplay qre ranges simulate stability trace",
+    "eqbench.errors": "DocumentError EqbenchError GameFormatError GameTooLargeError "
+    "ImperfectRecallError ProfileError SolverUnavailableError SpecError StoreError UsageError",
+    "eqbench.harness.experiment": "Experiment read_experiment",
+    "eqbench.harness.inprocess": "identify load_profile solve verify",
+    "eqbench.harness.request": "Request",
+    "eqbench.model.builder": "TreeBuilder",
+    "eqbench.model.game": "Game",
+    "eqbench.model.profile": "BehaviorProfile",
+    "eqbench.model.tree": "GameTree",
+    "eqbench.registry": "load_game load_solver register_game register_solver",
+    "eqbench.solver": "Availability Budget Candidate Termination",
+    "eqbench.store.results": "load_equilibria load_results load_traces",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = [  # type checkers and linters read names one by one
     "Availability",
     "BehaviorProfile",
     "Budget",
     "Candidate",
+    "DocumentError",
+    "EqbenchError",
     "Experiment",
     "Game",
+    "GameFormatError",
+    "GameTooLargeError",
     "GameTree",
+    "ImperfectRecallError",
+    "ProfileError",
     "Request",
+    "Run",
+    "SolverUnavailableError",
+    "SpecError",
+    "StoreError",
     "Termination",
     "TreeBuilder",
+    "UsageError",
     "__version__",
+    "crossplay",
+    "from_gambit",
+    "from_openspiel",
+    "gambit_line",
     "identify",
+    "list_games",
+    "list_solvers",
     "load_equilibria",
     "load_game",
+    "load_profile",
     "load_results",
     "load_solver",
     "load_traces",
+    "qre",
+    "ranges",
     "read_experiment",
     "register_game",
     "register_solver",
     "run",
+    "simulate",
     "solve",
+    "stability",
+    "to_gambit",
+    "to_openspiel",
+    "trace",
     "verify",
 ]
-
-_MODULES = {
-    "Availability": "eqbench.solver",
-    "BehaviorProfile": "eqbench.model.profile",
-    "Budget": "eqbench.solver",
-    "Candidate": "eqbench.solver",
-    "Experiment": "eqbench.harness.experiment",
-    "Game": "eqbench.model.game",
-    "GameTree": "eqbench.model.tree",
-    "Request": "eqbench.harness.request",
-    "Termination": "eqbench.solver",
-    "TreeBuilder": "eqbench.model.builder",
-    "identify": "eqbench.harness.inprocess",
-    "load_equilibria": "eqbench.store.results",
-    "load_game": "eqbench.registry",
-    "load_results": "eqbench.store.results",
-    "load_solver": "eqbench.registry",
-    "load_traces": "eqbench.store.results",
-    "read_experiment": "eqbench.harness.experiment",
-    "register_game": "eqbench.registry",
-    "register_solver": "eqbench.registry",
-    "run": "eqbench.harness.start",
-    "solve": "eqbench.harness.inprocess",
-    "verify": "eqbench.harness.inprocess",
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -91,4 +126,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

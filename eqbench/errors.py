@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 INTERRUPTED = 130  # exit code of a command that Ctrl-C has ended
-MOST_LABELS = 60
+MOST_LABELS, MOST_NAMES = 60, 12
 
 
 class EqbenchError(Exception):
@@ -58,11 +58,13 @@ def counted(number: int, thing: str, several: str = "") -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Hint at the known words closest to `word`; all of them if nothing is close."""
+    """Hint at the known words closest to `word`; if nothing is close, at what is known."""
     close, known = _close(word, known)
     if close:
         return f"did you mean {' or '.join(close)}?"
-    return f"known: {', '.join(known)}" if known else "none are known"
+    more = len(known) - MOST_NAMES
+    shown = ", ".join(known[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return f"known: {shown}" if known else "none are known"
 
 
 def known_labels(word: str, known: Iterable[str]) -> str:
@@ -73,6 +75,14 @@ def known_labels(word: str, known: Iterable[str]) -> str:
     shown = ", ".join(repr(label) for label in ordered[:MOST_LABELS])
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     return f"{hint}known: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise UsageError if a function was given a keyword that it does not know."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise UsageError(f"{function}() has no keyword {name!r}: {nearest(name, known)}")
 
 
 def _close(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import operator
+import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
@@ -48,7 +49,16 @@ from eqbench.plugins import (
     merge,
     scan_plugin,
 )
-from eqbench.spec import FOREIGN_HINT, OPENSPIEL, Spec, is_foreign, parse_spec, split_specs
+from eqbench.spec import (
+    FOREIGN_HINT,
+    OPENSPIEL,
+    Spec,
+    Value,
+    format_value,
+    is_foreign,
+    parse_spec,
+    split_specs,
+)
 from eqbench.text import printable, shortened
 
 if TYPE_CHECKING:
@@ -282,14 +292,49 @@ def default_registry() -> Registry:
     return Registry()
 
 
-def load_game(spec: str | Spec, *, max_nodes: int = DEFAULT_MAX_NODES) -> Game:
-    """Game of a spec, as :meth:`Registry.load_game`."""
-    return default_registry().load_game(spec, max_nodes=max_nodes)
+def load_game(
+    spec: str | Spec, *, max_nodes: int = DEFAULT_MAX_NODES, **options: Value | float
+) -> Game:
+    """Game of a spec, as :meth:`Registry.load_game`; its options may be given as keywords.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> eqbench.load_game("kuhn", players=4, pot="9/2").spec
+    'kuhn(players=4,cards=5,pot=9/2,reduce=none,raises=0)'
+    >>> eqbench.load_game("kuhn", player=4)
+    Traceback (most recent call last):
+    eqbench.errors.SpecError: unknown option 'player' of kuhn: did you mean players? ...
+    """
+    return default_registry().load_game(_with_options(spec, options), max_nodes=max_nodes)
 
 
-def load_solver(spec: str | Spec) -> Any:
-    """Solver instance of a spec; raises as :meth:`Registry.load_solver`."""
-    return default_registry().load_solver(spec).instance
+def load_solver(spec: str | Spec, **options: Value | float) -> Any:
+    """Solver instance of a spec, whose options may be given as keywords.
+
+    Raises as :meth:`Registry.load_solver`.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> eqbench.load_solver("cfr", alternating=False).alternating
+    False
+    """
+    return default_registry().load_solver(_with_options(spec, options)).instance
+
+
+def _with_options(spec: str | Spec, options: Mapping[str, Value | float]) -> str | Spec:
+    """Spec with options added; numbers and texts mean what they do in a spec."""
+    if not options:
+        return spec
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    added = ",".join(f"{name}={_option_text(value)}" for name, value in options.items())
+    return parsed.replace(**dict(parse_spec(f"{parsed.name}({added})").options))
+
+
+def _option_text(value: Value | float) -> str:
+    number = isinstance(value, str) and re.fullmatch(r"-?[0-9./]+", value)
+    return str(value) if number else format_value(value)
 
 
 def register_game(name: str, *, summary: str = "", default: bool = True) -> Callable[[T], T]:

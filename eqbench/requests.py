@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import pkgutil
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Spec(Kind):
-    """The spec of a game or a solver, as `what` says."""
+    """The spec of a game or a solver, as `what` says, or of either."""
 
     metavar: str = "SPEC"
     what: str = "game"
@@ -89,6 +90,20 @@ class File(Kind):
     metavar: str = "FILE"
 
 
+@dataclass(frozen=True)
+class StoredRun(File):
+    """The folder of a run, or the word ``latest``."""
+
+    metavar: str = "RUN"
+
+
+@dataclass(frozen=True)
+class StoredProfile(File):
+    """A profile in a file, on standard input by ``-``, or the cell of a run as ``RUN/CELL``."""
+
+    metavar: str = "PROFILE"
+
+
 class GivenProfile(NamedTuple):
     """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
 
@@ -97,8 +112,8 @@ class GivenProfile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ProfileFile(File):
-    """A profile in a file, on standard input if that is ``-``, or named by one of a few words.
+class ReadProfile(StoredProfile):
+    """A stored profile, or one of a few words.
 
     It is read at once and written whole: a study that goes on needs neither file nor input.
     """
@@ -113,14 +128,19 @@ class ProfileFile(File):
         if value in self.words:
             return GivenProfile(value, None)
         if not isinstance(value, str):
-            raise ValueError(f"{value!r} is no name of a file")
-        from eqbench.model.profile_json import read_profile
-
-        # fractions become texts
-        return GivenProfile(value, json.loads(json.dumps(read_profile(value), default=str)))
+            raise ValueError(f"{value!r} is no name of a profile")
+        data, _ = pkgutil.resolve_name("eqbench.store.stored_profiles:named_profile")(value)
+        return GivenProfile(value, json.loads(json.dumps(data, default=str)))  # fractions as texts
 
     def write(self, value: GivenProfile) -> dict[str, Any]:
         return {value.typed: value.data}
+
+
+@dataclass(frozen=True)
+class Cell(Kind):
+    """A cell of the run that the argument before it names."""
+
+    metavar: str = "CELL"
 
 
 @dataclass(frozen=True)
@@ -332,7 +352,8 @@ class Pair(Kind):
 
 
 TEXT, FLAG, FILE, FOLDER = Kind(), Flag(), File(), File("DIR")
-GAME, SOLVER = Spec(what="game"), Spec(what="solver")
+RUN, CELL, PROFILE = StoredRun(), Cell(), StoredProfile()
+GAME, SOLVER = Spec("GAME", "game"), Spec("SOLVER", "solver")
 COUNT, NUMBER, NUMBER_OR_NONE = Integer(least=1), Integer("N", 1, MILLION), Integer("N", 0, MILLION)
 SEED, JOBS, THREADS = Integer("N", 0, 2**32 - 1), Integer("N", 1, 256), Integer("N", 1, 1024)
 NODES = Integer("N", 1, 1000 * MILLION)
@@ -354,6 +375,8 @@ class Option:
     extends : whether a study that goes on may have another value, and keeps what it has found
     once : whether it holds for one call, as limits do, and a study that goes on does not keep it
     argument : whether it is typed without the name before it
+    named : whether an argument may also be typed with its name before it
+    formerly : the name before this one, which old files have; typed, it is refused with a hint
     """
 
     help: str
@@ -364,8 +387,11 @@ class Option:
     extends: bool = False
     once: bool = False
     argument: bool = False
+    named: bool = False
+    formerly: str = ""
 
 
+STANDARD_OUTPUT = "-"  # in place of a file to write
 MOST_NODES = 10_000_000  # that of eqbench.model.size_limit, which is not imported for a help text
 
 # Options of several commands.
@@ -458,7 +484,10 @@ def from_data(kind: type[T], data: Mapping[str, Any], where: str = "") -> T:
     UsageError
         If a key is unknown or missing, or a value is none of its kind.
     """
-    known = {field.name: field for field in fields_of(kind)}
+    fields = fields_of(kind)
+    known = {field.name: field for field in fields}
+    before = {field.option.formerly: field.name for field in fields if field.option.formerly}
+    data = {name if name in known else before.get(name, name): data[name] for name in data}
     at = f"{where}: " if where else ""
     chosen = {}
     for name, value in data.items():

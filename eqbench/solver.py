@@ -27,7 +27,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 Claim = Literal["iterate", "average", "equilibrium", "complete list"]
 CLAIMS: tuple[Claim, ...] = ("iterate", "average", "equilibrium", "complete list")
-ENDINGS = ("converged", "limit", "not_found", "failed")
+Ending = Literal["converged", "limit", "stopped", "not_found", "failed"]
+ENDINGS: tuple[Ending, ...] = get_args(Ending)
 DEFAULT_TARGET = 1e-10
 CHUNK_S = 0.05
 SCHEDULED_DOUBLINGS = 60
@@ -112,9 +113,17 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Termination:
-    """How a solver ended: `converged`, `limit` (budget), `not_found` or `failed`."""
+    """How a solver ended.
 
-    reason: Literal["converged", "limit", "not_found", "failed"]
+    Attributes
+    ----------
+    reason : `converged`; `limit` if a bound of the budget ended it; `stopped` if its own rule did,
+        or if it got stuck; `not_found` if it has looked everywhere; `failed` if numbers failed it
+        The status of a result also depends on what is measured: whatever meets the target is `ok`.
+    detail : what a reader is told about it
+    """
+
+    reason: Ending
     detail: str = ""
 
     def __post_init__(self) -> None:
@@ -334,7 +343,7 @@ class Monitor:
         self.statistics.update(figures)
 
     def termination(self) -> Termination:
-        """`converged` if the target was reached, otherwise the bound that was hit."""
+        """`converged` if the target was reached, otherwise the bound that was hit if one was."""
         if self.reached_target:
             return Termination("converged", f"max regret reached {self.target:.3g}")
         if self.budget.iterations is not None and self.work >= self.budget.iterations:
@@ -343,7 +352,7 @@ class Monitor:
             )
         if self.remaining_s <= 0:
             return Termination("limit", f"stopped after {self.budget.time_s:g} s")
-        return Termination("limit", "stopped before its budget was used up")
+        return Termination("stopped", "stopped before its budget was used up")
 
     def _candidate(
         self, profile: Any, claim: Claim, claimed_regret: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 MOST_CHARACTERS = 300  # of a message in a table or a line; the rest is for the log
@@ -40,6 +41,11 @@ def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
         return text
     more = f"… ({len(text):,} characters)"
     return text[: most - len(more)] + more
+
+
+def short_number(number: int) -> str:
+    """A whole number in digits, or its order of magnitude where these would fill a line."""
+    return f"{number:,}" if number < 10**15 else f"about 10^{math.floor(math.log10(number))}"
 
 
 def _printable(char: str) -> str:

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from eqbench.errors import ProfileError, counted
+from eqbench.model.facts import constant_sum, payoff_sums
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Candidate, Monitor, Termination
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.sequence_form import SequenceForm
-
-# Share of the largest payoff by which sums of payoffs may differ and count as constant.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,8 @@ class SequenceLP:
     Both are vertices, so the profile is exact to rounding, but only one of the equilibria.
     At information sets that the own plan does not reach, frequencies are uniform.
 
-    An iteration is one of the simplex method. Nothing is handed over before the last one.
+    An iteration is one of the simplex method. What the last one gives is claimed to be an
+    equilibrium; nothing is handed over before.
     """
 
     deterministic: ClassVar[bool] = True
@@ -74,17 +72,3 @@ class SequenceLP:
         monitor.snapshot(found, work=solution.iterations)
         monitor.candidate(found)
         return Termination("converged", f"value of the game to P1: {solution.value:.12g}")
-
-
-def payoff_sums(form: SequenceForm) -> tuple[float, float]:
-    """Smallest and largest sum of all players' payoffs over the columns that chance allows."""
-    possible = form.chance > 0
-    sums = form.payoffs[possible].sum(axis=1) / form.chance[possible]
-    return float(sums.min()), float(sums.max())
-
-
-def constant_sum(game: Game) -> float | None:
-    """What the payoffs of all players sum to, None if that varies."""
-    lowest, highest = payoff_sums(game.sequence_form)
-    close = highest - lowest <= ROUNDING * game.tree.largest_payoff
-    return (lowest + highest) / 2 if close else None

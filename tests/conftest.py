@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +27,9 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 10, 10)
     gc.enable()
 
+
+# What `latest` means to whoever runs the tests stays as it is.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="eqbench-state-")
 
 # Hundreds of processes are started, and each would compile the package anew. A mutant may have the
 # size and the second of the whole module, by which compiled files are known.

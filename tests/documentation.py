@@ -112,7 +112,7 @@ def command_faults(page: Path, folder: Path) -> list[str]:
             if block.language != "sh":
                 continue
             for command in commands(block):
-                words = shlex.split(command, comments=True)
+                words = shlex.split(command.partition(" > ")[0], comments=True)
                 if words[:1] == ["eqbench"] and (fault := _refusal(words[1:])):
                     faults.append(f"{page.name}:{block.line}: `{command.strip()}`: {fault}")
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +11,8 @@ from pathlib import Path
 import numpy as np
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
-from eqbench.report.html.document import Figure
-from eqbench.report.html.tracks import GameFacts, GameTracks, Material, collect
-from eqbench.report.html.views import common_trials, ecdf
+from eqbench.report.charts.datasets import Rows, datasets
+from eqbench.report.charts.material import GameFacts, Material, collect
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -26,7 +24,6 @@ KUHN3 = "kuhn(players=3,cards=4,pot=3,reduce=none,raises=0)"
 TIMES = (0.001, 0.01, 0.1)
 REGRETS = ((0.5, 0.3), (1e-4, 2e-4), (0.0, -1e-17))
 
-SVG = "{http://www.w3.org/2000/svg}"
 _VOID = frozenset({"meta", "link", "input", "img"})
 
 
@@ -71,14 +68,14 @@ def material_of(
     return collect([read_run(write_run(path, *records))], facts or {})
 
 
-def titles_of(figure: Figure | None) -> list[str]:
-    assert figure is not None
-    titles = [title.text or "" for title in ET.fromstring(figure.svg).iter(f"{SVG}title")]
-    return list(dict.fromkeys(titles))
+def ends_of(rows: Rows, kind: str = "") -> dict[str, float]:
+    """The share that the line of each solver ends at."""
+    shown = [row for row in rows if not kind or row["kind"] == kind]
+    return {row["solver"]: row["share"] for row in shown}
 
 
-def shares_of_targets(games: Sequence[GameTracks]) -> Figure | None:
-    return ecdf(games, common_trials(games))
+def data_of(path: Path, *records: CellRecord, **facts: GameFacts) -> dict[str, Rows]:
+    return datasets(material_of(path, *records, facts=facts))
 
 
 def _paid(record: CellRecord, first: float) -> CellRecord:

@@ -11,12 +11,10 @@ import numpy as np
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_to_json
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.requests import GivenProfile
 from eqbench.studies.flow.stability import StabilityStudy
 from eqbench.studies.frame import study_in
-from eqbench.studies.requests import StabilityRequest
+from eqbench.studies.requests import GivenProfile, StabilityRequest
 
 
 @cache
@@ -34,7 +32,7 @@ def study(game: str, folder: Path | None = None, **options: Any) -> dict[str, An
 def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenProfile, ...]:
     tree = eqbench.load_game(spec).tree
     profile = BehaviorProfile.of(tree, np.array(behavior))
-    return (GivenProfile(name, profile_to_json(tree, profile)),)
+    return (GivenProfile(name, profile.on(tree).to_json()),)
 
 
 def printed(document: dict[str, Any], width: int = 160) -> str:

@@ -1,6 +1,8 @@
 """Sphinx directives that write reference pages from the code, and links that leave this folder.
 
 ``{plugins} games`` and ``{plugins} solvers`` list what the registry has, with all options.
+``{commands}`` lists the commands, and ``{command} NAME`` has all of one of them.
+``{scopes}`` says which solver takes which kind of game.
 ``{described} module.Name`` puts descriptions beside the fields of a dataclass or the values of
 a Literal, and the build fails if either has one that the other lacks.
 """
@@ -11,15 +13,20 @@ import dataclasses
 import importlib
 import inspect
 import re
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, get_args
 
+import click
 from docutils import nodes
 from numpydoc.docscrape import NumpyDocString
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from eqbench.builtin import FOREIGN_GAMES
+from eqbench.cli import app
+from eqbench.cli.options import examples
+from eqbench.harness.scopes import KINDS, scopes
 from eqbench.plugins import Entry
 from eqbench.registry import default_registry
 from eqbench.spec import format_value
@@ -82,6 +89,81 @@ def _name_line(entry: Entry) -> str:
     return f"- `{entry.name}`: {entry.summary}.{more}"
 
 
+class Commands(SphinxDirective):
+    """All commands by what they are for, each with a link to its page."""
+
+    def run(self) -> list[nodes.Node]:
+        """Lists below the titles of `eqbench --help`."""
+        context = app.make_context("eqbench", [], resilient_parsing=True)
+        text = ""
+        for title, names in app.sections(context).items():
+            lines = [
+                f"- [`eqbench {name}`](commands/{name}.md): {_help(context, name)[0]}"
+                for name in names
+            ]
+            text += "\n".join([f"## {title}", "", *lines, "", ""]) if lines else ""
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+class Command(SphinxDirective):
+    """All of a command: what it is for, examples, arguments and options."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Paragraphs, examples and lists, of commands of a group in sections."""
+        context = app.make_context("eqbench", [], resilient_parsing=True)
+        text = "\n\n".join(_command_lines(context, self.arguments[0]))
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _help(parent: click.Context, name: str) -> list[str]:
+    """Paragraphs of the help of a command as Markdown."""
+    command = parent.command.get_command(parent, name)
+    paragraphs = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+    return [_escaped(part.replace("\b", "").strip()) for part in paragraphs]
+
+
+def _command_lines(parent: click.Context, name: str, depth: int = 1) -> Iterator[str]:
+    """Blocks of Markdown on a command and, below it, on those of a group."""
+    command = parent.command.get_command(parent, name)
+    context = click.Context(command, info_name=name, parent=parent)
+    if depth > 1:
+        yield f"{'#' * depth} {context.command_path}"
+    yield from _help(parent, name)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    yield f"```text\n{usage}\n```"
+    if lines := examples(context):
+        yield "\n".join(["For example:", "", "```sh", *lines, "```"])
+    options = [parameter.get_help_record(context) for parameter in command.get_params(context)]
+    for names, text in filter(None, options):
+        if text:
+            yield f"`{names}`\n: {_escaped(' '.join(text.split()))}"
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            yield from _command_lines(context, each, depth + 1)
+
+
+def _escaped(text: str) -> str:
+    """Plain text as Markdown, with options as code."""
+    text = re.sub(r"([\\`*_<>\[\]|])", r"\\\1", text)
+    return re.sub(r"(?<![\w-])--[a-z][a-z-]*", lambda match: f"`{match[0]}`", text)
+
+
+class Scopes(SphinxDirective):
+    """A table of which solvers take which kinds of games, as they themselves say."""
+
+    def run(self) -> list[nodes.Node]:
+        """A row for the solvers that answer alike."""
+        registry = default_registry()
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name, takes in scopes(registry).items():
+            alike.setdefault(tuple(takes.values()), []).append(f"`{name}`")
+        rows = [["solvers", *KINDS], ["---", *[":-:"] * len(KINDS)]]
+        rows += [[", ".join(names), *answers] for answers, names in alike.items()]
+        return self.parse_text_to_nodes("\n".join(f"| {' | '.join(row)} |" for row in rows))
+
+
 class Described(SphinxDirective):
     """A table of the fields of a dataclass or the values of a Literal, from ``name: text``."""
 
@@ -121,13 +203,13 @@ def _texts(lines: list[str]) -> dict[str, str]:
 _INCLUDED = {"benchmarks/README.md": "/benchmarks.md", "CHANGELOG.md": "/changelog.md"}
 
 
-def link_to_included_pages(app: Sphinx, docname: str, source: list[str]) -> None:
+def link_to_included_pages(sphinx: Sphinx, docname: str, source: list[str]) -> None:
     """Point links to files outside this folder at the pages that include them."""
     for file, page in _INCLUDED.items():
         source[0] = re.sub(rf"\]\((?:\.\./)+{re.escape(file)}", f"]({page}", source[0])
 
 
-def public_name(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) -> nodes.Node | None:
+def public_name(sphinx: Sphinx, env: Any, node: Any, contnode: nodes.Node) -> nodes.Node | None:
     """Resolve where a class is defined to where it is documented, ``eqbench.Name``."""
     import eqbench
 
@@ -136,20 +218,25 @@ def public_name(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) -> nodes
         return None
     domain = env.get_domain("py")
     return domain.resolve_xref(
-        env, node["refdoc"], app.builder, node["reftype"], f"eqbench.{name}", node, contnode
+        env, node["refdoc"], sphinx.builder, node["reftype"], f"eqbench.{name}", node, contnode
     )
 
 
-def escape_bars(app: Sphinx, context: Any, lines: list[str]) -> None:
-    """Keep names such as ``P1|1:|bet`` in help texts from being read as substitutions."""
-    lines[:] = [line.replace("|", r"\|") for line in lines]
+def escape_docstring(*event: Any) -> None:
+    """Keep names such as ``P1|1:|bet`` in help texts of studies from being substitutions."""
+    *_, item, _, lines = event
+    if getattr(item, "__module__", "") == "eqbench.api.studies":
+        lines[:] = [line.replace("|", r"\|") for line in lines]
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(sphinx: Sphinx) -> dict[str, bool]:
     """Register the directives and handlers."""
-    app.add_directive("plugins", Plugins)
-    app.add_directive("described", Described)
-    app.connect("source-read", link_to_included_pages)
-    app.connect("sphinx-click-process-options", escape_bars)
-    app.connect("missing-reference", public_name)
+    sphinx.add_directive("plugins", Plugins)
+    sphinx.add_directive("commands", Commands)
+    sphinx.add_directive("command", Command)
+    sphinx.add_directive("scopes", Scopes)
+    sphinx.add_directive("described", Described)
+    sphinx.connect("source-read", link_to_included_pages)
+    sphinx.connect("autodoc-process-docstring", escape_docstring, priority=400)
+    sphinx.connect("missing-reference", public_name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pkgutil
+import re
 from dataclasses import asdict, dataclass
+from shutil import get_terminal_size
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, put_names, say
-from eqbench.requests import MOST_NODES, Choice, Json, Kind, MaxNodes, Option, Plugins
+from eqbench.cli.progress import told
+from eqbench.requests import MOST_NODES, Choice, Json, MaxNodes, Option, Plugins, Spec
+from eqbench.text import short_number, shortened
 
 if TYPE_CHECKING:
-    from eqbench.model.tree import GameTree
     from eqbench.plugins import Entry
 
 
 @dataclass(frozen=True)
 class ListRequest:
-    """List the games or the solvers that can be named in specs, or the shipped experiments."""
+    """List the games, the solvers or the shipped experiments.
+
+    Of solvers also which kinds of games they take, as they answer for small games of each kind.
+    """
 
     kind: Annotated[
         str,
@@ -48,12 +56,20 @@ def list_(request: ListRequest) -> None:
         }
         for entry in (registry.solvers() if lists_solvers else games)
     ]
+    if lists_solvers:
+        from eqbench.harness.scopes import scopes
+
+        takes = scopes(registry)
+        rows = [row | {"takes": takes.get(row["name"], {})} for row in rows]
     if request.as_json:
         put_json({"schema": f"eqbench.{request.kind}/1", request.kind: rows})
         return
     put_names({row["name"]: _summary(row) for row in rows})
+    if lists_solvers:
+        _print_scopes(rows)
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if lists_solvers:
+        say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
         say(f"Several at once: {', '.join(('all', *GROUPS))}")
 
 
@@ -67,6 +83,21 @@ def _summary(row: dict[str, Any]) -> str:
     if row.get("missing"):
         text += f"  (unavailable: missing {', '.join(row['missing'])})"
     return text
+
+
+def _print_scopes(rows: list[dict[str, Any]]) -> None:
+    """Print which kinds of games the solvers take, those with equal answers on one line."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        if row["takes"]:  # code of others is not run for a list
+            alike.setdefault(tuple(row["takes"].values()), []).append(row["name"])
+    kinds = list(rows[0]["takes"])
+    put("\ngames that they take")
+    for number, kind in enumerate(kinds):
+        put(f"{'|     ' * number}{kind}")
+    for answers, names in alike.items():
+        text = "".join(f"{answer:<6}" for answer in answers)
+        put(_filled(", ".join(names), text))
 
 
 def _list_experiments(*, as_json: bool) -> None:
@@ -88,9 +119,19 @@ def _list_experiments(*, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class InfoRequest:
-    """Say what a game or a solver is: its options, and of a game its sizes and equilibria."""
+    """Describe a game or a solver, with its options.
 
-    spec: Annotated[str, Option("Game or solver.", Kind("SPEC"), argument=True)]
+    For a game: what kind it is, its sizes, which solvers take it, and its published equilibria.
+    For a solver: its method with sources, what an iteration is, what it claims, which games it
+    takes.
+    """
+
+    spec: Annotated[
+        str,
+        Option(
+            "Game or solver.", Spec("SPEC", "game or solver"), "game", argument=True, named=True
+        ),
+    ]
     max_nodes: MaxNodes = MOST_NODES
     plugins: Plugins = ()
     as_json: Json = False
@@ -100,6 +141,8 @@ class InfoRequest:
 def info(request: InfoRequest) -> None:
     from eqbench.equilibria import known_equilibria
     from eqbench.errors import SpecError, nearest
+    from eqbench.harness.scopes import obstacles, scopes
+    from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
     from eqbench.registry import default_registry
     from eqbench.spec import FOREIGN_HINT, is_foreign, parse_spec
@@ -117,14 +160,17 @@ def info(request: InfoRequest) -> None:
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        instance = registry.describe_game(request.spec)[0]
-        game = registry.load_game(request.spec, max_nodes=request.max_nodes)
-        facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
+        with told(f"building {request.spec}"):
+            instance = registry.describe_game(request.spec)[0]
+            game = registry.load_game(request.spec, max_nodes=request.max_nodes)
+        facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}
+        facts["solvers"] = _answers(obstacles(game, registry))
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
         solver = registry.load_solver(request.spec)
         instance = solver.instance
-        facts |= {"spec": solver.spec, **_solver_facts(entry)}
+        facts |= {"spec": solver.spec, **_solver_facts(entry), "about": _about(instance)}
+        facts["takes"] = scopes(registry, entry.name).get(entry.name, {})
     values = option_texts(instance)
     facts["options"] = [
         option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
@@ -139,29 +185,49 @@ def _solver_facts(entry: Entry) -> dict[str, Any]:
     return {"missing": entry.missing(), "default_row": entry.default_row}
 
 
-def _sizes(tree: GameTree) -> dict[str, Any]:
-    from eqbench.model.tree import CHANCE
+def _about(solver: Any) -> str:
+    """Docstring of a solver's class up to its parameters: the method, its sources, its claims."""
+    return re.split(r"\n[A-Z][a-z]+\n---", inspect.getdoc(type(solver)) or "")[0].strip()
 
+
+def _as_json(sizes: dict[str, Any]) -> dict[str, Any]:
+    """Sizes in which integers that no float holds are texts."""
     return {
-        "players": tree.n_players,
-        "nodes": tree.n_nodes,
-        "chance nodes": int((tree.player == CHANCE).sum()),
-        "decision nodes": int((tree.player >= 0).sum()),
-        "terminals": tree.n_terminals,
-        "information sets": tree.n_infosets,
-        "free frequencies": tree.n_actions - tree.n_infosets,
-        "payoff range": tree.payoff_range,
-        "exact": tree.exact,
-        "parameter": tree.payoffs.parameter,
+        name: [n if n < 2**53 else short_number(n) for n in value]
+        if isinstance(value, list)
+        else value
+        for name, value in sizes.items()
     }
+
+
+def _answers(obstacles: dict[str, tuple[str, str] | None]) -> dict[str, Any]:
+    """Solvers that take a game, and the reasons of the others by their status."""
+    answers: dict[str, Any] = {"take it": [], "unsupported": {}, "unavailable": {}}
+    for name, obstacle in obstacles.items():
+        if obstacle is None:
+            answers["take it"].append(name)
+        else:
+            answers[obstacle[0]][name] = obstacle[1]
+    return answers
 
 
 def _print(facts: dict[str, Any]) -> None:
     put(f"{facts['name']}: {facts['summary']}")
     put(f"  spec  {facts['spec']}")
-    for name, value in facts.get("sizes", {}).items():
+    kinds = facts.get("kinds", {})
+    if kinds:
+        total = kinds["constant sum"]
+        kinds = kinds | {"constant sum": False if total is None else f"yes, {_text(total)}"}
+    for name, value in (kinds | facts.get("sizes", {})).items():
         if value is not None:
-            put(f"  {name:<17} {_text(value)}")
+            put(f"  {name:<19} {_text(value)}")
+    if facts.get("about"):
+        put(indent(f"\n{facts['about']}\n", "  "))
+    if facts.get("takes"):
+        takes = [f"{kind}: {share}" for kind, share in facts["takes"].items()]
+        put(_wrapped("games", "; ".join(takes)))
+    if "solvers" in facts:
+        _print_answers(facts["solvers"])
     if facts["options"]:
         put("options")
     for option in facts["options"]:
@@ -169,6 +235,32 @@ def _print(facts: dict[str, Any]) -> None:
         if option["doc"]:
             put(f"      {option['doc']}")
     _print_equilibria(facts.get("equilibria", []))
+
+
+def _print_answers(answers: dict[str, Any]) -> None:
+    """Print which solvers take a game, and why others do not, equal reasons together."""
+    put(_wrapped("solvers", ", ".join(answers["take it"]) or "none"))
+    for status in ("unsupported", "unavailable"):
+        together: dict[str, list[str]] = {}
+        for name, reason in answers[status].items():
+            together.setdefault(reason.removeprefix(f"{name} "), []).append(name)
+        for number, (reason, names) in enumerate(together.items()):
+            name = "" if number else status
+            put(_wrapped(name, f"{', '.join(names)}: {shortened(reason)}"))
+
+
+def _wrapped(name: str, text: str) -> str:
+    """A line of facts, wrapped below where it begins."""
+    return _filled(text, f"  {name:<19} ")
+
+
+def _filled(text: str, begin: str) -> str:
+    """Text wrapped behind its beginning, at most as wide as the terminal."""
+    width = min(100, get_terminal_size((100, 24)).columns)
+    rest = " " * len(begin)
+    return fill(
+        text, max(width, 40), initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False
+    )
 
 
 def _print_equilibria(known: list[dict[str, Any]]) -> None:
@@ -195,11 +287,16 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return value
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case str():
+            return value
+        case list():  # one for each player
+            return " x ".join(map(_text, value))
+        case int():
+            return short_number(value)
+    return f"{value:g}"
 
 
 # Documents as ``module:type``, and what they are.

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from eqbench.cli.options import command
+from eqbench.cli.hints import kind_of
+from eqbench.cli.options import Group, command
 from eqbench.cli.output import put, put_json
-from eqbench.requests import GAME, SOLVER, Json, Option, Plugins
+from eqbench.requests import GAME, MOST_NODES, SOLVER, Json, MaxNodes, Option, Plugins
 
 if TYPE_CHECKING:
     from eqbench.testing.promises import Result
 
 
-@click.group()
+class _Checks(Group):
+    """A word that is neither game nor solver may name one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands and (kind := kind_of(args[0])):
+            raise click.UsageError(f"did you mean: eqbench check {kind} {shlex.quote(args[0])}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Checks)
 def check() -> None:
     """Run the contract suite on a game or a solver, for example on one of your own.
 
@@ -65,7 +78,8 @@ class CheckGameRequest:
     Choose small options: some checks take long on large games.
     """
 
-    spec: Annotated[str, Option("Game to check.", GAME, argument=True)]
+    spec: Annotated[str, Option("Game to check.", GAME, "game", argument=True, named=True)]
+    max_nodes: MaxNodes = MOST_NODES
     plugins: Plugins = ()
     as_json: Json = False
 
@@ -76,7 +90,9 @@ def check_game(request: CheckGameRequest) -> int:
     from eqbench.testing import game_suite
 
     default_registry().with_plugins(request.plugins).game_entry(request.spec)
-    results = game_suite.check_game(request.spec, plugins=request.plugins, isolated=True)
+    results = game_suite.check_game(
+        request.spec, plugins=request.plugins, isolated=True, max_nodes=request.max_nodes
+    )
     return _report("game", request.spec, results, as_json=request.as_json)
 
 

@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 import pkgutil
+import shlex
 from typing import Any
 
 import click
 
+from eqbench.cli.hints import kind_of
+from eqbench.cli.options import Group
 from eqbench.errors import UsageError, nearest
 
-_COMMANDS = {
-    "run": "eqbench.cli.run:run",
-    "report": "eqbench.cli.report:report",
-    "compare": "eqbench.cli.compare:compare",
-    "show": "eqbench.cli.show:show",
-    "verify": "eqbench.cli.verify:verify",
-    "crossplay": "eqbench.studies.requests:CrossplayRequest",
-    "trace": "eqbench.studies.requests:TraceRequest",
-    "qre": "eqbench.studies.requests:QuantalRequest",
-    "stability": "eqbench.studies.requests:StabilityRequest",
-    "simulate": "eqbench.studies.requests:SimulationRequest",
-    "ranges": "eqbench.studies.requests:RangesRequest",
-    "study": "eqbench.cli.commands:study",
-    "reproduce": "eqbench.papers.request:ReproduceRequest",
-    "draw": "eqbench.cli.draw:draw",
-    "export": "eqbench.cli.export:export",
-    "list": "eqbench.cli.catalog:list_",
-    "info": "eqbench.cli.catalog:info",
-    "check": "eqbench.cli.check:check",
-    "doctor": "eqbench.cli.doctor:doctor",
-    "schema": "eqbench.cli.catalog:schema",
+_STUDIES = "eqbench.studies.requests"
+# The commands by what they are for, in the order of the help.
+_GROUPS = {
+    "Run": {
+        "run": "eqbench.cli.run:run",
+        "reproduce": "eqbench.papers.request:ReproduceRequest",
+    },
+    "Read": {
+        "report": "eqbench.cli.report:report",
+        "show": "eqbench.cli.show:show",
+        "compare": "eqbench.cli.compare:compare",
+    },
+    "Study a game": {
+        "trace": f"{_STUDIES}:TraceRequest",
+        "qre": f"{_STUDIES}:QuantalRequest",
+        "ranges": f"{_STUDIES}:RangesRequest",
+        "simulate": f"{_STUDIES}:SimulationRequest",
+        "stability": f"{_STUDIES}:StabilityRequest",
+        "crossplay": f"{_STUDIES}:CrossplayRequest",
+        "study": "eqbench.cli.commands:study",
+    },
+    "Games and profiles": {
+        "list": "eqbench.cli.catalog:list_",
+        "info": "eqbench.cli.catalog:info",
+        "draw": "eqbench.cli.draw:draw",
+        "export": "eqbench.cli.export:export",
+        "profile": "eqbench.cli.profile:profile",
+        "verify": "eqbench.cli.verify:verify",
+    },
+    "Maintenance": {
+        "check": "eqbench.cli.check:check",
+        "doctor": "eqbench.cli.doctor:doctor",
+        "schema": "eqbench.cli.catalog:schema",
+    },
 }
+_COMMANDS = {name: target for group in _GROUPS.values() for name, target in group.items()}
 
 
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 _ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     """Imports a command's module when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -59,9 +77,15 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and args[0] not in (installed := _installed()):
-            known = [*_COMMANDS, *installed]
-            raise click.UsageError(f"unknown command {args[0]!r}: {nearest(args[0], known)}")
+            hint = nearest(args[0], [*_COMMANDS, *installed])
+            if kind_of(args[0]):
+                hint = f"did you mean: eqbench info {shlex.quote(args[0])}"
+            raise click.UsageError(f"unknown command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
+
+    def sections(self, ctx: click.Context) -> dict[str, list[str]]:
+        others = [name for name in _installed() if name not in _COMMANDS]
+        return {title: [*names] for title, names in _GROUPS.items()} | {"Installed studies": others}
 
 
 def _installed() -> dict[str, str]:
@@ -95,7 +119,7 @@ def _installed_command(name: str, target: str) -> click.Command:
     return command
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings=_SETTINGS)
 @click.version_option(package_name="eqbench", prog_name="eqbench")
 def app() -> None:
     """Which Nash equilibria does each method find, how good are they, what did they cost?
@@ -104,7 +128,7 @@ def app() -> None:
     """
 
 
-class _StudyFiles(click.Group):
+class _StudyFiles(Group):
     """A file is a command: that of the study which it defines."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:

@@ -7,8 +7,18 @@ from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_page, write_text
-from eqbench.requests import FILE, Option, Plugins, Spec
+from eqbench.cli.output import put_page, say, write_text
+from eqbench.requests import (
+    FILE,
+    GAME,
+    MOST_NODES,
+    PROFILE,
+    STANDARD_OUTPUT,
+    MaxNodes,
+    Option,
+    Plugins,
+    Quiet,
+)
 
 
 @dataclass(frozen=True)
@@ -18,29 +28,42 @@ class DrawRequest:
     With a profile, edges are as wide as their frequency, and what is not reached is dotted.
     """
 
-    game: Annotated[str, Option("Game to draw.", Spec("GAME"), argument=True)]
+    game: Annotated[str, Option("Game to draw.", GAME, argument=True, named=True)]
     profile: Annotated[
         str | None,
-        Option("Profile in JSON, or - for standard input: also draw how it plays.", FILE),
+        Option(
+            "Also draw how this profile plays: a file in JSON, - for standard input, or RUN/CELL.",
+            PROFILE,
+        ),
     ] = None
-    out: Annotated[str | None, Option("SVG file to write; standard output unless given.", FILE)] = (
-        None
-    )
+    out: Annotated[
+        str | None,
+        Option("SVG file to write; - is standard output.", FILE, default="GAME.svg"),
+    ] = None
+    max_nodes: MaxNodes = MOST_NODES
     plugins: Plugins = ()
+    quiet: Quiet = False
 
 
 @command(DrawRequest)
 def draw(request: DrawRequest) -> None:
-    from eqbench.model.profile_json import profile_from_json, read_profile
+    from eqbench.model.profile_json import profile_from_json
     from eqbench.registry import default_registry
     from eqbench.report.tree_drawing import draw_tree
+    from eqbench.store.run_folder import file_name, game_slug
+    from eqbench.store.stored_games import game_of_runs
+    from eqbench.store.stored_profiles import named_profile
 
-    game = default_registry().with_plugins(request.plugins).load_game(request.game)
-    played = None
-    if request.profile is not None:
-        played = profile_from_json(game.tree, read_profile(request.profile))
+    registry = default_registry().with_plugins(request.plugins)
+    data, run = named_profile(request.profile) if request.profile else (None, None)
+    runs = [run] if run else []
+    game = game_of_runs(runs, request.game, registry, say, request.max_nodes)
+    played = profile_from_json(game.tree, data) if request.profile else None
     picture = draw_tree(game.tree, game.spec, played)
-    if request.out is None:
+    if request.out == STANDARD_OUTPUT:
         put_page(picture)
-    else:
-        write_text(Path(request.out), picture)
+        return
+    file = Path(request.out or f"{file_name(game_slug(request.game))}.svg")
+    write_text(file, picture)
+    if not request.quiet:
+        say(f"wrote {file}")

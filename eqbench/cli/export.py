@@ -10,7 +10,7 @@ from typing import Annotated
 from eqbench.cli.options import command
 from eqbench.cli.output import put_json, say
 from eqbench.errors import UsageError
-from eqbench.requests import FILE, FLAG, GAME, MOST_NODES, Json, MaxNodes, Option, Plugins
+from eqbench.requests import FILE, FLAG, GAME, MOST_NODES, Json, MaxNodes, Option, Plugins, Quiet
 
 SCHEMA = "eqbench.export/1"
 
@@ -23,13 +23,24 @@ class ExportRequest:
     can be an .nfg file.
     """
 
-    game: Annotated[str, Option("Game to write; a game file here is converted.", GAME)]
-    target: Annotated[
-        str, Option("File to write: .efg for extensive form, .nfg for strategic form.", FILE, "to")
+    game: Annotated[
+        str,
+        Option("Game to write; a game file here is converted.", GAME, argument=True, named=True),
+    ]
+    out: Annotated[
+        str,
+        Option(
+            "File to write: .efg for extensive form, .nfg for strategic form.",
+            FILE,
+            argument=True,
+            named=True,
+            formerly="to",
+        ),
     ]
     force: Annotated[bool, Option("Replace the file if it exists.", FLAG)] = False
     max_nodes: MaxNodes = MOST_NODES
     plugins: Plugins = ()
+    quiet: Quiet = False
     as_json: Json = False
 
 
@@ -40,12 +51,12 @@ def export(request: ExportRequest) -> None:
     from eqbench.store.run_folder import write_file
 
     formats = {".efg": efg_lines, ".nfg": nfg_lines}
-    path = Path(request.target).expanduser()
+    path = Path(request.out).expanduser()
     suffix = path.suffix.lower()
     if suffix not in formats:
         raise UsageError(
-            f"{request.target} ends in neither .efg (extensive form) nor .nfg (strategic form); "
-            "choose one of these for --to"
+            f"{request.out} ends in neither .efg (extensive form) nor .nfg (strategic form); "
+            "choose one of these"
         )
     _check_free(path, request)
     registry = default_registry().with_plugins(request.plugins)
@@ -67,10 +78,10 @@ def export(request: ExportRequest) -> None:
     if request.as_json:
         facts = {"game": game.spec, "file": str(path), "nodes": nodes, "bytes": size}
         put_json({"schema": SCHEMA} | facts)
-    else:
-        say(f"{path}: {nodes:,} nodes, {size:,} bytes")
+    elif not request.quiet:
+        say(f"wrote {path}: {nodes:,} nodes, {size:,} bytes")
 
 
 def _check_free(path: Path, request: ExportRequest) -> None:
     if path.exists() and not request.force:
-        raise UsageError(f"{path} exists; choose another file for --to, or replace it with --force")
+        raise UsageError(f"{path} exists; choose another file, or replace it with --force")

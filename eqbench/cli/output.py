@@ -10,10 +10,10 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from eqbench.errors import UsageError
 from eqbench.text import printable_lines, shortened
@@ -63,11 +63,25 @@ def put_page(text: str) -> None:
     put(text, end="")
 
 
-def say(text: str) -> None:
-    """Print a message for people to standard error."""
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Print a message for people to standard error, or to a stream that stands for it."""
+    stream = stream or sys.stderr
     with suppress(OSError):
-        sys.stderr.write(f"{shortened(printable_lines(text), MOST_OF_A_MESSAGE)}\n")
-        sys.stderr.flush()
+        stream.write(f"{shortened(printable_lines(text), MOST_OF_A_MESSAGE)}\n")
+        stream.flush()
+
+
+@contextmanager
+def error_stream() -> Iterator[TextIO]:
+    """Standard error as it is now, whatever is silenced there later, as native code may be."""
+    try:
+        raw = _Tolerant(os.dup(sys.stderr.fileno()), "w")
+    except (OSError, ValueError):  # it has no descriptor
+        yield sys.stderr
+        return
+    buffer = io.BufferedWriter(raw)
+    with io.TextIOWrapper(buffer, sys.stderr.encoding, _READABLE, line_buffering=True) as stream:
+        yield stream
 
 
 def say_notes(*runs: StoredRun | RunFolder) -> None:

@@ -9,26 +9,29 @@ from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import print_report, put, put_page, say, say_notes
+from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
-from eqbench.requests import FLAG, File, Option, Words
+from eqbench.report.view import View
+from eqbench.requests import GAME, RUN, SOLVER, STANDARD_OUTPUT, File, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
 
-@dataclass(frozen=True)
-class ReportRequest:
-    """Compare the results of runs, one table per game.
+@dataclass(frozen=True, kw_only=True)
+class ReportRequest(View):
+    """Compare the results of runs, one table per game, and say what came of them.
 
     RUN is the folder of a run, or `latest` for the newest one in results. A run may still be
-    going on. Of several runs each table shows all.
+    going on. Of several runs each table shows all. With --game, --solver or --status it is about
+    these cells only.
 
-    With --format html it is one page with tables and figures that needs no network. Unless it is
-    redirected or --out is given, it becomes report.html in the folder of the run.
+    With --format html it is one page with tables and figures that needs no network: report.html
+    in the folder of the run, unless --out says where; --out - is standard output. If RUN is a
+    folder of runs, such as results, it is an index of them, index.html, and each run that has no
+    page yet gets one.
     """
 
-    runs: Annotated[
-        tuple[str, ...], Option("Folders of runs, or `latest`.", File("RUN"), argument=True)
-    ]
+    runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
     formats: Annotated[
         tuple[str, ...],
         Option(
@@ -41,47 +44,75 @@ class ReportRequest:
         str | None,
         Option(
             "Write report.txt, .md, .csv, .tex and .html into DIR instead of printing; a name "
-            "that ends in .html is the file of a page.",
+            "that ends in .html is the file of a page, and - standard output.",
             File("DIR"),
         ),
     ] = None
-    summary: Annotated[
-        bool,
+    games: Annotated[
+        tuple[str, ...], Option("Only this game, or several separated by commas.", GAME, "game")
+    ] = ()
+    solvers: Annotated[
+        tuple[str, ...],
         Option(
-            "One row per game and solver over all seeds: best, median and worst max regret, times.",
-            FLAG,
+            "Only this solver, with its options or without, or several separated by commas.",
+            SOLVER,
+            "solver",
         ),
-    ] = False
+    ] = ()
+    statuses: Annotated[
+        tuple[str, ...],
+        Option(
+            "Only cells that ended like this, for example ok,limit.",
+            Statuses("STATUS,…", "status"),
+            "status",
+        ),
+    ] = ()
 
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    from eqbench.harness.reports import report_text, write_report, write_reports
+    from eqbench.harness.reports import (
+        report_text,
+        runs_in,
+        write_index,
+        write_report,
+        write_reports,
+    )
     from eqbench.report.exports import report_on
-    from eqbench.store.stored_run import read_runs
+    from eqbench.store.stored_run import chosen, read_runs
 
     formats, out, summarize = request.formats, request.out, request.summary
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
-    if len(formats) > 1 and out is None:
+    if len(formats) > 1 and out in (None, STANDARD_OUTPUT):
         raise UsageError(
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "
             "DIR, or choose one format"
         )
+    if (
+        formats == ("html",)
+        and out != STANDARD_OUTPUT
+        and (found := runs_in(Path(request.runs[0])))
+    ):
+        index = Path(out or Path(request.runs[0]) / "index.html")
+        for file in write_index(found, index):
+            say(f"wrote {file}")
+        return
     page = page_file(formats, out, request.runs)
-    stored = read_runs(request.runs)
+    stored = chosen(read_runs(request.runs), request.games, request.solvers, request.statuses)
     if "csv" in formats:  # which has no place for notes
         say_notes(*stored)
     if page is not None:
-        write_report(page, report_text("html", stored, summarize=summarize))
+        text = report_text("html", stored, summarize=summarize, place=page.parent)
+        write_report(page, text)
         say(f"wrote {page}")
-    elif out is not None:
-        for file in write_reports(formats, stored, Path(out), summarize=summarize):
+    elif out not in (None, STANDARD_OUTPUT):
+        for file in write_reports(formats, stored, Path(str(out)), request, summarize=summarize):
             say(f"wrote {file}")
     elif formats == ("terminal",):
-        print_report(report_on(stored, summarize=summarize))
+        print_report(report_on(stored, request, summarize=request.summarize))
     else:
-        text = report_text(formats[0], stored, summarize=summarize)
+        text = report_text(formats[0], stored, request, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")
 
 
@@ -94,8 +125,6 @@ def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> P
         If other formats are wanted in that file, or nobody said where a page about several runs
         goes.
     """
-    import sys
-
     from eqbench.store.stored_run import run_folder
 
     if out is not None and Path(out).suffix == ".html" and not Path(out).is_dir():
@@ -105,7 +134,7 @@ def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> P
             f"--out {out} is one page, but the formats are {', '.join(formats)}; name a folder, or "
             "give --format html alone"
         )
-    if out is not None or formats != ("html",) or not sys.stdout.isatty():
+    if out is not None or formats != ("html",):
         return None
     if len(runs) > 1:
         raise UsageError("a page about several runs belongs to none of them; name it with --out")

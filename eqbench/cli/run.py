@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import signal
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
+from eqbench.cli.hints import run_of
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
+from eqbench.cli.progress import Progress, told
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
-from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
+from eqbench.report.view import View
+from eqbench.requests import FLAG, FOLDER, File, Json, Option, Quiet, Words
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
-    from eqbench.harness.pipeline import Run
-    from eqbench.harness.plan import Cell
+    from eqbench.harness.pipeline import PlannedRun
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.schema import CellRecord, Status
 
@@ -39,8 +41,8 @@ class Statuses(Words):
         return tuple(status for status in get_args(Status) if status != "interrupted")
 
 
-@dataclass(frozen=True)
-class RunOptions:
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(View):
     """Run solvers on games and compare what they find.
 
     EXPERIMENT is a file that says what to run, such as manifest.toml in the folder of a run or
@@ -87,21 +89,23 @@ class RunOptions:
         Option("Show what would be run and what is there already; run nothing.", FLAG, "dry-run"),
     ] = False
     as_json: Json = False
-    quiet: Annotated[bool, Option("No progress on standard error.", FLAG, short="q")] = False
+    quiet: Quiet = False
     verbose: Annotated[bool, Option("Say what each cell did as it ends.", FLAG, short="v")] = False
 
 
-@command(RunOptions, Request)
+@command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
-    from eqbench.harness.pipeline import NEVER_CACHED, Run
+    from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 
     experiment, folder, out = _asked(options)
     if options.save_as is not None:
-        _save(experiment, options.save_as)
+        _save(experiment, options.save_as, quiet=options.quiet)
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
-    with Run(experiment) as job:
+    with ExitStack() as opened:
+        with told("building games", quiet=options.quiet):
+            job = opened.enter_context(PlannedRun(experiment))
         if options.dry_run:
             _print_plan(job, folder, again, as_json=options.as_json)
             return 0
@@ -131,7 +135,7 @@ def run(options: RunOptions) -> int:
 def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | None]:
     """Return what to run, the folder to go on in if there is one, and that for a new run."""
     from eqbench.errors import UsageError
-    from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
+    from eqbench.harness.experiment import Experiment, read_experiment
     from eqbench.harness.start import folder_begun, folder_of_experiment, stored_experiment
     from eqbench.store.run_folder import RunFolder
 
@@ -151,19 +155,33 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
         folder = RunFolder.open(Path(options.resume))
         experiment = stored_experiment(folder).with_changes(typed)
     elif options.file is not None:
-        file = find_experiment(options.file)
+        file = _experiment_file(options.file)
         experiment = read_experiment(file).with_changes(typed)
         out = out or folder_of_experiment(file)
         folder = folder_begun(Path(out), experiment) if out else None
     else:
-        require(Request, "For example: eqbench run --game kuhn3 --solver all")
+        require(Request)
         experiment = Experiment((Request(**typed),))
     if options.retry and folder is None:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")
     return experiment, folder, out
 
 
-def _begin(job: Run, folder: RunFolder | None, out: str | None, again: set[Status]) -> RunFolder:
+def _experiment_file(text: str) -> Path:
+    """The file of an experiment, unless the word is no file but a game, or a game file."""
+    from eqbench.errors import UsageError
+    from eqbench.harness.experiment import find_experiment
+    from eqbench.spec import is_foreign
+
+    file = find_experiment(text)
+    if (is_foreign(text) or not file.exists()) and (words := run_of([text])):
+        raise UsageError(f"{text} is no experiment. Did you mean: {words}")
+    return file
+
+
+def _begin(
+    job: PlannedRun, folder: RunFolder | None, out: str | None, again: set[Status]
+) -> RunFolder:
     """Return the folder of a run that is about to begin or to go on."""
     from eqbench.harness import start
 
@@ -179,13 +197,13 @@ def _begin(job: Run, folder: RunFolder | None, out: str | None, again: set[Statu
 
 
 def _execute(
-    job: Run, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
+    job: PlannedRun, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
 ) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
     from eqbench.errors import StoreError
 
     try:
-        with Progress(quiet=quiet, verbose=verbose) as observer:
+        with Progress(job, quiet=quiet, verbose=verbose) as observer:
             job.execute(folder, observer, again)
     except (KeyboardInterrupt, StoreError, OSError) as error:
         # Ignore further Ctrl-C while the table is printed.
@@ -203,7 +221,7 @@ def _exit_code(records: list[CellRecord]) -> int:
     return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
 
 
-def _save(experiment: Experiment, file: str) -> None:
+def _save(experiment: Experiment, file: str, *, quiet: bool) -> None:
     """Write an experiment to a new file, unless it names what nobody has registered."""
     from eqbench.harness.experiment import experiment_text
     from eqbench.registry import default_registry
@@ -216,13 +234,16 @@ def _save(experiment: Experiment, file: str) -> None:
         for solvers in part.solvers:
             registry.resolve_solvers(solvers)
     write_text(Path(file), experiment_text(experiment), new=True)
-    say(f"wrote {file}")
+    if not quiet:
+        say(f"wrote {file}")
 
 
-def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
+def _print_plan(
+    job: PlannedRun, folder: RunFolder | None, again: set[Status], *, as_json: bool
+) -> None:
     """Print planned cells, which of them are there already, and how long the rest may take."""
     from eqbench.errors import counted
-    from eqbench.harness.child import GRACE_S
+    from eqbench.harness.estimate import Estimate
     from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.report.terminal import duration
 
@@ -239,19 +260,17 @@ def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_js
     missing = [cell for cell in job.cells if cell.key not in finished]
     sums = f"{counted(len(rows), 'cell')}, {len(missing)} to run"
     if missing:
-        jobs = job.experiment.jobs
-        # if every cell uses up its time, set-up not counted
-        longest = max(cell.budget.time_s for cell in missing) + GRACE_S
+        estimate = Estimate(jobs := job.experiment.jobs)
+        for record in [] if folder is None else folder.cells():
+            estimate.learn(record)
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        in_all = duration(math.ceil(len(missing) / jobs) * longest)
-        sums += f"{at_once}: at most {in_all} of solving"
+        sums += f"{at_once}: up to {duration(estimate.left_s(missing))}, set-up included"
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 
 def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:
     from eqbench.report.entries import Entry
-    from eqbench.report.equilibria import with_matrices
-    from eqbench.report.rows import comparison
+    from eqbench.report.exports import report_of
     from eqbench.store.schema import SCHEMA
 
     document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
@@ -259,62 +278,11 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
     entries = [Entry("", record) for record in records]
+    timeouts = {"": float(folder.plan["request"]["timeout_s"])}
     put_result(
-        document, lambda: with_matrices(comparison(entries), entries), as_json=options.as_json
+        document,
+        lambda: report_of(entries, timeouts, options, summarize=options.summarize),
+        as_json=options.as_json,
     )
     if not (options.as_json or options.quiet):
         say(f"results in {folder.path}")
-
-
-class Progress:
-    """Observer of a run; use it in a ``with``."""
-
-    def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        from rich import progress
-
-        from eqbench.report.screen import Screen
-
-        console = Screen(stderr=True)
-        self.is_live = console.is_terminal and not quiet
-        self.is_verbose = verbose and not quiet
-        self.display = progress.Progress(
-            progress.TextColumn("cell"),
-            progress.MofNCompleteColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TextColumn("{task.description}", markup=False),
-            console=console,
-            transient=True,
-            disable=not self.is_live,
-        )
-
-    def __enter__(self) -> Progress:
-        self.display.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.is_live:  # else it ends with an empty line
-            self.display.stop()
-
-    def planned(self, cells: Sequence[Cell], finished: int) -> None:
-        self.task = self.display.add_task("", total=len(cells), completed=finished)
-
-    def started(self, cell: Cell) -> None:
-        seed = "" if cell.seed is None else f", seed {cell.seed}"
-        name = f"{cell.solver.typed} on {cell.game.typed}{seed}"
-        self.display.update(self.task, description=name)
-
-    def finished(self, record: CellRecord) -> None:
-        from eqbench.report.terminal import seconds
-
-        self.display.advance(self.task)
-        if not self.is_verbose:
-            return
-        regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
-        line = (
-            f"{record.solver} on {record.game}: {record.status}{regret}, "
-            f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
-        )
-        if self.is_live:
-            self.display.console.print(line)
-        else:
-            say(line)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say_notes
-from eqbench.errors import UsageError
-from eqbench.requests import FLAG, MILLION, File, Integer, Json, Kind, Option, Plugins
+from eqbench.cli.output import put_result, say, say_notes
+from eqbench.errors import counted
+from eqbench.requests import CELL, FLAG, MILLION, RUN, Integer, Json, Option, Plugins
+
+if TYPE_CHECKING:
+    from eqbench.store.schema import CellRecord
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,10 @@ class ShowRequest:
     sets.
     """
 
-    run: Annotated[str, Option("Folder of a run, or `latest`.", File("RUN"), argument=True)]
-    cell: Annotated[str, Option("Cell of the run.", Kind("CELL"), argument=True)]
+    run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]
+    cell: Annotated[
+        str | None, Option("Cell of the run; without it they are listed.", CELL, argument=True)
+    ] = None
     rank: Annotated[
         int,
         Option(
@@ -29,6 +34,9 @@ class ShowRequest:
             Integer("K", 0, MILLION),
         ),
     ] = 0
+    candidates: Annotated[
+        bool, Option("List all candidates of the cell: regrets, payoffs, and which they are.", FLAG)
+    ] = False
     show_all: Annotated[
         bool, Option("Print all information sets, however many there are.", FLAG, "all")
     ] = False
@@ -42,23 +50,56 @@ def show(request: ShowRequest) -> None:
     from eqbench.registry import default_registry
     from eqbench.report.profile_facts import cell_facts, play_facts
     from eqbench.report.profile_view import profile_report
-    from eqbench.store.stored_run import game_of_runs, read_run, run_folder
+    from eqbench.store.stored_games import game_of_runs
+    from eqbench.store.stored_profiles import profile_file
+    from eqbench.store.stored_run import read_run, run_folder
 
     stored = read_run(run_folder(request.run))
     say_notes(stored)
-    record = stored.cell(request.cell)
+    record = stored.cell(request.cell or "")
+    if request.candidates:
+        _list_candidates(record, as_json=request.as_json)
+        return
     facts = cell_facts(stored, record, request.rank)
     if facts["candidate"] is not None:
-        file = facts["candidate"]["profile"]
-        if file is None:
-            raise UsageError(
-                f"the profile of this candidate is not in {stored.path}: somebody removed the "
-                "files of the run while it went on; run the cell again into another folder"
-            )
+        file = profile_file(stored, record, request.rank)
         registry = default_registry().with_plugins(request.plugins)
-        game = game_of_runs([stored], record.game_spec, registry.load_game)
-        data = read_profile(str(stored.path / file))
+        game = game_of_runs([stored], record.game_spec, registry, say)
+        data = read_profile(str(file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     put_result(
         facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
     )
+
+
+def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
+    """Print all candidates of a cell, the best first."""
+    from eqbench.report.naming import decimal, identity_text, marks, symbol
+    from eqbench.report.rows import Column, Report, Row, Table
+    from eqbench.store.stored_run import cell_name
+
+    names = [identity_text(item.identity) for item in record.equilibria]
+    columns = (
+        Column("rank", "count", identifies=True),
+        Column("max regret", "small"),
+        Column("payoffs", "payoffs", dispensable=2),
+        Column("claim", dispensable=1),
+        Column("equilibrium", notes=marks([names])),
+        Column("parameters", "names"),
+    )
+    rows = []
+    for rank, (item, name) in enumerate(zip(record.equilibria, names, strict=True)):
+        known = {} if item.identity is None else dict(item.identity["parameters"])
+        if item.identity is not None:  # the leading one stands beside the name
+            known.pop(item.identity["leading"] or "", None)
+        parameters = [f"{symbol(each)}={decimal(value)}" for each, value in known.items()]
+        values = (rank, item.max_regret, item.payoffs, item.claim, name or None, parameters)
+        rows.append(Row.of(columns, values))
+    title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}"
+    facts = ("key", "game", "solver", "game_spec", "solver_spec", "seed", "repeat", "status")
+    document = {
+        "schema": "eqbench.candidates/1",
+        "cell": {name: getattr(record, name) for name in facts},
+        "candidates": [{"rank": k} | asdict(item) for k, item in enumerate(record.equilibria)],
+    }
+    put_result(document, lambda: Report((Table(title, columns, tuple(rows)),)), as_json=as_json)

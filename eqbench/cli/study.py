@@ -17,6 +17,7 @@ import click
 
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_result, say
+from eqbench.cli.progress import told
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
 
@@ -161,17 +162,17 @@ def _answered(
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
-        with status_line(quiet=quiet) as tell:
-            return None, answer(study, tell)
+        with told(quiet=quiet) as work:
+            return None, answer(study, tell=work.tell, done=work.done)
     try:
         with (
             two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
-            status_line(quiet=quiet) as tell,
+            told(quiet=quiet) as work,
         ):
             if folder.was_begun and given(kind.request_type):
                 folder.note_request(study)
             said = (lambda words: None) if quiet else say
-            session = Session(folder.path, interrupted, tell, said)
+            session = Session(folder.path, interrupted, work.tell, work.done, said)
             return folder, folder.carry_out(study, session)
     except EqbenchError:
         if options.resume is None:
@@ -233,18 +234,3 @@ def two_interrupts(farewell: str, *, quiet: bool) -> Iterator[Callable[[], bool]
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def status_line(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A live line on standard error if that is a terminal."""
-    from rich.text import Text
-
-    from eqbench.report.screen import Screen
-
-    console = Screen(stderr=True)
-    if quiet or not console.is_terminal:
-        yield lambda words: None
-        return
-    with console.status("starting") as status:
-        yield lambda words: status.update(Text(words))

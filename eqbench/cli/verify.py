@@ -7,10 +7,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result
-from eqbench.requests import FILE, FLAG, GAME, MOST_NODES, Json, MaxNodes, Number, Option, Plugins
+from eqbench.cli.output import put_result, say
+from eqbench.requests import (
+    FLAG,
+    GAME,
+    MOST_NODES,
+    PROFILE,
+    Json,
+    MaxNodes,
+    Number,
+    Option,
+    Plugins,
+    StoredRun,
+)
 
 if TYPE_CHECKING:
+    from eqbench.model.game import Game
     from eqbench.verification import Verification
 
 SCHEMA = "eqbench.verify/1"
@@ -21,12 +33,20 @@ _SUMS = ("nash_conv", "max_regret", "exploitability")
 class VerifyRequest:
     """Measure payoffs, regrets and NashConv of a strategy profile.
 
-    A profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}. Exit code: 0
+    WORDS are PROFILE, GAME PROFILE or RUN CELL. PROFILE is a file in JSON, - for standard input,
+    or a cell of a run as RUN/CELL; of several candidates RUN/CELL:1 is the second best. In a file,
+    a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}. Exit code: 0
     measured, 1 above --max-regret or with it not measurable, 2 usage.
     """
 
+    words: Annotated[
+        tuple[str, ...],
+        Option("Profile to measure, and its game.", StoredRun("WORDS"), argument=True),
+    ] = ()
     game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
-    profile: Annotated[str, Option("Profile in JSON, or - for standard input.", FILE)]
+    profile: Annotated[str | None, Option("The profile; --profile may be left out.", PROFILE)] = (
+        None
+    )
     exact: Annotated[
         bool,
         Option("Also compute in rational arithmetic; numbers are read as exact decimals.", FLAG),
@@ -44,19 +64,12 @@ def verify(request: VerifyRequest) -> int:
     import sys
 
     from eqbench.equilibria import Identifier
-    from eqbench.errors import UsageError
-    from eqbench.model.profile_json import profile_from_json, read_profile
-    from eqbench.registry import default_registry
+    from eqbench.model.profile_json import profile_from_json
     from eqbench.report.profile_view import measured_report
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
-    data = read_profile(request.profile)
-    game = request.game or (data.get("game") if isinstance(data, dict) else None)
-    if not isinstance(game, str):
-        raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
-    registry = default_registry().with_plugins(request.plugins)
-    loaded = registry.load_game(game, max_nodes=request.max_nodes)
+    loaded, data = _game_and_profile(request)
     tree = loaded.tree
     candidate = profile_from_json(tree, data)
     measured = measure(tree, candidate)
@@ -86,6 +99,32 @@ def verify(request: VerifyRequest) -> int:
     if request.max_regret is None:
         return 0
     return int(worst > request.max_regret or not measured.resolved)
+
+
+def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
+    """What is to be measured: a profile in its interchange form, and its game."""
+    from eqbench.errors import UsageError
+    from eqbench.registry import default_registry
+    from eqbench.store.latest import is_run
+    from eqbench.store.stored_games import game_of_runs
+    from eqbench.store.stored_profiles import named_profile
+    from eqbench.store.stored_run import run_folder
+
+    words = [*request.words]
+    if request.profile is not None:
+        words.append(request.profile)
+    elif len(words) > 1 and is_run(run_folder(words[-2])):
+        words[-2:] = ["/".join(words[-2:])]
+    games = [*words[:-1], *([request.game] if request.game else [])]
+    if not words or len(games) > 1:
+        raise UsageError("which profile? give PROFILE, GAME PROFILE or RUN CELL")
+    data, source = named_profile(words[-1])
+    game = games[0] if games else data.get("game")
+    if not isinstance(game, str):
+        raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
+    registry = default_registry().with_plugins(request.plugins)
+    runs = [source] if source else []
+    return game_of_runs(runs, game, registry, say, request.max_nodes), data
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

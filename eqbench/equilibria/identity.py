@@ -194,6 +194,9 @@ def cluster_identities(
 # Up to this difference of outcomes a profile is said to be near a set; random profiles are ten
 # times as far away.
 NEAR = 1e-3
+# Square root of the default target. What meets that target plays as a member that it is near, since
+# a distance up to the root of its regret is left open; of others play agrees or is only near.
+SAME_PLAY = 1e-5
 # Where play leads less often, even a large difference of behavior hardly shows in the outcomes.
 SELDOM = 1e-5
 
@@ -208,7 +211,8 @@ class Identity:
     also : names of further sets that it belongs to
     parameters : figures of the nearest member by name
     leading : name of the figure that tells members of this set apart best, if there is one
-    on_path : whether its outcome distribution agrees with a member's within 1e-7
+    on_path : whether its outcome distribution agrees with a member's: within 1e-7, or where its max
+        regret is at most 1e-10 of the payoff range within the square root of that share
     strict : whether every published constraint holds within 1e-7, off the path of play too
     distance : largest difference of an outcome's probability to the nearest member, or to the
         best member of its cluster
@@ -272,9 +276,9 @@ class Identifier:
             return None
         seen = _Profile(self.game, self.known[0].layout, profile.probabilities)
         matches: dict[str, _Match] = {}
-        near = self._near(max_regret)
+        reaches = self._reaches(max_regret)
         for known in self.known:  # the pieces of one set share its name
-            match = _match(known, seen, near)
+            match = _match(known, seen, reaches)
             if match is not None and match.better_than(matches.get(known.name)):
                 matches[known.name] = match
         if not matches:
@@ -283,7 +287,7 @@ class Identifier:
         around = self._dimension(profile, max_regret)
         return Identity(
             name=best.known.name,
-            also=tuple(m.known.name for m in matches.values() if m is not best and m.is_member),
+            also=tuple(m.known.name for m in matches.values() if m is not best and m.also(best)),
             parameters=best.known.shown(best.parameters),
             leading=best.known.leading,
             on_path=best.on_path,
@@ -306,15 +310,18 @@ class Identifier:
             return None
         return local_dimension(self.game, profile.probabilities)
 
-    def _near(self, max_regret: float | None) -> float:
-        """Distance that a profile with such a regret may have from the equilibrium it is near.
+    def _reaches(self, max_regret: float | None) -> tuple[float, float]:
+        """Distances up to which a profile with such a regret plays as a member, and is near one.
 
         Away from an equilibrium regret grows in proportion to the distance, or with its square
         where two conditions meet.
         """
         if max_regret is None:
-            return NEAR
-        return min(NEAR, math.sqrt(max(max_regret, 0.0) / self.game.tree.payoff_scale))
+            return TOLERANCE, NEAR
+        open_to = math.sqrt(max(max_regret, 0.0) / self.game.tree.payoff_scale)
+        near = max(TOLERANCE, min(NEAR, open_to))
+        meets_target = open_to <= SAME_PLAY * (1 + 1e-4)  # where it is met but for rounding
+        return near if meets_target else TOLERANCE, near
 
 
 class _Profile:
@@ -341,41 +348,41 @@ class _Match:
     parameters: FloatArray
     strict: bool
     distance: float
-
-    @property
-    def on_path(self) -> bool:
-        return self.strict or self.distance <= TOLERANCE
-
-    @property
-    def is_member(self) -> bool:
-        """Whether the profile agrees with a member, not only with the end of an open set."""
-        at_end = not self.strict and self.known.is_at_open_end(self.parameters)
-        return self.on_path and not at_end
+    on_path: bool
 
     @property
     def rank(self) -> tuple[int, float]:
-        """Smaller is better; among those that agree on the path distances are rounding."""
-        if self.on_path:
+        """Smaller is better; among those that agree within 1e-7 distances are rounding."""
+        if self.strict or self.distance <= TOLERANCE:
             return (0 if self.strict else 1), 0.0
-        return 2, self.distance
+        return (2 if self.on_path else 3), self.distance
+
+    def also(self, best: _Match) -> bool:
+        """Whether the profile is in this set as well: no worse, and not at the end of an open one.
+
+        What agrees with one set within 1e-7 is not said to be in another that it agrees with less.
+        """
+        at_end = not self.strict and self.known.is_at_open_end(self.parameters)
+        return self.on_path and self.rank[0] <= max(best.rank[0], 1) and not at_end
 
     def better_than(self, other: _Match | None) -> bool:
         return other is None or self.rank < other.rank
 
 
-def _match(known: KnownSet, seen: _Profile, near: float) -> _Match | None:
+def _match(known: KnownSet, seen: _Profile, reaches: tuple[float, float]) -> _Match | None:
     """How a profile matches a set; None if it does not agree and is not near either."""
     parameters = known.read(seen.frequencies)
     if np.isfinite(parameters).all():
         differences = np.abs(known.frequencies(parameters) - seen.frequencies)
         excess = known.violations(parameters)
         if max(differences.max(), excess.max(initial=0.0)) <= TOLERANCE:
-            return _Match(known, parameters, True, seen.distance(known, parameters))
+            return _Match(known, parameters, True, seen.distance(known, parameters), on_path=True)
     parameters = nearest_member(known, seen.frequencies, seen.reach)
     distance = seen.distance(known, parameters)
-    if distance > max(near, TOLERANCE):
+    same, near = reaches
+    if distance > near:
         return None
-    return _Match(known, parameters, False, distance)
+    return _Match(known, parameters, False, distance, on_path=distance <= same)
 
 
 def _off_path(match: _Match, seen: _Profile) -> dict[str, float]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.documents import Count, Seconds, check_plain, decode
-from eqbench.solver import Claim
+from eqbench.solver import Claim, Ending
 
 MAGIC = b"EQB2"
 _PREFIX = struct.Struct("<4sI")
@@ -104,7 +104,7 @@ class _Figures(LastFrame, frozen=True):
 class DoneFrame(_Figures, frozen=True, kw_only=True):
     """`solve` returned a termination."""
 
-    reason: Literal["converged", "limit", "not_found", "failed"]
+    reason: Ending
     detail: Text
 
 

@@ -3,57 +3,56 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from eqbench.documents import read_file
 from eqbench.equilibria import Identifier, Identity
-from eqbench.errors import ProfileError, UsageError
+from eqbench.errors import ProfileError, UsageError, check_keywords
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import Frame, ReadyFrame
 from eqbench.harness.judge import Judge, Received
 from eqbench.harness.solve import solve_once
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import (
-    MOST_PROFILE_BYTES,
-    parse_profile,
-    profile_data,
-    profile_from_json,
-)
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
 from eqbench.solver import Budget, is_deterministic
-from eqbench.store.schema import CellRecord
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.stored_profiles import named_profile
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SolvedRecord(CellRecord):
-    """What :func:`solve` returns: the fields of a cell, with the profiles themselves.
+    """What :func:`solve` returns: the fields of a cell, with the profiles themselves."""
 
-    Attributes
-    ----------
-    tree : of the game; its labels are those of the profiles in JSON
-    """
+    @property
+    def profile(self) -> BehaviorProfile | None:
+        """The profile with the smallest max regret, if there is any."""
+        best: Any = self.equilibria[0].profile if self.equilibria else None
+        return best if isinstance(best, BehaviorProfile) else None
 
-    tree: GameTree | None = field(default=None, repr=False, compare=False)
+    @property
+    def identity(self) -> Identity | None:
+        """Which equilibrium that is, as :func:`identify` says it."""
+        known: Any = self.equilibria[0].identity if self.equilibria else None
+        return None if known is None else Identity(**known | {"also": tuple(known["also"])})
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; each `profile` in the interchange form, as in stored files."""
-        document = asdict(replace(self, tree=None))
-        del document["tree"]
+        bare = [replace(found, profile=None) for found in self.equilibria]
+        document = CellRecord.to_json(replace(self, equilibria=bare))
         for item, found in zip(document["equilibria"], self.equilibria, strict=True):
-            if isinstance(found.profile, BehaviorProfile) and self.tree is not None:
-                item["profile"] = profile_data(self.tree, found.profile, self.game_spec)
+            known: Any = found.profile
+            item["profile"] = known.to_json() if isinstance(known, BehaviorProfile) else known
         return document
 
 
 def solve(
-    game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0
+    game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0, **limits: Any
 ) -> SolvedRecord:
-    """Verified result of one solver on one game.
+    """Verified result of one solver on one game, solved in this process.
 
     Parameters
     ----------
@@ -61,6 +60,7 @@ def solve(
     solver : an object with `solve(game, monitor, rng)`, or a spec
     budget : ten seconds and a target of 1e-10 of the payoff range unless given
     seed : of the generator that the solver gets
+    limits : fields of the budget by name, such as ``time_s=5``, instead of a budget
 
     Returns
     -------
@@ -73,11 +73,23 @@ def solve(
     ------
     SpecError, UsageError
         If a spec is wrong or the budget is none. What the solver raises passes through.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> found = eqbench.solve("kuhn2", "sequence_lp")
+    >>> found.status, round(found.payoffs[0], 6), found.identity.name
+    ('ok', -0.055556, 'kuhn2')
+    >>> round(found.profile["P1", "2:KB", "call"] - found.profile["P1", "1:", "bet"], 6)
+    0.333333
     """
+    check_keywords("solve", limits, [each.name for each in fields(Budget)])
+    if limits and budget is not None:
+        raise UsageError(f"give either a budget or {', '.join(limits)}, not both")
     started = time.perf_counter()
     loaded_game = default_registry().load_game(game) if isinstance(game, str) else game
     instance, spec = _load_solver(solver)
-    budget = budget or Budget()
+    budget = budget or Budget(**limits)
     if not isinstance(budget, Budget):
         raise UsageError(
             f"the budget is {budget!r}; give an eqbench.Budget, for example "
@@ -93,7 +105,6 @@ def solve(
         seed=None if is_deterministic(instance) else seed,
         target=target,
         status="crashed",
-        tree=loaded_game.tree,
     )
     outcome, received = Outcome(), Received(loaded_game.tree.n_actions)
 
@@ -110,7 +121,7 @@ def solve(
     judgement = Judge(loaded_game).judge(
         outcome, received, Limits(), target=target, tolerance=DEFAULT_TOLERANCE
     )
-    profiles = [finding.candidate.profile for finding in judgement.handed]
+    profiles = [finding.candidate.profile.on(loaded_game) for finding in judgement.handed]
     return replace(record, **judgement.fields(profiles))
 
 
@@ -122,7 +133,7 @@ def _load_solver(solver: Any) -> tuple[Any, str]:
 
 
 def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Verification:
-    """Measured payoffs and regrets of a profile; Fractions if `exact`.
+    """Measure payoffs and regrets of a profile; in Fractions if `exact`.
 
     In exact mode the floats of a BehaviorProfile count as they are stored: as decimals, the
     largest at an information set as what the others leave of 1. The numbers of a dict or a file
@@ -131,22 +142,32 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     Parameters
     ----------
     game : Game, tree or spec
-    profile : BehaviorProfile, the interchange form as a dict, or the path of its JSON file
+    profile : as in :func:`load_profile`
 
     Raises
     ------
     SpecError, ProfileError
         If the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> game = eqbench.load_game("kuhn2")
+    >>> eqbench.verify(game, eqbench.BehaviorProfile.uniform(game), exact=True).nash_conv
+    Fraction(11, 12)
+    >>> found = eqbench.solve(game, "sequence_lp")
+    >>> eqbench.verify(game, found).max_regret < 1e-15
+    True
     """
     if isinstance(game, str):
         game = default_registry().load_game(game)
     tree = game.tree if isinstance(game, Game) else game
-    profile = _profile(tree, profile)
+    profile = load_profile(game, profile)
     return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
 
 
 def identify(game: Game | str, profile: Any) -> Identity | None:
-    """Which known equilibrium a profile is, or is nearest to; None if nothing known is near.
+    """Name the known equilibrium that a profile is, or is nearest to; None if none is near.
 
     Whether it is an equilibrium at all is for the regrets of :func:`verify` to say; they are
     measured here to tell what is near from what is something else. Clusters of unknown ones
@@ -155,31 +176,60 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
     Parameters
     ----------
     game : Game or spec; a tree alone does not say which game it is
-    profile : as in :func:`verify`
+    profile : as in :func:`load_profile`
 
     Raises
     ------
     UsageError, SpecError, ProfileError
         If it is no game, the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> eqbench.identify("kuhn2", eqbench.solve("kuhn2", "sequence_lp")).name
+    'kuhn2'
     """
     if isinstance(game, str):
         game = default_registry().load_game(game)
     if not isinstance(game, Game):
         raise UsageError(f"identify needs a Game or its spec; got {type(game).__name__}")
-    profile = _profile(game.tree, profile)
+    profile = load_profile(game, profile)
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
     return Identifier(game).identify(profile, max_regret)
 
 
-def _profile(tree: GameTree, profile: Any) -> BehaviorProfile:
-    """Profile of a game from any of its forms."""
+def load_profile(game: Game | GameTree | str, profile: Any) -> BehaviorProfile:
+    """Profile of a game from any of its forms.
+
+    Parameters
+    ----------
+    game : Game, tree or spec
+    profile : BehaviorProfile, the interchange form as a dictionary, the path of its JSON file,
+        a cell of a run as ``RUN/CELL``, or what :func:`solve` returns, of which the best is taken
+
+    Raises
+    ------
+    SpecError, ProfileError
+        If the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> run = eqbench.run("kuhn2", "lcp", out="one")
+    >>> eqbench.load_profile("kuhn2", "one/lcp")
+    <BehaviorProfile of kuhn(players=2,cards=3,pot=2,reduce=none,raises=0): 24 frequencies...>
+    """
+    if isinstance(game, str):
+        game = default_registry().load_game(game)
+    if isinstance(profile, CellRecord | EquilibriumRecord):
+        profile = getattr(profile, "profile", None)
     if isinstance(profile, str | Path):
-        profile = parse_profile(read_file(profile, MOST_PROFILE_BYTES))
+        profile, _ = named_profile(str(profile))
     if isinstance(profile, dict):
-        profile = profile_from_json(tree, profile)
+        return BehaviorProfile.from_json(game, profile)
     if not isinstance(profile, BehaviorProfile):
         raise ProfileError(
             f"cannot read {type(profile).__name__} as a profile; give a BehaviorProfile (for "
-            "example BehaviorProfile.of(game.tree, frequencies)), a dict or the path of a JSON file"
+            "example BehaviorProfile.of(game, frequencies)), a dict or the path of a JSON file"
         )
-    return profile
+    return profile.on(game)

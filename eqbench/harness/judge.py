@@ -40,9 +40,11 @@ from eqbench.verification import (
 MAX_SNAPSHOTS = 64
 MAX_CANDIDATES = 1024
 MAX_CANDIDATE_BYTES = 512 * 2**20
-# A solver may stop at a regret of its own, but not call anything converged.
+# Without a target a solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
 ROUNDING = 1e-15
+# Ends that do not matter where the profile that the cell shows meets the target all the same.
+SHORT_ENDS = frozenset({"limit", "stopped", "timeout", "memory", "failed", "not_found"})
 
 Verdict = tuple[Status, str]
 
@@ -314,6 +316,16 @@ def verdict(
     refuted = first_refutation([*handed, *path])
     if refuted is not None:
         return "refuted", refuted
+    status, reason = _end(outcome, handed, limits, target=target, tree=tree)
+    if status in SHORT_ENDS and target > 0 and meets(target, handed, tree):
+        return "ok", reason
+    return status, reason
+
+
+def _end(
+    outcome: Outcome, handed: Sequence[Finding], limits: Limits, *, target: float, tree: GameTree
+) -> Verdict:
+    """Status and reason by how the child ended."""
     if outcome.ended != "exit":
         return _cut_short(outcome, limits)
     match outcome.last:
@@ -336,36 +348,41 @@ def first_refutation(findings: Sequence[Finding]) -> str | None:
     return next((finding.refuted for finding in findings if finding.refuted), None)
 
 
+def meets(target: float, handed: Sequence[Finding], tree: GameTree) -> bool:
+    """Whether a measured max regret is within the target."""
+    # kernels and verifier agree to rounding, so a target that was just met may be just missed;
+    # what was measured in integers has no rounding
+    rounding = 0.0 if tree.is_wide else ROUNDING * min(1.0, tree.largest_payoff)
+    allowed = target * (1 + 1e-6) + rounding
+    return any(item.measured.resolved and item.max_regret <= allowed for item in handed)
+
+
 def ending(
     reason: str, detail: str, handed: Sequence[Finding], *, target: float, tree: GameTree
 ) -> Verdict:
-    """What an orderly end is worth: `ok` needs a candidate that bears out the convergence.
+    """What an orderly end is worth: `ok` needs a measured max regret within the target.
 
-    That is a claimed equilibrium that stands, or a measured max regret within the target.
+    Without a target, which is one of 0, a claimed equilibrium that stands is enough.
     """
     if reason not in ENDINGS or not isinstance(detail, str):
         return "crashed", f"the solver ended with an unknown reason: {reason!r}, {detail!r}"
     if reason != "converged":
-        return reason, detail  # type: ignore[return-value]
+        return reason, detail
     if not handed:
         return "not_found", detail or "the solver handed over no profile"
-    resolved = [finding for finding in handed if finding.measured.resolved]
-    if not resolved:
-        return "limit", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
-    best = min(finding.max_regret for finding in resolved)
-    # kernels and verifier agree to rounding, so a target that was just met may be just missed;
-    # what was measured in integers has no rounding
-    rounding = 0.0 if tree.is_wide else ROUNDING * min(1.0, tree.largest_payoff)
-    if best <= target * (1 + 1e-6) + rounding:
+    if meets(target, handed, tree):
         return "ok", detail
-    claimed = [
-        item for item in resolved if item.candidate.claim in ("equilibrium", "complete list")
-    ]
-    if any(item.max_regret <= OWN_REGRET_SHARE * tree.payoff_scale for item in claimed):
+    regrets = [item.max_regret for item in handed if item.measured.resolved]
+    if not regrets:
+        return "stopped", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
+    stands = OWN_REGRET_SHARE * tree.payoff_scale
+    claims = [item for item in handed if item.candidate.claim in ("equilibrium", "complete list")]
+    if not target and any(item.measured.resolved and item.max_regret <= stands for item in claims):
         return "ok", detail
-    return "limit", (
-        f"the solver stopped at a measured max regret of {best:.3g}, above the target "
-        f"{target:.3g}{beyond_floats(tree)}"
+    said = f": {detail}" if detail else ""
+    return "stopped", (
+        f"stopped by its own rule at a measured max regret of {min(regrets):.3g}, above the target "
+        f"{target:.3g}{beyond_floats(tree)}{said}"
     )
 
 

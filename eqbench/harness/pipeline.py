@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from eqbench.harness.child import interrupts_held, run_child
 from eqbench.harness.experiment import Experiment
-from eqbench.harness.frames import most_bytes
+from eqbench.harness.frames import ProfileFrame, most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan
@@ -22,6 +23,7 @@ from eqbench.registry import Registry, default_registry
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, Status
+from eqbench.verification import Verifier
 
 LOOK_AGAIN_S = 0.2
 
@@ -36,13 +38,14 @@ class Pool:
     Attributes
     ----------
     stop : event that ends the work; set by an interrupt or an error
+    waiting : cells that nobody has begun or finished, as far as is known, by key
     """
 
     def __init__(
         self, cells: Sequence[Cell], folder: RunFolder, lines: LineReader[CellRecord]
     ) -> None:
         self.stop = threading.Event()
-        self._waiting = {cell.key: cell for cell in cells}
+        self.waiting = {cell.key: cell for cell in cells}
         self._lines = lines
         self._claims = folder.claims()
         self._lock = threading.Lock()
@@ -81,7 +84,7 @@ class Pool:
 
     def _loop(self, do: Callable[[Cell], None]) -> None:
         try:
-            while not self.stop.is_set() and self._waiting:
+            while not self.stop.is_set() and self.waiting:
                 cell = self._next()
                 if cell is None:
                     self.stop.wait(LOOK_AGAIN_S)
@@ -97,14 +100,14 @@ class Pool:
     def _next(self) -> Cell | None:
         """A cell that is ours now; None if others are at work on all that are left."""
         with self._lock:
-            for key in list(self._waiting):
+            for key in list(self.waiting):
                 if not self._claims.take(key):
                     continue
                 # it may have been finished between our last look and the claim
                 for record in self._lines.new():
-                    self._waiting.pop(record.key, None)
-                if key in self._waiting:
-                    return self._waiting.pop(key)
+                    self.waiting.pop(record.key, None)
+                if key in self.waiting:
+                    return self.waiting.pop(key)
                 self._claims.release(key)
             return None
 
@@ -123,23 +126,42 @@ class Observer(Protocol):
     def finished(self, record: CellRecord) -> None: ...
 
 
-class Run:
+@dataclass(frozen=True)
+class Running:
+    """A cell at work, since a moment of the monotonic clock, with what it has reported so far."""
+
+    cell: Cell
+    since: float
+    received: Received
+
+    @property
+    def newest(self) -> ProfileFrame | None:
+        """The profile that was reported last."""
+        reported = self.received.candidates or self.received.snapshots
+        return reported[-1] if reported else None
+
+
+class PlannedRun:
     """A planned run; children and scratch files are gone when the ``with`` ends.
 
     Attributes
     ----------
     cells : what is planned
+    waiting : cells that are to be run, by key
+    running : cells at work, by key
     """
 
     def __init__(self, asked: Request | Experiment, registry: Registry | None = None) -> None:
         self.experiment = asked if isinstance(asked, Experiment) else Experiment((asked,))
         self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
         self.cells: list[Cell] = []
+        self.waiting: Mapping[str, Cell] = {}
+        self.running: dict[str, Running] = {}
         self._recorder: Recorder | None = None
         self._ended: dict[str, Status] = {}
         self._lines: LineReader[CellRecord] | None = None
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> PlannedRun:
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
         self._guardian = Guardian(self._workspace.name)
         try:
@@ -179,6 +201,11 @@ class Run:
             self._ended = {record.key: record.status for record in folder.cells(self._lines)}
         return {cell.key for cell in self.cells if self._ended.get(cell.key) not in (None, *again)}
 
+    def verifier_of(self, cell: Cell) -> Verifier:
+        """The verifier that measures a cell that is at work."""
+        assert self._recorder is not None
+        return self._recorder.judge_of(cell).verifier
+
     def execute(
         self,
         folder: RunFolder,
@@ -205,17 +232,19 @@ class Run:
         """
         done = self.finished_in(folder, again)
         assert self._lines is not None
-        observer.planned(self.cells, finished=len(done))
         waiting = [cell for cell in self.cells if cell.key not in done]
         pool = Pool(waiting, folder, self._lines)
+        self.waiting = pool.waiting
+        observer.planned(self.cells, finished=len(done))
         recorder = self._recorder = Recorder(folder)
         lock = threading.Lock()
 
         def do(cell: Cell) -> None:
-            with lock:
-                observer.started(cell)
             n_actions = cell.game.game.tree.n_actions
             received, outcome = Received(n_actions), None
+            self.running[cell.key] = Running(cell, time.monotonic(), received)
+            with lock:
+                observer.started(cell)
             if cell.solver.problem is None:
                 outcome = run_child(
                     _job(cell, cell.game.folder.intact()),
@@ -228,6 +257,7 @@ class Run:
             record = recorder.record(cell, outcome, received)
             with lock:
                 observer.finished(record)
+            del self.running[cell.key]
 
         try:
             pool.work(do, self.experiment.jobs, interrupted)

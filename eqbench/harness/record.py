@@ -100,7 +100,7 @@ class Recorder:
             assert cell.solver.problem is not None
             status, reason = cell.solver.problem
             return replace(_names(cell), status=status, reason=reason)
-        judge, name, game = self._judge_of(cell), _file(cell), cell.game.game
+        judge, name, game = self.judge_of(cell), _file(cell), cell.game.game
         tolerance = cell.request.tolerance
         judgement = judge.judge(
             outcome, received, cell.limits, target=cell.target, tolerance=tolerance
@@ -121,8 +121,8 @@ class Recorder:
         }
         return replace(_names(cell), **fields)
 
-    def _judge_of(self, cell: Cell) -> Judge:
-        """It is kept for the game at hand: preparing it costs more than a measurement."""
+    def judge_of(self, cell: Cell) -> Judge:
+        """The judge of a cell, kept for the game at hand: it costs more than a measurement."""
         content = cell.game.content
         with self._lock:
             if content not in self._judges:

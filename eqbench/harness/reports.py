@@ -2,35 +2,68 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from eqbench.equilibria import known_sets
 from eqbench.equilibria.catalog import meanings
 from eqbench.equilibria.extremes import payoff_ends
 from eqbench.errors import EqbenchError, UsageError
-from eqbench.registry import GROUPS, default_registry
+from eqbench.registry import default_registry
+from eqbench.report.charts.material import GameFacts, PublishedSet
 from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.html.page import report_page
-from eqbench.report.html.tracks import GameFacts, PublishedPayoffs, PublishedSet
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.naming import symbol
+from eqbench.report.overview import index_page
 from eqbench.report.terminal import plain_text, print_report
+from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
-from eqbench.store.stored_run import StoredRun
+from eqbench.store.run_folder import LINES, MANIFEST
+from eqbench.store.stored_run import StoredRun, read_run
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 
 
 def write_reports(
-    formats: Sequence[str], stored: Sequence[StoredRun], place: Path, *, summarize: bool = False
+    formats: Sequence[str],
+    stored: Sequence[StoredRun],
+    place: Path,
+    view: View = DEFAULT,
+    *,
+    summarize: bool = False,
 ) -> Iterator[Path]:
     """Write reports on runs in several formats into a folder and yield the files."""
     for name in formats:
         file = place / f"report.{SUFFIXES[name]}"
-        write_report(file, report_text(name, stored, summarize=summarize))
+        write_report(file, report_text(name, stored, view, summarize=summarize, place=place))
         yield file
+
+
+def runs_in(folder: Path) -> list[StoredRun]:
+    """Runs below a folder that is none itself, the newest first; other folders are passed over."""
+    found = []
+    for manifest in [] if (folder / MANIFEST).exists() else folder.glob(f"*/{MANIFEST}"):
+        with suppress(UsageError):  # a study, or of another version
+            found.append(read_run(manifest.parent))
+    return sorted(found, key=lambda run: str(run.plan.get("created", "")), reverse=True)
+
+
+def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
+    """Write the pages of runs that have none or an old one, and an index; yield the files."""
+    links = {}
+    for run in runs:
+        page = run.path / "report.html"
+        lines = run.path / LINES
+        if not page.exists() or page.stat().st_mtime < lines.stat().st_mtime:
+            write_report(page, page_of([run], summarize=False, place=run.path))
+            yield page
+        links[os.path.relpath(page, file.parent)] = run
+    write_report(file, index_page(links))
+    yield file
 
 
 def write_report(file: Path, text: str) -> None:
@@ -44,28 +77,36 @@ def write_report(file: Path, text: str) -> None:
         ) from None
 
 
-def report_text(name: str, stored: Sequence[StoredRun], *, summarize: bool) -> str:
-    """Report on runs as text in a format."""
+def report_text(
+    name: str,
+    stored: Sequence[StoredRun],
+    view: View = DEFAULT,
+    *,
+    summarize: bool | None,
+    place: Path | None = None,
+) -> str:
+    """Report on runs as text in a format, for a file in the folder `place`.
+
+    With `summarize` None a game with many cells of several seeds has a summary.
+    """
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
-        return page_of(stored, summarize=summarize)
-    tables = report_on(stored, summarize=summarize)
+        return page_of(stored, summarize=bool(summarize), place=place)
+    tables = report_on(stored, view, summarize=summarize)
     if name == "terminal":
-        return plain_text(lambda console: print_report(tables, console))
+        return plain_text(lambda console: print_report(tables, console, answer_first=True))
     return markdown(tables) if name == "md" else latex(tables)
 
 
-def page_of(runs: Sequence[StoredRun], *, summarize: bool) -> str:
-    """Page about stored runs."""
-    registry = default_registry()
-    groups = {word: registry.resolve_solvers(word) for word in ("all", *GROUPS)}
+def page_of(runs: Sequence[StoredRun], *, summarize: bool, place: Path | None = None) -> str:
+    """Page about stored runs, for a file in the folder `place`."""
     specs = dict.fromkeys(cell.game_spec for run in runs for cell in run.cells)
-    return report_page(runs, dict(game_facts(specs)), groups, summarize=summarize)
+    return report_page(runs, dict(game_facts(specs)), summarize=summarize, place=place)
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
-    """Canonical specs with payoff scale and published payoffs, of games that eqbench ships.
+    """Canonical specs with payoff scale and published sets, of games that eqbench ships.
 
     Files may have changed since, and what a plugin does is not known, so neither is loaded.
     """
@@ -77,12 +118,9 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             game = registry.load_game(spec)
         except EqbenchError:  # another version ran it
             continue
-        sets = known_sets(game)
-        payoffs = [
-            PublishedPayoffs(known.name, ends) for known in sets if (ends := payoff_ends(known))
-        ]
-        sources = {}  # several pieces may be one set
-        for known in sets:
+        sets = []
+        for known in known_sets(game):
             symbols = {symbol(name): meaning for name, meaning in meanings(known).items()}
-            sources[known.name] = PublishedSet(known.name, known.source, symbols)
-        yield spec, GameFacts(game.tree.payoff_scale, tuple(payoffs), tuple(sources.values()))
+            ends = payoff_ends(known) or ()
+            sets.append(PublishedSet(known.name, known.source, symbols, ends))
+        yield spec, GameFacts(game.tree.payoff_scale, tuple(sets))

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eqbench.errors import UsageError
-from eqbench.harness.experiment import (
-    Experiment,
-    experiment_text,
-    find_experiment,
-    read_experiment,
-)
-from eqbench.harness.pipeline import NEVER_CACHED, Run
+from eqbench.harness.experiment import Experiment, experiment_text
+from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell, manifest
 from eqbench.harness.request import Request
+from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
     MANIFEST,
     RunFolder,
@@ -70,7 +66,12 @@ def folder_of_experiment(file: Path) -> str | None:
 
 
 def begin(
-    job: Run, out: Path | None, again: Collection[Status], slug: str = "", *, anew: bool = False
+    job: PlannedRun,
+    out: Path | None,
+    again: Collection[Status],
+    slug: str = "",
+    *,
+    anew: bool = False,
 ) -> tuple[RunFolder, list[str]]:
     """The folder of an experiment that begins, or goes on if it was begun in `out`.
 
@@ -98,7 +99,7 @@ def begin(
         return folder, go_on(job, folder, again)
 
 
-def new_folder(job: Run, out: Path | None = None, slug: str = "") -> RunFolder:
+def new_folder(job: PlannedRun, out: Path | None = None, slug: str = "") -> RunFolder:
     """Create the folder of a planned run, with its manifest and the experiment as a file.
 
     Parameters
@@ -117,10 +118,11 @@ def new_folder(job: Run, out: Path | None = None, slug: str = "") -> RunFolder:
         out or new_run_path(Path("results"), name), manifest(experiment, job.cells)
     )
     folder.write_experiment(experiment_text(experiment))
+    remember(folder.path)
     return folder
 
 
-def go_on(job: Run, folder: RunFolder, again: Collection[Status]) -> list[str]:
+def go_on(job: PlannedRun, folder: RunFolder, again: Collection[Status]) -> list[str]:
     """Note in a folder that its run goes on; return what is to be said about the change.
 
     Parameters
@@ -150,30 +152,33 @@ def go_on(job: Run, folder: RunFolder, again: Collection[Status]) -> list[str]:
     return said
 
 
-class _Silent:
-    """Observer that says nothing."""
+class _Told:
+    """Observer that has each cell told as it ends."""
 
-    def planned(self, cells: Sequence[Cell], finished: int) -> None: ...
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell, self._all, self._done = tell, 0, 0
+
+    def planned(self, cells: Sequence[Cell], finished: int) -> None:
+        self._all, self._done = len(cells), finished
 
     def started(self, cell: Cell) -> None: ...
 
-    def finished(self, record: CellRecord) -> None: ...
+    def finished(self, record: CellRecord) -> None:
+        self._done += 1
+        self._tell(f"{self._done}/{self._all} {record!r}")
 
 
-def run(
-    experiment: Experiment | Request | str | Path, out: str | Path | None = None
-) -> list[CellRecord]:
-    """Run an experiment as ``eqbench run`` does: every cell in a process of its own.
+def carry_out(
+    experiment: Experiment,
+    out: Path | None = None,
+    tell: Callable[[str], None] = lambda words: None,
+) -> Path:
+    """Run all cells of an experiment that its folder does not have; return the folder.
 
     Parameters
     ----------
-    experiment : an Experiment, a single Request, or the file or name of an experiment
     out : folder for the results; one that holds this run already is gone on with
-
-    Returns
-    -------
-    list of CellRecord
-        In the order of the plan; everything else stands in the folder, for `load_results`.
+    tell : is told a line for each cell that ends
 
     Raises
     ------
@@ -182,14 +187,11 @@ def run(
     StoreError
         If results can no longer be written; what was stored is kept.
     """
-    if isinstance(experiment, str | Path):
-        file = find_experiment(str(experiment))
-        out, experiment = out or folder_of_experiment(file), read_experiment(file)
-    with Run(experiment) as job:
-        folder, _ = begin(job, None if out is None else Path(out), NEVER_CACHED)
-        job.execute(folder, _Silent())
+    with PlannedRun(experiment) as job:
+        folder, _ = begin(job, out, NEVER_CACHED)
+        job.execute(folder, _Told(tell))
         if formats := job.experiment.report:
             from eqbench.harness.reports import write_reports  # which takes long to import
 
             list(write_reports(formats, [read_run(folder.path)], folder.path))
-        return job.records
+        return folder.path

@@ -45,6 +45,15 @@ def exact_payoffs(tree: GameTree) -> list[list[Fraction]]:
     return [[known[value] for value in row] for row in numerators.tolist()]
 
 
+def exact_sums(tree: GameTree) -> set[Fraction]:
+    """Different sums of all players' payoffs at terminals; floats count as `exact_payoffs` says."""
+    if not tree.payoffs.exact:
+        return {sum(row, Fraction(0)) for row in exact_payoffs(tree)}
+    numerators, denominator = tree.payoffs.rational()
+    sums = numerators.astype(object).sum(axis=1)  # which int64 may not hold
+    return {Fraction(value, denominator) for value in set(sums.tolist())}
+
+
 def _node_lines(tree: GameTree) -> Iterator[str]:
     first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes))
     n_children = np.bincount(tree.parent[1:], minlength=tree.n_nodes)

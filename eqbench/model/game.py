@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eqbench.display import Displayed
 from eqbench.errors import UsageError
 from eqbench.model.rational import rational
 from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Game:
+class Game(Displayed):
     """A game tree with its canonical spec; compiled forms are made on first use.
 
     Attributes
@@ -31,11 +32,22 @@ class Game:
     tree : GameTree
     folder : Path or None
         Where the arrays of the game are kept, if they are; their form need not be compiled.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> eqbench.load_game("matching_pennies")
+    <Game matrix(name=matching_pennies): 2 players, 7 nodes, 2 information sets>
     """
 
     spec: str
     tree: GameTree
     folder: Path | None = None
+
+    def __repr__(self) -> str:
+        tree = self.tree
+        sizes = f"{tree.n_players} players, {tree.n_nodes:,} nodes"
+        return f"<Game {self.spec}: {sizes}, {tree.n_infosets:,} information sets>"
 
     @cached_property
     def sequence_form(self) -> SequenceForm:

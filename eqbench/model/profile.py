@@ -1,25 +1,43 @@
-"""Behavior profiles: frequencies per information set."""
+"""Behavior profiles: frequencies per information set, by position or by labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import NoReturn
+from numbers import Rational
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import ProfileError
-from eqbench.model.rational import rational
+from eqbench.display import Displayed
+from eqbench.errors import ProfileError, known_labels
+from eqbench.model.rational import parse_rational, rational
 from eqbench.model.tree import FloatArray, GameTree
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 ROW_SUM_TOLERANCE = 1e-9
+FORM = 'a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}'
+
+
+class HasTree(Protocol):
+    """What has a game tree: a :class:`eqbench.model.game.Game`."""
+
+    @property
+    def tree(self) -> GameTree: ...
 
 
 @dataclass(frozen=True, eq=False)
-class BehaviorProfile:
+class BehaviorProfile(Displayed):
     """A behavior profile of a game: one distribution per information set.
+
+    ``profile["P1", "3:", "bet"]`` is a frequency, ``profile["P1", "3:"]`` those of an information
+    set and ``profile["P1"]`` those of a player, as dictionaries.
 
     Attributes
     ----------
@@ -27,17 +45,168 @@ class BehaviorProfile:
         Frequencies of all actions, by information set in the order of the tree.
     exact : tuple of A Fractions, or None
         The same frequencies as rationals, where they are known.
+    tree : GameTree or None
+        Whose labels it has; :meth:`on` gives it one.
+    spec : str
+        Canonical spec of the game, if it was made for one.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> profile = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2"))
+    >>> profile["P1", "3:", "bet"]
+    0.5
+    >>> profile["P2", "3:B"]
+    {'fold': 0.5, 'call': 0.5}
     """
 
     probabilities: FloatArray
     exact: tuple[Fraction, ...] | None = None
+    tree: GameTree | None = field(default=None, repr=False)
+    spec: str = field(default="", repr=False)
 
     def __repr__(self) -> str:
+        of = f" of {self.spec}" if self.spec else ""
         known = ", known exactly" if self.exact is not None else ""
-        return f"<BehaviorProfile: {len(self.probabilities)} frequencies{known}>"
+        return f"<BehaviorProfile{of}: {len(self.probabilities)} frequencies{known}>"
+
+    def __getitem__(self, key: str | tuple[str, ...]) -> Any:
+        tree, labels = self.known_tree, (key,) if isinstance(key, str) else tuple(key)
+        if not 1 <= len(labels) <= 3:
+            raise ProfileError('give a player, an information set and an action: ["P1", "3:", ...]')
+        player = _player(tree, labels[0])
+        if len(labels) == 1:
+            return {tree.infoset_labels[i]: self._row(tree, i) for i in tree.infosets_of(player)}
+        infoset = _infoset(tree, player, labels[1])
+        row = self._row(tree, infoset)
+        if len(labels) == 3 and labels[2] not in row:
+            raise _unknown_action(tree, infoset, labels[2])
+        return row if len(labels) == 2 else row[labels[2]]
+
+    def _row(self, tree: GameTree, infoset: int) -> dict[str, float]:
+        start, actions = int(tree.action_start[infoset]), tree.infoset_actions[infoset]
+        values = self.probabilities[start : start + len(actions)].tolist()
+        return dict(zip(actions, values, strict=True))
+
+    @property
+    def known_tree(self) -> GameTree:
+        """The tree; ProfileError if there is none."""
+        if self.tree is None:
+            raise ProfileError(
+                "this profile does not know the labels of its game; profile.on(game) does"
+            )
+        return self.tree
+
+    def on(self, game: GameTree | HasTree) -> BehaviorProfile:
+        """The same behavior in a game that has these information sets and actions, by labels.
+
+        So a profile of a reduced game is one of the full game too. A profile that knows no labels
+        must have one frequency for each action of the game.
+
+        Raises
+        ------
+        ProfileError
+            If labels of the profile are unknown in the game, or an information set is missing.
+        """
+        tree, spec = _tree_of(game)
+        mine = self.tree or tree
+        if mine is tree or _labels(mine) == _labels(tree):
+            if len(self.probabilities) != tree.n_actions:
+                _refuse_shape(tree, self.probabilities)
+            spec = spec or (self.spec if mine is tree else "")
+            return replace(self, tree=tree, spec=spec)
+        return self.from_json(game, self.to_json())
+
+    def to_json(self, game: str = "") -> dict[str, Any]:
+        """The interchange form in plain JSON values: player, information set, action, frequency.
+
+        Frequencies that are known exactly are texts ``p/q``. Of floats that do not sum to 1 as the
+        decimals that they print as, the largest is a text: what the others leave of 1.
+
+        Parameters
+        ----------
+        game : spec to be noted in it; that of the profile unless given
+
+        Examples
+        --------
+        >>> import eqbench
+        >>> game = eqbench.load_game("kuhn2")
+        >>> eqbench.BehaviorProfile.uniform(game).to_json()["behavior"]["P1"]["3:KB"]
+        {'fold': '1/2', 'call': '1/2'}
+        """
+        tree, spec = self.known_tree, game or self.spec
+        values: Sequence[Any] = self.probabilities.tolist()
+        if self.exact is not None:
+            values = [str(value) for value in self.exact]
+        behavior: dict[str, dict[str, dict[str, Any]]] = {label: {} for label in tree.players}
+        starts = tree.action_start.tolist()
+        for i, player in enumerate(tree.infoset_player.tolist()):
+            row = dict(zip(tree.infoset_actions[i], values[starts[i] : starts[i + 1]], strict=True))
+            if self.exact is None:
+                _complete(row)
+            behavior[tree.players[player]][tree.infoset_labels[i]] = row
+        return ({"game": spec} if spec else {}) | {"behavior": behavior}
 
     @classmethod
-    def of(cls, tree: GameTree, probabilities: NDArray | Sequence[float]) -> BehaviorProfile:
+    def from_json(cls, game: GameTree | HasTree, data: Any) -> BehaviorProfile:
+        """Profile of a game from its interchange form, a dictionary.
+
+        A missing action is 0; a missing information set is an error unless it has one action.
+        Floats mean the decimals that they print as, as in the JSON text.
+
+        Raises
+        ------
+        ProfileError
+            If a label is unknown, a set is missing, or a row is not a distribution.
+        """
+        tree, _ = _tree_of(game)
+        behavior = data.get("behavior") if isinstance(data, dict) else None
+        if not isinstance(behavior, dict):
+            raise ProfileError(f"{FORM}; the key 'behavior' is missing")
+        values: list[Fraction | None] = [None] * tree.n_actions
+        for player_label, sets in behavior.items():
+            player = _player(tree, player_label)
+            for label, row in _items(sets, f"player {player_label}"):
+                _read_row(tree, _infoset(tree, player, label), row, values)
+        for i in range(tree.n_infosets):
+            start, stop = tree.action_start[i], tree.action_start[i + 1]
+            if values[start] is None and stop - start > 1:
+                raise ProfileError(
+                    f"the profile does not say what to do at {place_of(tree, i)}; "
+                    f"give frequencies for {', '.join(tree.infoset_actions[i])}"
+                )
+            if values[start] is None:
+                values[start] = Fraction(1)
+        return cls.of_exact(game, [value for value in values if value is not None])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per action: player, infoset, action, frequency, and exact where that is known.
+
+        Examples
+        --------
+        >>> import eqbench
+        >>> frame = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2")).to_frame()
+        >>> frame.values.tolist()[0]
+        ['P1', '1:', 'check', 0.5, '1/2']
+        """
+        import pandas as pd
+
+        tree = self.known_tree
+        sizes = np.diff(tree.action_start)
+        columns: dict[str, Any] = {
+            "player": np.repeat(np.array(tree.players)[tree.infoset_player], sizes),
+            "infoset": np.repeat(np.array(tree.infoset_labels), sizes),
+            "action": [action for row in tree.infoset_actions for action in row],
+            "frequency": self.probabilities,
+        }
+        if self.exact is not None:
+            columns["exact"] = list(map(str, self.exact))
+        return pd.DataFrame(columns)
+
+    @classmethod
+    def of(
+        cls, game: GameTree | HasTree, probabilities: NDArray | Sequence[float]
+    ) -> BehaviorProfile:
         """Checked copy of float64 (A,) frequencies.
 
         Raises
@@ -46,27 +215,102 @@ class BehaviorProfile:
             If the shape is wrong, an entry is outside [0, 1] or not finite, or a row does not
             sum to 1 within 1e-9. Nothing is renormalized.
         """
+        tree, spec = _tree_of(game)
         values = np.array(probabilities, dtype=np.float64)
         _check_distributions(tree, values)
         values.setflags(write=False)
-        return cls(values)
+        return cls(values, None, tree, spec)
 
     @classmethod
-    def of_exact(cls, tree: GameTree, frequencies: Sequence[Fraction | int]) -> BehaviorProfile:
+    def of_exact(
+        cls, game: GameTree | HasTree, frequencies: Sequence[Fraction | int]
+    ) -> BehaviorProfile:
         """Checked profile of A rationals; rows must sum to exactly 1 for exact verification."""
+        tree, _ = _tree_of(game)
         exact = tuple(rational(value) for value in frequencies)
         for action, value in zip(range(tree.n_actions), exact, strict=False):
             if not 0 <= value <= 1:  # as a float, -1e-400 would pass
                 _refuse_entry(tree, action, value)
-        profile = cls.of(tree, [float(value) for value in exact])
-        return cls(profile.probabilities, exact)
+        return replace(cls.of(game, [float(value) for value in exact]), exact=exact)
 
     @classmethod
-    def uniform(cls, tree: GameTree) -> BehaviorProfile:
+    def uniform(cls, game: GameTree | HasTree) -> BehaviorProfile:
         """The profile that gives every action at an information set the same frequency."""
-        return cls.of_exact(
-            tree, [Fraction(1, len(row)) for row in tree.infoset_actions for _ in row]
-        )
+        rows = _tree_of(game)[0].infoset_actions
+        return cls.of_exact(game, [Fraction(1, len(row)) for row in rows for _ in row])
+
+
+def _tree_of(game: GameTree | HasTree) -> tuple[GameTree, str]:
+    """Tree and canonical spec of a game, or a tree with an empty spec."""
+    if isinstance(game, GameTree):
+        return game, ""
+    return game.tree, getattr(game, "spec", "")
+
+
+def _labels(tree: GameTree) -> tuple[Any, ...]:
+    owners = tree.infoset_player.tolist()
+    return tree.players, owners, tree.infoset_labels, tree.infoset_actions
+
+
+def _player(tree: GameTree, label: str) -> int:
+    if label not in tree.players:
+        raise ProfileError(f"unknown player {label!r}: {known_labels(label, tree.players)}")
+    return tree.players.index(label)
+
+
+def _infoset(tree: GameTree, player: int, label: str) -> int:
+    try:
+        return tree.infoset_of(player, label)
+    except KeyError:
+        known = [tree.infoset_labels[i] for i in tree.infosets_of(player)]
+        raise ProfileError(
+            f"player {tree.players[player]} has no information set {label!r}: "
+            f"{known_labels(label, known)}"
+        ) from None
+
+
+def _unknown_action(tree: GameTree, infoset: int, action: str) -> ProfileError:
+    known = known_labels(action, tree.infoset_actions[infoset])
+    return ProfileError(f"unknown action {action!r} at {place_of(tree, infoset)}: {known}")
+
+
+def _read_row(tree: GameTree, infoset: int, row: Any, values: list[Fraction | None]) -> None:
+    start, actions = int(tree.action_start[infoset]), tree.infoset_actions[infoset]
+    values[start : start + len(actions)] = [Fraction(0)] * len(actions)
+    for action, value in _items(row, place_of(tree, infoset)):
+        frequency = _frequency(value, f"{action!r} at {place_of(tree, infoset)}")
+        if action not in actions:
+            raise _unknown_action(tree, infoset, action)
+        values[start + actions.index(action)] = frequency
+
+
+def _items(data: Any, where: str) -> Any:
+    if not isinstance(data, dict):
+        raise ProfileError(f"{where}: expected an object in braces, got {data!r}")
+    return data.items()
+
+
+def _frequency(value: Any, where: str) -> Fraction:
+    exact = None
+    if isinstance(value, str):
+        exact = parse_rational(value)
+    elif isinstance(value, Rational | float) and not isinstance(value, bool):
+        with suppress(ValueError):
+            exact = rational(value)
+    if exact is not None:
+        return exact
+    raise ProfileError(f'the frequency of {where} is {value!r}; write a number or "p/q"')
+
+
+def _complete(row: dict[str, Any]) -> None:
+    """Make the decimals of a row sum to 1: the largest becomes a text, what the others leave."""
+    digits = {action: Decimal(repr(value)) for action, value in row.items()}
+    largest = max(digits, key=digits.__getitem__)
+    with localcontext() as context:
+        context.prec = 2000  # floats have up to 1,100 digits
+        rest = 1 - sum(value for action, value in digits.items() if action != largest)
+        if rest != digits[largest]:
+            row[largest] = f"{rest:f}"
 
 
 def check_exact_rows(tree: GameTree, exact: Sequence[Fraction]) -> None:
@@ -105,9 +349,7 @@ def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:
 
 def _check_distributions(tree: GameTree, values: FloatArray) -> None:
     if values.shape != (tree.n_actions,):
-        raise ProfileError(
-            f"a profile of this game has {tree.n_actions} frequencies; got shape {values.shape}"
-        )
+        _refuse_shape(tree, values)
     outside = ~((values >= 0) & (values <= 1))
     if outside.any():
         action = int(np.flatnonzero(outside)[0])
@@ -122,6 +364,12 @@ def _check_distributions(tree: GameTree, values: FloatArray) -> None:
             f"the frequencies at {place_of(tree, i)} sum to {float(total[i])!r}; they must sum "
             "to 1 within 1e-9 (a missing action counts as 0, nothing is renormalized)"
         )
+
+
+def _refuse_shape(tree: GameTree, values: FloatArray) -> NoReturn:
+    raise ProfileError(
+        f"a profile of this game has {tree.n_actions} frequencies; got shape {values.shape}"
+    )
 
 
 def _refuse_entry(tree: GameTree, action: int, value: float | Fraction) -> NoReturn:

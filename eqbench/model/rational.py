@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from numbers import Rational
+
+# Fraction("1e999999999") would fill the memory.
+LARGEST_EXPONENT = 4000
+# narrower than what Fraction reads: no underscores, foreign digits or spaces
+_NUMBER = re.compile(r"[+-]?(?:\d+/\d+|(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?)", re.ASCII)
 
 
 def rational(value: Rational | float) -> Fraction:
@@ -19,3 +25,14 @@ def rational(value: Rational | float) -> Fraction:
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     return Fraction(repr(float(value)))
+
+
+def parse_rational(text: str) -> Fraction | None:
+    """Rational of a decimal or ``p/q``; None if there is none, or none of reasonable size."""
+    match = _NUMBER.fullmatch(text)
+    try:
+        if match is None or abs(int(match[1] or 0)) > LARGEST_EXPONENT:
+            return None
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None

@@ -162,6 +162,8 @@ class ReproductionFolder(StudyFolder):
                     if study.may_begin(part, running.values()):  # after those just begun
                         waiting.remove(part)
                         running[pool.submit(study.do, part, session)] = part
+                session.tell(", ".join(running.values()))
+                session.done(len(self.records) / total)
                 for future in wait(running, _SLICE_S, return_when=FIRST_COMPLETED).done:
                     part, record = running.pop(future), future.result()
                     self.keep(part, record)

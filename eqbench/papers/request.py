@@ -19,12 +19,6 @@ class ReproduceRequest(StudyCommand):
     which are ordinary commands; the page names them. It is index.html in the folder; beside it
     stand report.md, claims.csv, summary.json and points.csv, with the verified profiles of runs.
     Exit code: 0 whatever the verdicts, 1 a job failed, 2 usage, 130 interrupted.
-
-    \b
-      eqbench reproduce                                  what takes minutes
-      eqbench reproduce szafron --full
-      eqbench reproduce szafron --list
-      eqbench reproduce --resume DIR --again rules       one job once more
     """
 
     command = "reproduce"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import statistics
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
@@ -44,6 +47,38 @@ def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key,
     for entry in entries:
         groups.setdefault(key(entry), []).append(entry)
     return groups
+
+
+NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
+STATUSES = (  # from the best to those of which nothing is known
+    *("ok", "stopped", "limit", "timeout", "memory", "not_found", "failed", "crashed"),
+    *("refuted", "interrupted", "unavailable", "unsupported"),
+)
+
+
+def arranged(entries: Sequence[Entry], order: str = "status") -> list[Entry]:
+    """Entries in the order of the solvers, whose cells stay together; equals as they were given.
+
+    Parameters
+    ----------
+    order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
+    """
+    places: dict[str, Callable[[list[Entry]], Any]] = {
+        "status": lambda group: (
+            max(STATUSES.index(entry.record.status) for entry in group),
+            _median(group, "max_regret"),
+        ),
+        "regret": lambda group: _median(group, "max_regret"),
+        "time": lambda group: _median(group, "elapsed_s"),
+        "solver": lambda group: group[0].record.solver,
+        "given": lambda group: 0,
+    }
+    return [entry for group in sorted(by_solver(entries), key=places[order]) for entry in group]
+
+
+def _median(group: Sequence[Entry], figure: str) -> float:
+    known = [value for e in group if (value := getattr(e.record, figure)) is not None]
+    return statistics.median(max(value, NEGLIGIBLE) for value in known) if known else math.inf
 
 
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
@@ -90,43 +125,68 @@ def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
     return entry.record.solver + (f" ({', '.join(more)})" if more else "")
 
 
+def solver_label(entry: Entry) -> str:
+    """Solver of a row, with its run where there are several."""
+    return entry.record.solver + (f" ({entry.run})" if entry.run else "")
+
+
 def labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
-    """Labels of some rows; those that differ in seed or repeat only share one."""
-    found = []
-    for group in by_solver(sharing):
-        label, first = row_label(group[0], entries), group[0].record
-        for name in TRIAL:
-            numbers = dict.fromkeys(str(getattr(entry.record, name)) for entry in group)
-            if len(numbers) > 1:
-                every = f"{name}s {', '.join(numbers)}"
-                label = label.replace(f"{name} {getattr(first, name)}", every, 1)
-        found.append(label)
-    return found
+    """Labels of some rows; those of a solver share one, which says how many there are."""
+    return [
+        row_label(first, entries) if not others else f"{solver_label(first)} ×{1 + len(others)}"
+        for first, *others in by_solver(sharing)
+    ]
 
 
+ABSENT = {"unsupported": "do not take this game", "unavailable": "not available here"}
+_BUDGETS = ("limit", "timeout", "memory")
 ALARMING = frozenset({"failed", "crashed", "refuted", "interrupted"})
+MOST_OF_A_REFUSAL = 100  # characters
 PROVED = "proved to solver tolerance"
 _SIGNS = {"max": "<=", "min": ">="}
 
 
+def reached_target(record: CellRecord) -> bool:
+    """Whether the measured regret of a cell is within its target; without one, whether it is ok."""
+    if record.status in ("crashed", "refuted", "interrupted"):
+        return False
+    if not record.target:
+        return record.status == "ok"
+    return record.max_regret is not None and record.max_regret <= record.target
+
+
 def cell_notes(entries: Sequence[Entry]) -> list[str]:
-    """Reasons of what is not ok, bounds, what is proved or is not, and the target.
+    """Target, reasons of what did not reach it, bounds, what is proved, who takes no part.
 
     Rows of which the same is to be said share a note.
     """
-    notes = [
-        f"{status}: {names}" + (f" – {reason}" if reason else "") + see
-        for (status, reason, see), names in _shared(entries, _reason)
-    ]
+    notes = []
+    targets = sorted({entry.record.target for entry in entries if entry.record.target})
+    if targets:
+        notes.append(f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}")
+    reasons = list(_shared(entries, _reason))
+    often = Counter(status for (status, _, _), _ in reasons)
+    for (status, reason, see), names in reasons:
+        # the table has these statuses, and there is one reason for all that have it
+        said = [] if reason and status in _BUDGETS and often[status] == 1 else [names]
+        notes.append(f"{status}: {' – '.join([*said, *([reason] if reason else [])])}{see}")
     notes += [f"{names}: {text}" for text, names in _shared(entries, _optimum)]
     notes += [f"exact: {names} – {text}" for text, names in _shared(entries, _without_proof)]
     if proved := [entry for entry in entries if is_proved(entry)]:
         names = ", ".join(labels(proved, entries))
         notes.append(f"max regret exactly 0, in rational arithmetic: {names}")
-    targets = sorted({entry.record.target for entry in entries if entry.record.target})
-    if targets:
-        notes.append(f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}")
+    for status, what in ABSENT.items():
+        group = [entry for entry in entries if entry.record.status == status]
+        absent = [f"{names} ({why})" if why else names for why, names in _shared(group, _refusal)]
+        notes += [f"{what}: {'; '.join(absent)}"] * bool(absent)
     return [printable(note) for note in notes]
+
+
+def _refusal(entry: Entry) -> str:
+    """Why a solver does not take part: the first clause of its reason, without its own name."""
+    clause = entry.record.reason.partition(";")[0].strip()
+    name = entry.record.solver.partition("(")[0]
+    return shortened(printable(clause.removeprefix(f"{name} ")), MOST_OF_A_REFUSAL)
 
 
 def _shared(
@@ -140,11 +200,13 @@ def _shared(
 
 def _reason(entry: Entry) -> tuple[str, str, str] | None:
     record = entry.record
-    if record.status == "ok":
+    if record.status in ABSENT or (record.status == "ok" and reached_target(record)):
         return None
     log = record.log if record.status in ALARMING else None
     see = f" (see {entry.run}/{log})" if entry.run else f" (see {log})"
-    return record.status, shortened(printable(record.reason)), see if log else ""
+    above = "ok above the target" if record.status == "ok" else record.status
+    reason = record.reason if log else record.reason.partition(";")[0]
+    return above, shortened(printable(reason)), see if log else ""
 
 
 def _optimum(entry: Entry) -> str | None:

@@ -1,70 +1,95 @@
-"""Which solver found which equilibrium: one matrix per game."""
+"""Which equilibria were found, and by whom: one table per game."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
+from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import Entry, by_game, by_solver, several, several_runs
-from eqbench.report.naming import Identity, Member
-from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table
+from eqbench.report.entries import (
+    Entry,
+    arranged,
+    by_solver,
+    labels,
+    several,
+    several_runs,
+    solver_label,
+)
+from eqbench.report.naming import Member
+from eqbench.report.rows import Column, Row, Table
 from eqbench.spec import is_foreign
 
-MOST_CLUSTERS = 6
+MOST_CLUSTERS = 12
+_FAMILY = Column("family", dispensable=3, notes=("family: where in the set, by its parameter",))
 SAME_PAYOFF = 1e-5  # less is not seen in tables
-_OTHERS = "other clusters"
-_LEGEND = (
-    "In a table of equilibria each column counts the cells (seeds) with a profile on that path of "
-    "play; a cell may count in several. near: cells that only come close to a known equilibrium; "
-    "none: cells none of whose profiles is identified."
-)
 
 
 @dataclass(frozen=True)
-class _Found:
-    """An equilibrium and its members by the cells that found them.
+class Found:
+    """An equilibrium and the cells that found it, or came near it, with their candidates.
 
     `run` is empty unless clusters of several runs have to be told apart.
     """
 
     name: str
     run: str
-    cells: list[list[Member]]
+    cells: list[tuple[Entry, Sequence[Member]]]
+    is_near: bool = False
 
     @property
     def title(self) -> str:
-        return f"{self.name} ({self.run})" if self.run else self.name
+        near = f"{naming.NEAR} " if self.is_near else ""
+        return near + (f"{self.name} ({self.run})" if self.run else self.name)
 
-    @property
-    def stacked(self) -> str:
-        return naming.broken(self.name) + (f"\n({self.run})" if self.run else "")
-
-    @property
+    @cached_property
     def members(self) -> list[Member]:
-        return [member for cell in self.cells for member in cell]
+        """All candidates, the best first."""
+        members = (member for _, own in self.cells for member in own)
+        return sorted(members, key=lambda member: member.record.max_regret)
+
+    @cached_property
+    def where(self) -> str:
+        """Where in their family the candidates are."""
+        return naming.spread([member.identity for member in self.members])
+
+    @property
+    def is_several(self) -> bool:
+        """Whether the name does not say everything: in a family, or in no published set."""
+        return naming.is_cluster(self.name) or "…" in self.where
+
+    @property
+    def summary(self) -> str:
+        """Name, by how many solvers it was found, and where in its family."""
+        solvers = len({entry.record.solver for entry, _ in self.cells})
+        return f"{self.title} ({', '.join(filter(None, [counted(solvers, 'solver'), self.where]))})"
 
 
-def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = False) -> Report:
-    """The report with a matrix below the table of each game for which it says more.
+def equilibria(entries: Sequence[Entry]) -> list[Found]:
+    """What the cells of a game found: published ones, clusters, and what they only came near.
 
-    Parameters
-    ----------
-    report : its tables are those of the games of the entries, in their order
-    always : also where each solver has one cell with one equilibrium
+    Clusters stand in the order of how many cells found them. A candidate is near an equilibrium
+    if it is the best of a cell none of whose candidates is on the path of any.
     """
-    tables: list[Table] = []
-    for table, group in zip(report.tables, by_game(entries), strict=True):
-        tables.append(table)
-        lists = any(len(naming.found(entry.record)) > 1 for entry in group)
-        if _has_identity(group) and (always or several("seed", group) or lists):
-            game = group[0].record
-            title = table.title if is_foreign(game.game_spec) else game.game
-            tables.append(_matrix(title, group))
-    if len(tables) == len(report.tables):
-        return report
-    return replace(report, tables=tuple(tables), legend=f"{report.legend} {_LEGEND}")
+    known: dict[tuple[bool, str, str], Found] = {}
+    for entry in entries:
+        found = [(False, name, own) for name, own in naming.found(entry.record).items()]
+        if not found and (near := naming.nearest(entry.record)):
+            found = [(True, near.identity["name"], [near])]
+        for is_near, name, own in found:
+            # clusters are numbered within a run; those of several runs are different ones
+            run = entry.run if several_runs(entries) and naming.is_cluster(name) else ""
+            item = known.setdefault((is_near, name, run), Found(name, run, [], is_near))
+            item.cells.append((entry, own))
+
+    def place(item: Found) -> tuple[object, ...]:
+        cells = -len(item.cells) if naming.is_cluster(item.name) else 0
+        return item.is_near, naming.is_cluster(item.name), cells, naming.order(item.name)
+
+    return sorted(known.values(), key=place)
 
 
 def counts(entries: Iterable[Entry]) -> dict[str, int]:
@@ -73,108 +98,79 @@ def counts(entries: Iterable[Entry]) -> dict[str, int]:
     return {name: count[name] for name in sorted(count, key=naming.order)}
 
 
-def counted(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Names with numbers of cells, in words that a space may join; empty if none is known.
+def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = False) -> list[Table]:
+    """Table of who found which equilibrium of a game, if it says more than the rows of its cells.
 
-    Those that cells only come close to stand last.
+    It does where there are several, one of which the name does not say everything, or several
+    seeds, of which it says how often they found it.
+
+    Parameters
+    ----------
+    title : of the game, which one with a name of its own goes by
+    always : also where all cells found one and the same
     """
-    near = Counter(identity["name"] for identity in _near(entries))
-    return naming.listing(
-        [
-            *(f"{name} ×{count}" for name, count in counts(entries).items()),
-            *(f"{naming.NEAR} {name} ×{near[name]}" for name in sorted(near, key=naming.order)),
-        ]
-    )
+    known, game = equilibria(entries), entries[0].record
+    on_path = [item for item in known if not item.is_near]
+    tells = always or len(on_path) > 1 or several("seed", entries)
+    if not known or not (tells or any(item.is_several for item in on_path)):
+        return []
+    return [_table(title if is_foreign(game.game_spec) else game.game, arranged(entries), known)]
 
 
-def _has_identity(entries: Sequence[Entry]) -> bool:
-    return any(item.identity for entry in entries for item in entry.record.equilibria)
-
-
-def _matrix(title: str, entries: Sequence[Entry]) -> Table:
-    known: dict[tuple[str, str], _Found] = {}
-    for entry in entries:
-        for name, members in naming.found(entry.record).items():
-            # clusters are numbered within a run; those of several runs are different ones
-            run = entry.run if several_runs(entries) and naming.is_cluster(name) else ""
-            known.setdefault((name, run), _Found(name, run, [])).cells.append(members)
-    everything = sorted(known.values(), key=lambda item: naming.order(item.name))
-    clusters = [item for item in everything if naming.is_cluster(item.name)]
-    clusters.sort(key=lambda item: -len(item.cells))
+def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Table:
+    clusters = [item for item in known if naming.is_cluster(item.name)]
     others = clusters[MOST_CLUSTERS:]
-    # of clusters the one that most cells found is the last to be left out for want of space
-    ranks = {item.title: max(3, MOST_CLUSTERS - place) for place, item in enumerate(clusters)}
-    shown = [item for item in everything if item not in others]
-    columns = (
-        *([RUN] if several_runs(entries) else []),
-        SOLVER,
-        *(
-            Column(item.title, "count", item.stacked, dispensable=ranks.get(item.title, 0))
-            for item in shown
-        ),
-        *([Column(_OTHERS, "count", "other\nclusters")] if others else []),
-        *(Column(title, "count") for title in ("near", "none", "cells")),
-    )
-    notes = [note for item in shown if (note := _note(item))]
+    rows = tuple(_row(item, entries) for item in known if item not in others)
+    finders = "\n".join(name for row in rows for name in row.values["found by"])
+    how = {r" ×\d+$": "×n: n equilibria of it", r" \d+/\d+$": "k/n: by k of n cells"}
+    said = tuple(text for mark, text in how.items() if re.search(mark, finders, re.MULTILINE))
+    columns = [
+        Column("equilibrium", identifies=True, notes=naming.marks([[r.label] for r in rows])),
+        Column("solvers", "count", dispensable=2),
+        Column("best regret", "small", "best\nregret", dispensable=4),
+        *([_FAMILY] if any(row.values["family"] for row in rows) else []),
+        Column("payoffs", "payoffs", dispensable=1),
+        Column("found by", "names", notes=said),
+    ]
+    notes = []
     if others:
-        notes.append(f"{_OTHERS}: {len(others)} that fewer cells found")
-    near: dict[str, list[float]] = {}
-    for identity in _near(entries):
-        near.setdefault(identity["name"], []).append(identity["distance"])
-    for name in sorted(near, key=naming.order):
-        distance = _range(near[name], "{:.1e}".format, " ")
-        notes.append(f"near {name} ×{len(near[name])}: distance{distance}")
-    rows = tuple(_row(group, shown, others) for group in by_solver(entries))
-    return Table(title, columns, rows, tuple(notes), _LEGEND, topic="equilibria found")
+        fewer = len(others[0].cells) < len(clusters[MOST_CLUSTERS - 1].cells)
+        notes.append(f"{len(others)} more clusters" + ", which fewer cells found" * fewer)
+    if unknown := [e for e in entries if e.record.equilibria and not _is_identified(e)]:
+        notes.append(f"not identified: {', '.join(labels(unknown, entries))}")
+    players, topic = len(known[0].members[0].record.payoffs), "equilibria found"
+    return Table(title, tuple(columns), rows, tuple(notes), players=players, topic=topic)
 
 
-def _row(group: Sequence[Entry], shown: Sequence[_Found], others: Sequence[_Found]) -> Row:
-    """Numbers of cells of a solver; None for those of equilibria if it has no profile."""
-    run, solver = group[0].run, group[0].record.solver
-    names = [naming.found(entry.record) for entry in group]
-    with_profile = [entry for entry in group if entry.record.equilibria]
+def _is_identified(entry: Entry) -> bool:
+    return any(item.identity for item in entry.record.equilibria)
 
-    def cells(equilibria: Sequence[_Found]) -> int:
-        own = {item.name for item in equilibria if item.run in ("", run)}
-        return sum(not own.isdisjoint(each) for each in names)
 
-    count: dict[str, int | None] = {
-        **{item.title: cells([item]) for item in shown},
-        _OTHERS: cells(others),
-        "near": len(_near(group)),
-        "none": sum(not _has_identity([entry]) for entry in with_profile),
+def _row(item: Found, entries: Sequence[Entry]) -> Row:
+    members = item.members[:1] if item.is_near else item.members
+    by_player = zip(*(member.record.payoffs for member in members), strict=True)
+    finders = [text for group in by_solver(entries) if (text := _found_by(group, item))]
+    values = {
+        "equilibrium": item.title,
+        "solvers": len(finders),
+        "best regret": item.members[0].record.max_regret,
+        "family": item.where or None,
+        "payoffs": [_interval(own) for own in by_player],
+        "found by": finders,
     }
-    if not with_profile:
-        count = dict.fromkeys(count)
-    values = {"run": run, "solver": solver, **count, "cells": len(group)}
-    return Row(f"{solver} ({run})" if run else solver, values)
+    return Row(item.title, values)
 
 
-def _near(entries: Iterable[Entry]) -> list[Identity]:
-    """For each cell that only comes close to a known equilibrium, to which."""
-    return [identity for entry in entries if (identity := naming.nearest(entry.record))]
+def _found_by(group: Sequence[Entry], item: Found) -> str:
+    """Solver of a group, and how often its cells found an equilibrium; empty if they did not."""
+    who = solver_label(group[0])
+    own = [members for entry, members in item.cells if solver_label(entry) == who]
+    if not own:
+        return ""
+    number = len(naming.handed_over(own[0]))
+    return who + (f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1))
 
 
-def _note(item: _Found) -> str:
-    """Where in its set the profiles of an equilibrium are; empty if there is but one place."""
-    if naming.is_cluster(item.name):
-        best = min(item.members, key=lambda member: member.record.max_regret)
-        payoffs = " ".join(f"{payoff:+z.5f}" for payoff in best.record.payoffs)
-        dimension = best.identity["dimension"]
-        more = "" if dimension is None else f", dimension {dimension}"
-        return f"{item.title}: payoffs {payoffs}{more}"
-    parts = []
-    if parameters := [first for m in item.members if (first := naming.leading(m.identity))]:
-        symbol = parameters[0][0]
-        parts.append(f"{symbol}{_range([value for _, value in parameters], naming.decimal, '=')}")
-    by_player = zip(*(member.record.payoffs for member in item.members), strict=True)
-    for player, own in enumerate(by_player, start=1):
-        if max(own) - min(own) > SAME_PAYOFF:
-            parts.append(f"payoff P{player}{_range(own, '{:+z.5f}'.format, ' ')}")
-    return f"{item.title}: {', '.join(parts)}" if parts else ""
-
-
-def _range(values: Sequence[float], text: Callable[[float], str], equals: str) -> str:
-    """What follows a symbol: its value, or the smallest and the largest."""
-    low, high = text(min(values)), text(max(values))
-    return f"{equals}{low}" if low == high else f" from {low} to {high}"
+def _interval(payoffs: Sequence[float]) -> float | str:
+    low, high = min(payoffs), max(payoffs)
+    return low if high - low <= SAME_PAYOFF else f"{low:+z.5f}…{high:+z.5f}"

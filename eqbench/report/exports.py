@@ -6,16 +6,29 @@ import csv
 import io
 import json
 import shlex
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from eqbench.report.entries import Entry, by_game, by_solver, titled
-from eqbench.report.equilibria import counted, counts, with_matrices
-from eqbench.report.naming import marks
-from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, comparison
+import numpy as np
+
+from eqbench.report.answer import answer
+from eqbench.report.entries import (
+    ABSENT,
+    TRIAL,
+    Entry,
+    arranged,
+    by_game,
+    by_solver,
+    cell_notes,
+    several,
+    solver_label,
+    titled,
+)
+from eqbench.report.equilibria import counts, equilibria_tables
+from eqbench.report.rows import RUN, SOLVER, Report, Row, Table, cell_table, declared
+from eqbench.report.view import COLUMNS, DEFAULT, View
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text
@@ -48,18 +61,23 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
     `equilibria` is JSON: how many cells found each.
     """
     names = ("game", "solver", "game_spec", "solver_spec")
-    rows = []
-    for run in runs:
-        for game in by_game(Entry("", cell) for cell in run.finished):
-            for group in by_solver(game):
-                record, values = group[0].record, statistics_of(group, run.timeout_s)
-                rows.append(
-                    {"run": str(run.path)}
-                    | {name: getattr(record, name) for name in names}
-                    | {name: values[title] for name, title in CSV_COLUMNS.items()}
-                    | {"equilibria": json.dumps(counts(group))}
-                )
-    return _csv(["run", *names, *CSV_COLUMNS, "equilibria"], rows)
+    timeouts = {str(run.path): run.timeout_s for run in runs}
+    rows = [
+        {"run": group[0].run}
+        | {name: getattr(group[0].record, name) for name in names}
+        | {_csv_name(title): value for title, value in statistics_of(group, timeouts).items()}
+        | {"equilibria": json.dumps(counts(group))}
+        for run in runs
+        for game in by_game(Entry(str(run.path), cell) for cell in run.finished)
+        for group in by_solver(game)
+    ]
+    statistics = map(_csv_name, statistics_of([], timeouts))
+    return _csv(["run", *names, *statistics, "equilibria"], rows)
+
+
+def _csv_name(title: str) -> str:
+    """Name of a column of statistics for other programs."""
+    return title.lower().replace("-", "").replace(" ", "_").replace("time", "elapsed_s")
 
 
 def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
@@ -71,94 +89,94 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-_COLUMNS = (
-    SOLVER,
-    Column("cells", "count"),
-    Column("ok", "count"),
-    Column("best max regret", "small", "best\nmax regret"),
-    Column("median max regret", "small", "median\nmax regret"),
-    Column("worst max regret", "small", "worst\nmax regret"),
-    Column("median time", "seconds", "median\ntime"),
-    Column("PAR-2 time", "seconds", "PAR-2\ntime"),
-)
-# The columns of the machine-readable form, and those above that they hold.
-CSV_COLUMNS = {
-    "cells": "cells",
-    "ok": "ok",
-    "best_max_regret": "best max regret",
-    "median_max_regret": "median max regret",
-    "worst_max_regret": "worst max regret",
-    "median_elapsed_s": "median time",
-    "par2_elapsed_s": "PAR-2 time",
-}
-_LEGEND = (
-    "Best, median and worst max regret are over the cells (seeds) that have a measured profile, "
-    "in payoff units; median time is over the cells that solved at all. PAR-2 time (penalized "
-    "average runtime) is the mean of the solving time of the cells that are ok, and of twice the "
-    "timeout of the others, without those that are unsupported or unavailable."
-)
+MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise
+_QUARTILES = ("best", "1st quartile", "median", "3rd quartile", "worst")
+_COLUMNS = tuple(declared("", facts) for facts in COLUMNS["summary"])
 
 
-def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
+def statistics_of(group: Sequence[Entry], timeouts: Mapping[str, float]) -> dict[str, Any]:
     """Statistics of the cells of one game and solver, by column; None where none has a figure."""
     records = [entry.record for entry in group]
-    never = ("unsupported", "unavailable")
     penalized = [
         record.elapsed_s
         if record.status == "ok" and record.elapsed_s is not None
-        else 2 * timeout_s
+        else 2 * timeouts[group[0].run]
         for record in records
-        if record.status not in never
+        if record.status not in ABSENT
     ]
-    regrets = [record.max_regret for record in records if record.max_regret is not None]
-    times = [record.elapsed_s for record in records if record.elapsed_s is not None]
     return {
         "cells": len(records),
         "ok": sum(record.status == "ok" for record in records),
-        "best max regret": min(regrets, default=None),
-        "median max regret": statistics.median(regrets) if regrets else None,
-        "worst max regret": max(regrets, default=None),
-        "median time": statistics.median(times) if times else None,
-        "PAR-2 time": statistics.fmean(penalized) if penalized else None,
+        **_quartiles("max regret", [record.max_regret for record in records]),
+        **_quartiles("time", [record.elapsed_s for record in records]),
+        "PAR-2 time": sum(penalized) / len(penalized) if penalized else None,
     }
 
 
-def _table(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
-    rows = []
-    for group in by_solver(entries):
-        run, solver = group[0].run, group[0].record.solver
-        values = {"run": run, "solver": solver, **statistics_of(group, timeouts[run])}
-        values["equilibria"] = counted(group) or None
-        rows.append(Row(f"{solver} ({run})" if run else solver, values))
-    # commas stand between counts here, and there are no figures that belong to the first
-    found = [[word.rstrip(",") for word in row.values["equilibria"] or ()] for row in rows]
-    # dispensable, since the matrix below has these numbers too
-    equilibria = Column("equilibria", "words", dispensable=3, notes=tuple(marks(found)))
-    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS + ((equilibria,) if any(found) else ())
-    limits = sorted({timeouts[entry.run] for entry in entries})
-    note = f"timeout: {' or '.join(f'{limit:g} s' for limit in limits)}"
-    return Table(title, columns, tuple(rows), (note,), _LEGEND, players=0)
+def _quartiles(figure: str, values: Sequence[float | None]) -> dict[str, float | None]:
+    """Smallest value, quartiles and largest value by column."""
+    titles = [f"{name} {figure}" for name in _QUARTILES]
+    known = [value for value in values if value is not None]
+    found = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist() if known else [None] * 5
+    return dict(zip(titles, found, strict=True))
 
 
-def report_on(
-    runs: Sequence[StoredRun], *, summarize: bool = False, every_matrix: bool = False
+def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
+    """Table of a game with one row for each solver; `timeouts` are those of the runs."""
+    began = [entry for entry in arranged(entries) if entry.record.status not in ABSENT]
+    rows = tuple(
+        Row(
+            solver_label(first),
+            {"run": first.run, "solver": first.record.solver}
+            | statistics_of([first, *others], timeouts),
+        )
+        for first, *others in by_solver(began)
+    )
+    columns = (*([RUN] if entries[0].run else []), SOLVER, *_COLUMNS)
+    limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
+    return Table(title, columns, rows, (f"timeout of a cell: {limits}", *cell_notes(entries)))
+
+
+def report_of(
+    entries: Sequence[Entry],
+    timeouts: Mapping[str, float],
+    view: View = DEFAULT,
+    *,
+    summarize: bool | None = False,
+    every_matrix: bool = False,
 ) -> Report:
-    """Tables of one or several runs, with notes on what has not finished or is damaged.
+    """Answer and tables about cells.
 
     Parameters
     ----------
-    summarize : whether to show one row per game and solver instead of one per cell
-    every_matrix : whether to show the matrix of equilibria also where rows say the same
+    timeouts : seconds of solving that each cell of a run had, by the name of the run
+    summarize : whether to show one row per game and solver instead of one per cell; None for
+        games with many cells of several seeds
+    every_matrix : whether to show the table of equilibria also where rows say the same
     """
+    tables = []
+    for title, group in titled(entries):
+        finished = [entry for entry in group if entry.record.status != "interrupted"]
+        is_long = len(group) > MOST_CELLS and any(several(name, group) for name in TRIAL)
+        if finished and (is_long if summarize is None else summarize):
+            tables.append(summary(title, finished, timeouts))
+        else:
+            tables.append(cell_table(title, group, view))
+        tables += equilibria_tables(title, group, always=every_matrix or bool(summarize))
+    return Report(tuple(tables), answer=answer(entries))
+
+
+def report_on(
+    runs: Sequence[StoredRun],
+    view: View = DEFAULT,
+    *,
+    summarize: bool | None = False,
+    every_matrix: bool = False,
+) -> Report:
+    """Report on one or several runs, with notes on what has not finished or is damaged."""
+    timeouts = {name: run.timeout_s for name, run in zip(run_names(runs), runs, strict=True)}
     entries = entries_of(runs)
-    if summarize:
-        timeouts = {k: run.timeout_s for k, run in zip(run_names(runs), runs, strict=True)}
-        finished = [entry for entry in entries if entry.record.status != "interrupted"]
-        tables = tuple(_table(*game, timeouts) for game in titled(finished))
-        report = Report(tables, _LEGEND if tables else "")
-        report = with_matrices(report, finished, always=True)
-    else:
-        report = with_matrices(comparison(entries), entries, always=every_matrix)
+    report = report_of(entries, timeouts, view, summarize=summarize, every_matrix=every_matrix)
     notes: list[str] = []
     for run in runs:
         if run.missing:

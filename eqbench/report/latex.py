@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table, three_digits
+from eqbench.report.rows import Column, Report, Row, Table, text_of
 from eqbench.text import printable
 
 _NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "`": "asciigrave"}
 _NAMES |= {"|": "bar", "<": "less", ">": "greater"}
-_SYMBOLS = {"×": "times", "≈": "approx", "α": "alpha", "β": "beta"}
+_SYMBOLS = {"×": "times", "≈": "approx", "α": "alpha", "β": "beta", "…": "ldots"}
 _ESCAPES = {
     **{char: f"\\{char}" for char in "{}$&#_%"},
     **{char: rf"\text{name}{{}}" for char, name in _NAMES.items()},
@@ -28,6 +27,7 @@ def latex(report: Report) -> str:
     Columns that follow from others are left out, since a page is narrow.
     """
     head = "% Needs \\usepackage{booktabs}; \\input this file where the tables shall stand.\n"
+    head += "".join(f"{escaped(sentence)}\\par\n" for sentence in report.answer)
     if not report.tables:
         return head + "".join(f"{escaped(note)}\\par\n" for note in report.notes)
     return "\n".join([head, *(_environment(table, report.notes) for table in report.tables)])
@@ -45,12 +45,12 @@ def escaped(text: str) -> str:
 
 def _environment(table: Table, notes: Sequence[str]) -> str:
     # a page has no space for more: exploitability follows from NashConv
-    table = table.without(2).with_payoff_columns()
+    table = table.with_payoff_columns().without(2)
     alignment = "".join("r" if column.numeric else "l" for column in table.columns)
     # a spec has no spaces where its line could be broken
     title = escaped(table.title).replace(",", r",\allowbreak{}")
     topic = f": {escaped(table.topic)}" if table.topic else ""
-    caption = f"\\texttt{{{title}}}{topic}. {escaped(table.legend)}".strip()
+    caption = f"\\texttt{{{title}}}{topic}. {escaped(table.legend)}".rstrip()
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -85,23 +85,10 @@ def _heading(column: Column) -> tuple[str, str]:
 
 
 def _cell(row: Row, column: Column) -> str:
-    value = row.values.get(column.title)
-    if value is None:
-        return "" if column.identifies else "--"
-    return _FORMATS.get(column.kind, escaped)(value)
-
-
-def _power_of_ten(text: str) -> str:
-    """Number in Python's notation, such as 1.3e-11, in that of a book."""
+    text = text_of(row, column)
+    if column.kind not in ("small", "seconds", "payoff") or row.values.get(column.title) is None:
+        return escaped(text)
+    # a number in Python's notation, such as 1.3e-11, in that of a book
     digits, _, exponent = text.partition("e")
     power = rf"\times10^{{{int(exponent)}}}" if exponent and int(exponent) else ""
-    return f"${digits}{power}$"
-
-
-_FORMATS: dict[Kind, Callable[[Any], str]] = {
-    **FORMATS,
-    "words": lambda words: escaped(" ".join(words)),
-    "small": lambda value: _power_of_ten(f"{value:.1e}"),
-    "payoff": lambda value: f"${value:+z.5f}$",
-    "seconds": lambda value: _power_of_ten(three_digits(value)),
-}
+    return f"${digits}{power}$".replace("…", r"\ldots ")

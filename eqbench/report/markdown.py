@@ -6,7 +6,7 @@ import re
 
 from rich.cells import cell_len
 
-from eqbench.report.rows import FORMATS, Column, Report, Row, Table
+from eqbench.report.rows import Report, Table, text_of
 from eqbench.text import printable
 
 # An underscore inside a word never means anything.
@@ -15,9 +15,10 @@ _SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
 
 def markdown(report: Report) -> str:
     """Text of a report: one section per game, notes as a list below each table."""
-    sections = [_section(table.with_payoff_columns()) for table in report.tables]
+    sections = ["".join(f"- {escaped(sentence)}\n" for sentence in report.answer)]
+    sections += [_section(table.with_payoff_columns()) for table in report.tables]
     sections += [f"{escaped(note)}\n" for note in (report.legend, *report.notes) if note]
-    return "\n".join(sections)
+    return "\n".join(filter(None, sections))
 
 
 def escaped(text: str) -> str:
@@ -27,7 +28,7 @@ def escaped(text: str) -> str:
 
 def _section(table: Table) -> str:
     head = [escaped(column.title) + column.unit for column in table.columns]
-    body = [[_cell(row, column) for column in table.columns] for row in table.rows]
+    body = [[escaped(text_of(row, column)) for column in table.columns] for row in table.rows]
     widths = [max(3, *map(cell_len, cells)) for cells in zip(head, *body, strict=True)]
     right = [column.numeric for column in table.columns]
     rule = ["-" * (width - r) + ":" * r for width, r in zip(widths, right, strict=True)]
@@ -46,14 +47,3 @@ def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
         space = " " * (width - cell_len(cell))
         padded.append(space + cell if at_right else cell + space)
     return f"| {' | '.join(padded)} |"
-
-
-def _cell(row: Row, column: Column) -> str:
-    value = row.values.get(column.title)
-    if value is None:
-        return "" if column.identifies else "–"
-    if column.kind == "number":
-        return escaped(value) if isinstance(value, str) else format(value, column.layout)
-    if column.kind == "words":
-        return escaped(" ".join(value))
-    return FORMATS.get(column.kind, escaped)(value)

@@ -19,10 +19,11 @@ MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
 _MEANINGS = {
-    f"{NEAR} ": "≈ nearest known equilibrium; probabilities of outcomes differ by more than 1e-7",
-    LOOSE: "* on its path of play; elsewhere the behavior is not as published",
-    _CLUSTER: "cluster: in no published set, with a regret up to 1e-6 of the payoff range",
-    ",": "of several equilibria, the figures belong to the first",
+    f"{NEAR} ": "≈ only near it: outcomes differ by more than 1e-7",
+    LOOSE: "* same play, other behavior off its path",
+    _CLUSTER: "cluster: in no published set, numbered within its run",
+    "×": "×n: n equilibria of it",
+    ",": "of several the figures are those of the best",
 }
 _SYMBOLS = {"alpha": "α", "beta": "β"}
 # The members of a family that their names do not sort, by the probability c11.
@@ -37,22 +38,27 @@ class Member(NamedTuple):
 
 
 def label(record: CellRecord) -> tuple[str, ...]:
-    """What a cell found, in words that a space or a line break may join; empty if unknown.
+    """What a cell found, in words that a space joins; empty if unknown.
 
-    One equilibrium stands with its leading parameter, several without. They are that of the
-    best candidate, which comes first, and all on whose path of play another candidate is.
+    They are the equilibrium of the best candidate, which comes first, and all on whose path of
+    play another candidate is, each with the number of those that were handed over. If there is
+    only one, where in its family they are stands behind it.
     """
     best = record.equilibria[0].identity if record.equilibria else None
     members = found(record)
     by_name: dict[str, Identity] = {best["name"]: best} if best else {}
     by_name |= {name: members[name][0].identity for name in sorted(members, key=order)}
-    if len(by_name) > 1:
-        return listing([" ".join(marked(identity)) for identity in by_name.values()])
-    return tuple(
-        word
-        for name, identity in by_name.items()
-        for word in marked(identity, _leading_text(identity, members.get(name, ())))
-    )
+    names = []
+    for name, identity in by_name.items():
+        own = handed_over(members[name]) if name in members else []
+        times = f" ×{len(own)}" if len(own) > 1 else ""
+        where = spread([member.identity for member in own] or [identity])
+        if len(by_name) > 1 or not where:
+            names.append("".join([*marked(identity), times]))
+        else:
+            name, *rest = marked(identity, where)
+            names.append(" ".join([name + times + "," * bool(times), *rest]))
+    return listing(names, MOST_NAMES if len(names) <= MOST_NAMES else 1)
 
 
 def found(record: CellRecord) -> dict[str, list[Member]]:
@@ -64,24 +70,30 @@ def found(record: CellRecord) -> dict[str, list[Member]]:
     return members
 
 
-def nearest(record: CellRecord) -> Identity | None:
-    """Identity of the best candidate that has one, if no candidate is on the path of any."""
+def handed_over(members: Sequence[Member]) -> Sequence[Member]:
+    """Candidates that a solver calls equilibria, of several on one path; the best if none is."""
+    claimed = [m for m in members if m.record.claim in ("equilibrium", "complete list")]
+    return claimed or members[:1]
+
+
+def nearest(record: CellRecord) -> Member | None:
+    """Best candidate that has an identity, if no candidate is on the path of any."""
     if found(record):
         return None
-    return next((item.identity for item in record.equilibria if item.identity), None)
+    return next((Member(item.identity, item) for item in record.equilibria if item.identity), None)
 
 
-def listing(names: list[str]) -> tuple[str, ...]:
-    """Names in words that a space joins, the first three and how many more there are."""
-    shown, more = names[:MOST_NAMES], len(names) - MOST_NAMES
-    commas = (f"{name}," for name in shown[:-1])
-    return (*commas, *shown[-1:], *([f"+{more} more"] if more > 0 else []))
+def listing(names: Sequence[str], most: int = MOST_NAMES) -> tuple[str, ...]:
+    """Names in words that a space joins, the first few and how many more there are."""
+    more = len(names) - most
+    shown = [*names[:most], *([f"+{more} more"] if more > 0 else [])]
+    return (*(f"{name}," for name in shown[:-1]), *shown[-1:])
 
 
-def marks(labels: Iterable[Sequence[str]]) -> list[str]:
+def marks(labels: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Explanations of the marks and of the clusters that occur in labels."""
     text = " ".join(part for parts in labels for part in parts)
-    return [meaning for mark, meaning in _MEANINGS.items() if mark in text]
+    return tuple(meaning for mark, meaning in _MEANINGS.items() if mark in text)
 
 
 def order(name: str) -> tuple[Any, ...]:
@@ -120,14 +132,19 @@ def leading(identity: Identity) -> tuple[str, float] | None:
     return None if name is None else (symbol(name), identity["parameters"][name])
 
 
+def spread(identities: Iterable[Identity]) -> str:
+    """Where in a family some members are: ``β=0.189`` or ``β 0.1…0.3``; empty if it has no name."""
+    found = [first for identity in identities if (first := leading(identity))]
+    if not found:
+        return ""
+    values = [value for _, value in found]
+    low, high = decimal(min(values)), decimal(max(values))
+    return f"{found[0][0]}={low}" if low == high else f"{found[0][0]} {low}…{high}"
+
+
 def symbol(parameter: str) -> str:
     """What a parameter is called where people read."""
     return _SYMBOLS.get(parameter, parameter)
-
-
-def broken(text: str) -> str:
-    """Text in lines, with long names broken where a part of them ends."""
-    return re.sub(r"\S{12,}", lambda name: name[0].replace(":", ":\n"), text)
 
 
 def decimal(value: float, digits: int = 3) -> str:
@@ -150,18 +167,4 @@ def marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
 
 def identity_text(identity: Mapping[str, Any] | None) -> str:
     """Which published equilibrium it is, with its leading parameter; empty if none is known."""
-    if identity is None:
-        return ""
-    return " ".join(marked(identity, _leading_text(identity, ())))
-
-
-def _leading_text(identity: Identity, members: Sequence[Member]) -> str:
-    """The leading parameter as ``β=0.189``, its range in a complete list; empty if none."""
-    parameter = leading(identity)
-    if parameter is None:
-        return ""
-    letter, value = parameter
-    listed = [m.identity for m in members if m.record.claim == "complete list"]
-    values = [first[1] for each in listed if (first := leading(each))] or [value]
-    low, high = decimal(min(values)), decimal(max(values))
-    return f"{letter}={low}" if low == high else f"{letter}={low}…{high}"
+    return " ".join(marked(identity, spread([identity]))) if identity else ""

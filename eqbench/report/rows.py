@@ -1,31 +1,34 @@
 """What the tables of a report hold, whatever they are printed as.
 
 A table has raw values; the module of each format lays them out. Values of the kind `payoffs`
-are lists with one number per player, those of the kind `words` texts that a space joins, or a
-line break where space is short.
+are lists with one number per player, those of the kind `words` texts that a space joins. Those of
+the kind `names` are texts that commas join, in several lines where space is short.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from eqbench.report.entries import (
+    ABSENT,
     TRIAL,
     Entry,
+    arranged,
     cell_notes,
     is_proved,
     row_label,
     several,
     several_runs,
-    titled,
 )
 from eqbench.report.naming import identity_text, label, marks
+from eqbench.report.view import COLUMNS, DEFAULT, View
 
 Kind = Literal[
     "text",
     "words",
+    "names",
     "status",
     "count",
     "small",
@@ -37,6 +40,7 @@ Kind = Literal[
     "ratio",
 ]
 
+ROUNDING = 1e-9  # of a regret that is 0
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
 
@@ -50,8 +54,10 @@ class Column:
     identifies : whether it says which row this is
     dispensable : where space is short the columns with 1 are left out first, then those with 2,
         and so on; those with 0 never
-    notes : what has to be said where it is shown
+    notes : how to read it, said where it is shown
     layout : how numbers of the kind `number` or `payoff` are formatted
+    field : of a record that it shows
+    hidden : whether it is shown only where it is asked for
     """
 
     title: str
@@ -61,11 +67,13 @@ class Column:
     dispensable: int = 0
     notes: tuple[str, ...] = ()
     layout: str = ".9g"
+    field: str = ""
+    hidden: bool = False
 
     @property
     def numeric(self) -> bool:
         """Whether it holds numbers, which stand at the right."""
-        return self.kind not in ("text", "words", "status")
+        return self.kind not in ("text", "words", "names", "status")
 
     @property
     def unit(self) -> str:
@@ -124,8 +132,14 @@ class Table:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Its notes and those of its columns."""
-        return (*self.notes, *(note for column in self.columns for note in column.notes))
+        """Its notes, and below them how to read it."""
+        return (*self.notes, *([text] if (text := "; ".join(self.reading)) else []))
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """How to read its columns."""
+        notes = (note for column in self.columns for note in column.notes if self.rows)
+        return tuple(dict.fromkeys(notes))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
@@ -154,17 +168,20 @@ class Report:
     ----------
     legend : what the figures of all tables are
     notes : what is missing
+    answer : what came of it all, in sentences
     """
 
     tables: tuple[Table, ...]
     legend: str = ""
     notes: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
 
 
-def comparison(entries: Sequence[Entry]) -> Report:
-    """One table per game, in the order of the entries, with one row per cell."""
-    tables = tuple(_table(title, group) for title, group in titled(entries))
-    return Report(tables, _legend({table.players for table in tables}))
+def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+    """Table of the cells of a game."""
+    began = [entry for entry in entries if entry.record.status not in ABSENT]
+    shown = arranged(began, view.sort)
+    return replace(_table(title, shown, view), notes=tuple(cell_notes(arranged(entries))))
 
 
 def all_cells(entries: Sequence[Entry]) -> Table:
@@ -175,8 +192,7 @@ def all_cells(entries: Sequence[Entry]) -> Table:
         for row, entry in zip(table.rows, entries, strict=True)
     )
     first, *others = table.columns
-    legend = _legend({len(entry.record.regrets or ()) for entry in entries})
-    return replace(table, columns=(first, GAME, *others), rows=rows, notes=(), legend=legend)
+    return replace(table, columns=(first, GAME, *others), rows=rows)
 
 
 def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
@@ -190,7 +206,7 @@ def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[s
     mark = "" if profile.get("is_equilibrium", True) else " !"
     return {
         **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
-        "max regret": f"{profile['max_regret']:.1e}{mark}",
+        "max regret": FORMATS["small"](profile["max_regret"]) + mark,
         "identity": identity_text(profile.get("identity")) or None,
     }
 
@@ -200,79 +216,89 @@ def three_digits(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
 
 
+def _small(value: float) -> str:
+    """A regret, which reaches from rounding errors to whole pots; what rounds below 0 is 0."""
+    return "0" if -ROUNDING < value <= 0 else f"{value:.1e}"
+
+
 # Values as bare numbers, for where the unit stands in the heading.
 FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "text": str,
+    "status": str,
+    "words": " ".join,
+    "names": ", ".join,
     "count": "{:,}".format,
-    "small": "{:.1e}".format,
-    "payoff": "{:+z.5f}".format,
+    "small": _small,
+    "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
+    "payoffs": lambda values: " ".join(map(FORMATS["payoff"], values)),
     "seconds": three_digits,
     "bytes": lambda value: f"{value / 2**20:.0f}",
     "ratio": "{:.2f}".format,
 }
+
+
+def text_of(row: Row, column: Column) -> str:
+    """Value in a column as text; a dash if there is none, nothing where it would say which row."""
+    value = row.values.get(column.title)
+    if value is None:
+        return "" if column.identifies else "–"
+    if column.kind == "number":
+        return value if isinstance(value, str) else format(value, column.layout)
+    return FORMATS[column.kind](value)
+
+
 GAME = Column("game", identifies=True)
 RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)
 
 
-def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
+def declared(name: str, facts: Mapping[str, Any]) -> Column:
+    """Column as `columns.toml` has it."""
+    return Column(**{"field": name, **facts, "notes": tuple(facts.get("notes", ()))})
+
+
+CELLS = {name: declared(name, facts) for name, facts in COLUMNS["cells"].items()}
+
+
+def _columns(entries: Sequence[Entry], view: View) -> Iterator[Column]:
     found = [words for entry in entries if (words := label(entry.record))]
-    equilibrium = Column("equilibrium", "words", dispensable=6, notes=tuple(marks(found)))
-    return (
-        *([RUN] if several_runs(entries) else []),
-        SOLVER,
-        *(Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)),
-        Column("status", "status"),
-        Column("max regret", "small", "max\nregret"),
-        Column("NashConv", "small", dispensable=5),
-        Column("exploitability", "small", "exploit-\nability", dispensable=2),
-        Column("payoffs", "payoffs"),
-        *([equilibrium] if found else []),
-        Column("profile", dispensable=1),
-        Column("iterations", "count", dispensable=4),
-        Column("time", "seconds"),
-        Column("memory", "bytes", dispensable=3),
-    )
+    yield from [RUN] if several_runs(entries) else []
+    yield SOLVER
+    yield from (Column(name, "count", identifies=True) for name in TRIAL if several(name, entries))
+    for name, column in CELLS.items():
+        if name in view.columns:
+            yield replace(column, dispensable=0)
+        elif name == "equilibrium":
+            yield from [replace(column, notes=marks(found))] if found else []
+        elif not (view.columns or column.hidden):
+            yield column
 
 
-def _table(title: str, entries: Sequence[Entry]) -> Table:
-    players = max(len(entry.record.regrets or ()) for entry in entries)
+def _table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+    players = {len(entry.record.regrets or ()) for entry in entries} - {0}
     exact = (frozenset(["max regret"] if is_proved(entry) else []) for entry in entries)
     rows = tuple(
         Row(row_label(entry, entries), _values(entry), zero)
         for entry, zero in zip(entries, exact, strict=True)
     )
-    notes = tuple(cell_notes(entries))
-    return Table(title, _columns(entries), rows, notes, _legend({players}), players)
+    columns = tuple(_columns(entries, view))
+    return Table(title, columns, rows, players=max(players, default=0))
+
+
+def _claim(entry: Entry) -> str | None:
+    found = entry.record.equilibria
+    return _SHORT_CLAIMS.get(found[0].claim, found[0].claim) if found else None
 
 
 def _values(entry: Entry) -> dict[str, Any]:
     record = entry.record
-    claim = record.equilibria[0].claim if record.equilibria else None
     return {
+        **{column.title: getattr(record, column.field, None) for column in CELLS.values()},
         "run": entry.run,
         "solver": record.solver,
         "seed": record.seed,
         "repeat": record.repeat,
-        "status": record.status,
-        "max regret": record.max_regret,
-        "NashConv": record.nash_conv,
-        "exploitability": record.exploitability,
-        "payoffs": record.payoffs,
         "equilibrium": label(record) or None,
-        "profile": None if claim is None else _SHORT_CLAIMS.get(claim, claim),
+        "profile": _claim(entry),
         "iterations": record.iterations or None,  # a method that counts none says 0
-        "time": record.elapsed_s,
-        "memory": record.peak_memory_bytes,
     }
-
-
-def _legend(numbers_of_players: set[int]) -> str:
-    players = numbers_of_players - {0}
-    if not players:
-        return ""
-    count = str(*players) if len(players) == 1 else "players"
-    return (
-        "Regrets are in payoff units, measured on the tree; NashConv is their sum, "
-        f"exploitability is NashConv\u00a0/\u00a0{count}. "
-        "Time is solving time; memory includes Python itself."
-    )

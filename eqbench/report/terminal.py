@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -14,26 +14,26 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from eqbench.report.entries import ALARMING
-from eqbench.report.naming import broken
-from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table
+from eqbench.report.naming import listing
+from eqbench.report.rows import FORMATS, Column, Report, Row, Table, text_of
 from eqbench.report.screen import Screen
 from eqbench.text import printable
 
 TEXT_WIDTH = 150
-# The forms of a table, the widest first: up to which rank columns are left out, and what is
-# stacked: nothing, headings, payoffs too, or names of equilibria too.
-FORMS = (
-    *((rank, stacked) for rank in (0, 1, 2) for stacked in (0, 1)),
-    (3, 0),
-    *((rank, 2) for rank in (2, 3, 4, 5)),
-    *((rank, 3) for rank in (5, 6)),
-)
-_STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
+LEAST_NAMES = 24  # characters of a column of names, which has lines where there is no space for it
+_STYLES = {"ok": "green"} | dict.fromkeys(("limit", "stopped", "timeout", "memory"), "yellow")
 _STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
 
 
-def print_report(report: Report, console: Console) -> None:
-    """Print all tables, each with its notes below, then what is to be said of all."""
+def print_report(report: Report, console: Console, *, answer_first: bool = False) -> None:
+    """Print all tables, each with its notes below, what is to be said of all, and the answer.
+
+    The answer comes last, since the end is what a terminal shows, or first in a file.
+    """
+    answer = [Text(printable(sentence), style="bold") for sentence in report.answer]
+    if answer_first and answer:
+        console.print(*answer, "", sep="\n")
+    said: set[str] = set()
     for place, table in enumerate(report.tables):
         if place:
             console.print()
@@ -43,13 +43,17 @@ def print_report(report: Report, console: Console) -> None:
         for line in table.lines:
             console.print(Text(printable(line)))
         shown = _print_rows(table, console) if table.rows else table
-        for note in shown.remarks:
+        reading = "; ".join(note for note in shown.reading if note not in said)
+        said.update(shown.reading)
+        for note in (*shown.notes, *([reading] if reading else [])):
             console.print(Text(note, style="dim"))
     closing = [note for note in (report.legend, *report.notes) if note]
     if closing and report.tables:
         console.print()
     for note in closing:
         console.print(Text(note, style="dim"))
+    if answer and not answer_first:
+        console.print("", *answer, sep="\n")
 
 
 def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> str:
@@ -61,33 +65,27 @@ def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> st
 
 
 def _print_rows(table: Table, console: Console) -> Table:
-    """Print the widest form that fits; return the table with the columns that it has.
+    """Print the widest form that fits, in one line per row; return the table as it is shown.
 
-    A number is never cut off.
+    Columns are left out one rank after the other; a number is never cut off. Only the last
+    column may have lines, if it is one of names.
     """
-    # cells of these kinds may have several lines
-    stacks = any(c.stacked or c.kind in ("payoffs", "words") for c in table.columns)
-    forms = ((table.without(rank).columns, stacked * stacks) for rank, stacked in FORMS)
-    unbounded = console.options.update(max_width=10_000)
-    for columns, stacked in dict.fromkeys(forms):
-        kept = replace(table, columns=columns)
-        form = RichTable(box=None, padding=(0, 1, 0, 0))
-        for column in columns:
-            header = column.stacked if stacked and column.stacked else column.title
-            form.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
-        for row in table.rows:
-            form.add_row(*(_cell(row, column, stacked) for column in columns))
-        if Measurement.get(console, unbounded, form).maximum <= console.width:
-            console.print(form)
-            if missing := [column.title for column in table.columns if column not in columns]:
+    last = max((column.dispensable for column in table.columns), default=0)
+    forms = [(rank, form) for rank in range(last + 1) for form in ({}, {"stacked": True})]
+    for rank, form in [*forms, (last, {"stacked": True, "brief": True})]:
+        shown = table.without(rank)
+        grid = _grid(shown, console, **form)
+        if _width(grid, console) <= console.width:
+            console.print(grid)
+            if missing := [c.title for c in table.columns if c not in shown.columns]:
                 text = f"not shown at this width: {', '.join(missing)}"
                 console.print(Text(text, style="dim"))
-            return kept
+            return shown
     if table.narrow is not None:
         return _print_rows(table.narrow, console)
     for row in table.rows:
         facts = [
-            f"{column.title} {_cell(row, column).plain}"
+            f"{column.title} {cell(row, column).plain}"
             for column in table.columns
             if not column.identifies
         ]
@@ -96,24 +94,55 @@ def _print_rows(table: Table, console: Console) -> Table:
     return table
 
 
-def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
-    value = row.values[column.title]
+def _grid(
+    table: Table, console: Console, *, stacked: bool = False, brief: bool = False
+) -> RichTable:
+    """The table with headings in one or two lines; a column of names gets the space at its end.
+
+    Where it is brief only the first of several words is shown, up to a comma.
+    """
+    *others, last = table.columns
+    left = console.width
+    if last.kind == "names":
+        fixed = replace(table, columns=tuple(others))
+        left = max(LEAST_NAMES, left - _width(_grid(fixed, console, stacked=stacked), console) - 1)
+    grid = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for column in table.columns:
+        header = column.stacked if stacked and column.stacked else column.title
+        grid.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
+    for row in table.rows:
+        grid.add_row(*(cell(row, column, left, brief=brief) for column in table.columns))
+    return grid
+
+
+def _width(grid: RichTable, console: Console) -> int:
+    return Measurement.get(console, console.options.update(max_width=10_000), grid).maximum
+
+
+def cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
+    """Value in a column, in lines of `width` if these are names."""
+    value, text = row.values.get(column.title), printable(text_of(row, column))
     if value is None:
-        return Text("" if column.identifies else "–")
-    if column.kind == "status":
-        style = "red" if value in ALARMING else _STYLES.get(value, "dim")
-        return Text(printable(value), style)
-    between = "\n" if stacked > 1 else " "
-    if column.kind == "payoffs":
-        return Text(between.join(u if isinstance(u, str) else format(u, "+z.5f") for u in value))
-    if column.kind == "words":
-        words = between.join(map(printable, value))
-        return Text(broken(words) if stacked > 2 else words)
-    if value == 0 and column.title in row.exact:
-        return Text("0 exactly")
-    if column.kind in ("number", "payoff"):
-        return Text(value if isinstance(value, str) else format(value, column.layout))
-    return Text(_FORMATS[column.kind](value))
+        return Text(text)
+    match column.kind:
+        case "status":
+            return Text(text, "red" if value in ALARMING else _STYLES.get(value, "dim"))
+        case "words" if brief:
+            return Text(printable(" ".join(listing([w.partition(",")[0] for w in value], 1))))
+        case "names":  # a name is not broken at its own spaces
+            names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)
+            lines = textwrap.wrap(names, width, break_long_words=False, break_on_hyphens=False)
+            return Text("\n".join(lines).replace("\u00a0", " "))
+        case "payoff" if not isinstance(value, str):
+            return Text(format(value, column.layout))
+        case "seconds":
+            return Text(seconds(value))
+        case "bytes":
+            return Text(mebibytes(value))
+    return Text("0 exactly" if value == 0 and column.title in row.exact else text)
+
+
+small = FORMATS["small"]
 
 
 def seconds(value: float | None) -> str:
@@ -139,12 +168,3 @@ def duration(seconds: float) -> str:
 def mebibytes(value: int | None) -> str:
     """A size in MiB."""
     return "–" if value is None else f"{value / 2**20:.0f} MiB"
-
-
-small = FORMATS["small"]  # regrets reach from rounding errors to whole pots
-_FORMATS: dict[Kind, Callable[[Any], str]] = {
-    **FORMATS,
-    "text": lambda value: printable(str(value)),
-    "seconds": seconds,
-    "bytes": mebibytes,
-}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from eqbench.errors import UsageError
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.stored_run import StoredRun, read_run, run_folder
 from eqbench.store.traces import read_trace
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def load_results(runs: Runs) -> pd.DataFrame:
 
     Parameters
     ----------
-    runs : folder of a run, or several
+    runs : folder of a run or `latest`, or several
 
     Raises
     ------
@@ -72,6 +72,13 @@ def load_results(runs: Runs) -> pd.DataFrame:
     -----
     UserWarning
         If lines of a folder are damaged; they are left out.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"], out="two")
+    >>> eqbench.load_results("two")[["solver", "status", "equilibrium"]].values.tolist()
+    [['lcp', 'ok', 'kuhn2'], ['sequence_lp', 'ok', 'kuhn2']]
     """
     stored = _read(runs)
     rows = result_rows(stored)
@@ -207,7 +214,8 @@ def _path(run: StoredRun, relative: str | None) -> str | None:
 
 def _read(runs: Runs) -> list[StoredRun]:
     """Runs in folders; a warning says what is damaged in them."""
-    stored = [read_run(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+    named = [runs] if isinstance(runs, str | Path) else runs
+    stored = [read_run(run_folder(str(run))) for run in named]
     for run in stored:
         for note in run.notes:
             warnings.warn(note, stacklevel=3)

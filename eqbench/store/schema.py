@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
 
+from eqbench.display import Displayed
 from eqbench.documents import (
     Count,
     Integer,
@@ -29,6 +30,7 @@ MOST_PLAYERS = 1024
 Status = Literal[
     "ok",
     "limit",
+    "stopped",
     "timeout",
     "memory",
     "failed",
@@ -113,8 +115,8 @@ class EquilibriumRecord:
         return self.exact is not None and all(value == "0" for value in self.exact["regrets"])
 
 
-@dataclass(frozen=True)
-class CellRecord:
+@dataclass(frozen=True, repr=False)
+class CellRecord(Displayed):
     """Everything that is known about a finished cell; times in seconds.
 
     The metrics are those of the candidate with the smallest max regret, None without one.
@@ -159,6 +161,13 @@ class CellRecord:
         there = [each for each in figures if each is not None]
         if there:
             _check_lengths(len(there[0]), *there)
+
+    def __repr__(self) -> str:
+        trial = f" ({self.trial})" if self.trial else ""
+        regret = "" if self.max_regret is None else f", max regret {self.max_regret:.1e}"
+        number = len(self.equilibria)
+        found = f", {number} profile{'s' * (number != 1)}" if number else ""
+        return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
 
     @property
     def trial(self) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import SpecError, UsageError
-from eqbench.model.game import Game
-from eqbench.store.run_folder import MANIFEST, RunFolder
+from eqbench.errors import UsageError, nearest
+from eqbench.spec import is_foreign, split_specs
+from eqbench.store.latest import LATEST, latest_run
+from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord
 
 MOST_CELLS = 60
@@ -81,9 +82,10 @@ class StoredRun:
             raise UsageError(f"{self.path} holds no cells yet, so there is no {text!r} in it")
         if found:
             raise UsageError(f"{text!r} fits several cells; give one of\n{_listing(found)}")
+        missing = f"has no cell {text!r}" if text else "has these cells"
         raise UsageError(
-            f"{self.path} has no cell {text!r}; give the beginning of a key, or the name of a "
-            f"cell\n{_listing(self.cells)}"
+            f"{self.path} {missing}; give the beginning of a key, or the name of a cell\n"
+            + _listing(self.cells)
         )
 
 
@@ -112,28 +114,6 @@ def read_runs(texts: Iterable[str]) -> list[StoredRun]:
     return [read_run(folder) for folder in folders.values()]
 
 
-def game_of_runs(
-    runs: Sequence[StoredRun], spec: str, load: Callable[..., Game], *, max_nodes: int = 0
-) -> Game:
-    """Load a game of some runs by `load_game` of a registry.
-
-    It may have the size that these runs or `max_nodes` allow.
-
-    Raises
-    ------
-    SpecError
-        If no such game is known.
-    """
-    requests = [run.plan["request"] for run in runs]
-    largest = max([max_nodes, *(request.get("max_nodes") or 0 for request in requests)])
-    try:
-        return load(spec, **({"max_nodes": largest} if largest else {}))
-    except SpecError as error:
-        files = [file for request in requests for file in request.get("plugins") or ()]
-        hint = " ".join(f"--plugin {file}" for file in dict.fromkeys(files)) or "--plugin FILE"
-        raise SpecError(f"{error}; if a plugin brought this game, add {hint}") from None
-
-
 def run_folder(text: str) -> Path:
     """Folder that an argument RUN names.
 
@@ -143,21 +123,7 @@ def run_folder(text: str) -> Path:
         If it is `latest` and there is no run yet.
     """
     path = Path(text)
-    return newest_run(Path("results")) if text == "latest" and not path.exists() else path
-
-
-def newest_run(root: Path) -> Path:
-    """Folder below `root` with the run that was started last.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    """
-    manifests = list(root.glob(f"*/{MANIFEST}"))
-    if not manifests:
-        raise UsageError(f"there is no run in {root.absolute()}; give the folder of a run")
-    return max(manifests, key=lambda file: (file.stat().st_mtime_ns, file.parent.name)).parent
+    return latest_run() if text == LATEST and not path.exists() else path
 
 
 def cell_name(cell: CellRecord) -> str:
@@ -188,3 +154,53 @@ def _listing(cells: tuple[CellRecord, ...] | list[CellRecord]) -> str:
     if len(cells) > MOST_CELLS:
         lines.append(f"  and {len(cells) - MOST_CELLS} more")
     return "\n".join(lines)
+
+
+def chosen(
+    runs: Sequence[StoredRun],
+    games: Collection[str] = (),
+    solvers: Collection[str] = (),
+    statuses: Collection[str] = (),
+) -> list[StoredRun]:
+    """Runs with some of their cells only, as if there had been no others.
+
+    Raises
+    ------
+    UsageError
+        If no cell has a game or solver that is named.
+    """
+    cells = [cell for run in runs for cell in run.cells]
+    keys = named(games, cells, "game") & named(solvers, cells, "solver")
+    left_out = {
+        c.key for c in cells if c.key not in keys or (statuses and c.status not in statuses)
+    }
+    return [
+        replace(
+            run,
+            plan=run.plan | {"cells": [key for key in run.plan["cells"] if key not in left_out]},
+            cells=tuple(cell for cell in run.cells if cell.key not in left_out),
+        )
+        for run in runs
+    ]
+
+
+def named(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set[str]:
+    """Keys of the cells with one of the games or solvers that are named; of all without a name.
+
+    Raises
+    ------
+    UsageError
+        If no cell has one that is named.
+    """
+    names: dict[str, set[str]] = {}
+    for cell in cells:
+        typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
+        known_as = (typed, spec, typed if is_foreign(typed) else typed.partition("(")[0])
+        names[cell.key] = {"".join(name.split()) for name in known_as}
+    wanted = ["".join(part.split()) for text in texts for part in split_specs(text)]
+    known = {name for each in names.values() for name in each}
+    for text in wanted:
+        if text not in known:
+            typed = dict.fromkeys(getattr(cell, kind) for cell in cells)
+            raise UsageError(f"no cell has the {kind} {text!r}: {nearest(text, typed)}")
+    return {key for key, each in names.items() if not wanted or each.intersection(wanted)}

@@ -44,6 +44,7 @@ class Session:
     folder : where files of its own may be written
     interrupted : whether to stop soon; to be asked again and again
     tell : say in a few words how far the work has come
+    done : say which share of the part is done, where that is known
     say : say a sentence that stays
     again : whether the study goes on, so that a part may have left something here before
     keeps : whether the folder stays when the work is done
@@ -52,9 +53,16 @@ class Session:
     folder: Path
     interrupted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda words: None
+    done: Callable[[float], None] = lambda share: None
     say: Callable[[str], None] = lambda words: None
     keeps: bool = True
     again: bool = False
+
+    def part_of(self, number: int, total: int) -> Session:
+        """The session of one of several parts, of which `number` are done."""
+        if total > 1:
+            self.done(number / total)
+        return replace(self, done=lambda share: self.done((number + share) / total))
 
     def go_on(self, words: str = "") -> None:
         """Say what is done next; KeyboardInterrupt if nothing more shall be done."""
@@ -195,13 +203,16 @@ class StudyFolder:
         """
         session = replace(session, again=self.was_begun)
         document = self.summarize(study)
-        for part in study.parts():
-            record = self.records.get(part)
-            if record is not None and study.is_done(part, record, self.path):
-                continue
+        missing = [
+            part
+            for part in study.parts()
+            if (record := self.records.get(part)) is None
+            or not study.is_done(part, record, self.path)
+        ]
+        for number, part in enumerate(missing):
             try:
                 session.go_on(part)
-                found = study.do(part, session)
+                found = study.do(part, session.part_of(number, len(missing)))
             except KeyboardInterrupt:
                 if not session.interrupted():
                     raise
@@ -277,11 +288,11 @@ class StudyFolder:
         return document
 
 
-def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) -> dict[str, Any]:
-    """Summary of a study of which nothing is kept."""
+def answer(study: Study[Any], **watch: Any) -> dict[str, Any]:
+    """Summary of a study of which nothing is kept; `watch` are `tell` and `done` of a session."""
     with TemporaryDirectory(prefix="eqbench-") as scratch:
         folder = Path(scratch)
-        return StudyFolder(folder).carry_out(study, Session(folder, tell=tell, keeps=False))
+        return StudyFolder(folder).carry_out(study, Session(folder, keeps=False, **watch))
 
 
 def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, nearest
-from eqbench.harness.pipeline import NEVER_CACHED, Run
+from eqbench.harness.estimate import Estimate
+from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell
 from eqbench.harness.request import Request
 from eqbench.harness.start import go_on, new_folder, stored_experiment
@@ -54,7 +55,7 @@ AGREE = 1e-5  # up to which a verified value is that of a published end
 CLOSED = {"payoff": 1e-5, "frequency": 1e-3}
 MOVED = 1e-6  # difference of the verified profile's value to the solver's that is worth saying
 # Statuses of a cell that was stopped; its best point and its bound count nevertheless.
-ENDED_EARLY = ("limit", "timeout", "memory")
+ENDED_EARLY = ("limit", "stopped", "timeout", "memory")
 NEVER_RAN = ("unavailable", "unsupported")  # nobody has looked then
 NOTHING_RAN = 4  # exit code
 _NEVER = 1e-12  # weight of own sequences up to which a plan never leads to an information set
@@ -125,9 +126,8 @@ def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
     for name in request.of:
         if name not in labels and name not in tree.players:
             raise UsageError(
-                f"--of {name}: there is no such player or action; "
-                f"{nearest(name, [*tree.players, *labels])} Write a player, such as P1, or player, "
-                'information set and action, such as "P3|3:KB|call"'
+                f"--of {name}: there is no such player or action, such as P1 or "
+                f'"P3|3:KB|call"; {nearest(name, [*tree.players, *labels])}'
             )
         if name in labels and len(tree.infoset_actions[_place(tree, name)[1]]) == 1:
             raise UsageError(f"--of {name}: this is the only action there, so its frequency is 1")
@@ -175,7 +175,7 @@ class RangesStudy(Study[RangesRequest]):
         self.asked: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
         self.asked |= {"games": [request.game], "solvers": [solver]}
         # games of plugins are built in a child, so the game comes from a plan, too
-        with Run(Request(**self.asked), registry) as probe:
+        with PlannedRun(Request(**self.asked), registry) as probe:
             self.game = probe.cells[0].game.game
         chosen = quantities(self.game.tree, request)
         self.asked["solvers"] = optima(replace(request, solver=solver, of=chosen))
@@ -241,21 +241,22 @@ class RangesFolder(StudyFolder):
         folder = RunFolder.open(self.path) if self.was_begun else None
         before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
         session.tell(f"planning {counted(len(study.parts()), 'cell')}")
-        with Run(replace(before, **study.asked)) as job:
+        with PlannedRun(replace(before, **study.asked)) as job:
             if folder is None:
                 folder = new_folder(job, self.path)
             else:
                 for words in go_on(job, folder, NEVER_CACHED):
                     session.say(words)
-            rest = len(job.cells) - len(job.finished_in(folder))
+            finished = job.finished_in(folder)
+            rest = [cell for cell in job.cells if cell.key not in finished]
             if study.problem is not None:
                 job.cells = [
                     replace(cell, solver=replace(cell.solver, problem=study.problem))
                     for cell in job.cells
                 ]
             elif rest:
-                most_s = study.request.timeout_s * rest / min(study.request.jobs, rest)
-                session.say(f"{rest:,} optima to find: at most {seconds(most_s)} of solving")
+                most_s = Estimate(study.request.jobs).left_s(rest)
+                session.say(f"{len(rest):,} optima to find: up to {seconds(most_s)}")
             watch = _Watch(session, verbose=study.request.verbose)
             with suppress(KeyboardInterrupt):  # what there is makes a table
                 job.execute(folder, watch, interrupted=session.interrupted)
@@ -281,6 +282,7 @@ class _Watch:
 
     def started(self, cell: Cell) -> None:
         self.session.tell(f"{cell.solver.typed}, {self.done} of {self.total} cells done")
+        self.session.done(self.done / self.total)
 
     def finished(self, record: CellRecord) -> None:
         self.done += 1
@@ -536,10 +538,12 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     rows, ends = document["quantities"], list(_ends(document))
     shared: dict[tuple[str, str], list[str]] = {}
     for name, end in ends:
-        if end["status"] != "ok":
-            early = end["status"] in ENDED_EARLY and end["bound"] is not None
-            reason = "what was found until then and the bound stand" if early else end["reason"]
-            shared.setdefault((end["status"], reason), []).append(name)
+        early = end["status"] in ("ok", *ENDED_EARLY) and end["bound"] is not None
+        if early and not end["closed"]:
+            reason = "what was found until then and the bound stand"
+            shared.setdefault(("open", reason), []).append(name)
+        elif end["status"] != "ok" and not early:
+            shared.setdefault((end["status"], end["reason"]), []).append(name)
     for (status, reason), names in shared.items():
         yield f"{status}: {_listed(names, len(ends), 'optima')}" + (reason and f" – {reason}")
     moved = [

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from eqbench.requests import (
     DURATION,
-    FILE,
     FLAG,
     GAME,
     JOBS,
@@ -19,6 +18,8 @@ from eqbench.requests import (
     NUMBER,
     NUMBER_OR_NONE,
     POSITIVE,
+    PROFILE,
+    RUN,
     SEED,
     SHARE,
     SOLVER,
@@ -34,7 +35,7 @@ from eqbench.requests import (
     Option,
     Pair,
     Plugins,
-    ProfileFile,
+    ReadProfile,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class StudyRequest(StudyCommand):
         return default_registry().with_plugins(self.plugins)
 
 
+_game = partial(Option, kind=GAME, argument=True, named=True)
 _LAMBDA = Number("LAMBDA", positive=True, most=1e15)
 
 
@@ -93,7 +95,7 @@ class QuantalRequest(StudyRequest):
     study = "eqbench.studies.qre:QuantalStudy"
     draws = "the frequencies against lambda"
 
-    game: Annotated[str, Option("Game, for example kuhn3 or a file such as game.efg.", GAME)]
+    game: Annotated[str, _game("Game, for example kuhn3 or a file such as game.efg.")]
     last: Annotated[float, Option("Lambda at which branches end.", _LAMBDA, "to")] = 1e6
     at: Annotated[
         tuple[float, ...],
@@ -132,7 +134,7 @@ class TraceRequest(StudyRequest):
 
     game: Annotated[
         str,
-        Option("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'.", GAME),
+        _game("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'."),
     ]
     parameter: Annotated[
         str, Option("The parameter.", Kind("NAME"), default="that of the game")
@@ -177,7 +179,7 @@ class TraceRequest(StudyRequest):
         int,
         Option(
             "At each such value, also look beside the branch from N random starts; they take time "
-            "beyond --time.",
+            "beyond --timeout.",
             NUMBER_OR_NONE,
         ),
     ] = 0
@@ -186,14 +188,15 @@ class TraceRequest(StudyRequest):
         int | None,
         Option("Stop when the branch has N points; --resume goes on.", Integer("N", 2), once=True),
     ] = None
-    time_s: Annotated[
+    timeout_s: Annotated[
         float | None,
         Option(
             "Stop after S seconds of tracing; --resume goes on. What --at and --starts ask for is "
             "done after that, however long it takes.",
             DURATION,
-            "time",
+            "timeout",
             once=True,
+            formerly="time",
         ),
     ] = None
     close_ups: Annotated[
@@ -228,7 +231,7 @@ class RangesRequest(StudyRequest):
     study = "eqbench.studies.ranges:RangesStudy"
     together = ("of", "payoffs", "first-actions", "all-actions")
 
-    game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)]
+    game: Annotated[str, _game("The game; needed unless a run goes on.")]
     of: Annotated[
         tuple[str, ...],
         _replaceable('A payoff, such as P1, or a frequency, such as "P3|3:KB|call".', Kind("NAME")),
@@ -289,12 +292,13 @@ class RangesRequest(StudyRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossplayRequest(StudyRequest):
-    """What if players prepare for different equilibria of one game?
+    """Let players prepare for different equilibria of one game, and measure what comes of it.
 
     Takes the equilibria that runs have found, mixes them in all ways and says which combinations
     are equilibria again, what each strategy earns in the worst case, and which to choose.
-    RUN is the folder of a run, or `latest`; of the last iterate and the average of a cell the
-    better one is taken. With --out also writes summary.json and combinations.csv.
+    RUN is the folder of a run, or `latest`; a word that is none is the game. Of the last iterate
+    and the average of a cell the better one is taken. With --out also writes summary.json and
+    combinations.csv.
     """
 
     command = "crossplay"
@@ -302,7 +306,8 @@ class CrossplayRequest(StudyRequest):
     writes_always = False
 
     runs: Annotated[
-        tuple[str, ...], Option("Folders of runs, or `latest`.", Kind("RUN"), argument=True)
+        tuple[str, ...],
+        Option("Folders of runs, or `latest`; or the game.", RUN, argument=True),
     ] = ()
     game: Annotated[
         str | None, Option("Game; needed if the runs have several, or there is no run.", GAME)
@@ -311,7 +316,8 @@ class CrossplayRequest(StudyRequest):
         False
     )
     profiles: Annotated[
-        tuple[str, ...], Option("Add an equilibrium in JSON.", FILE, "profile")
+        tuple[str, ...],
+        Option("Add an equilibrium: a file in JSON, or RUN/CELL.", PROFILE, "profile"),
     ] = ()
     tolerance: Annotated[
         float, Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE)
@@ -338,10 +344,10 @@ UNIFORM = "uniform"
 # with few cards moves with periods from 5 on, and some of its transients last for 1e4. Hand by hand
 # 1e3 take seconds for each start.
 HORIZON, HORIZON_BY_HAND, SPACING = 10_000.0, 1000.0, 0.25
-MEMORY = 20  # hands
+REMEMBERED = 20  # hands
 RANDOM_STARTS = 3
 SAMPLES = 16
-_GAME_OF_FLOW = Option("Game, for example 'skp(pot=3.1)' or a file such as game.efg.", GAME)
+_GAME_OF_FLOW = _game("Game, for example 'skp(pot=3.1)' or a file such as game.efg.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,9 +388,14 @@ class SimulationRequest(FlowRequest):
             Choice(words=("ode", "hands")),
         ),
     ] = "ode"
-    memory: Annotated[
+    remember: Annotated[
         int | None,
-        Option("With --model hands: how many hands players remember.", NUMBER, default=f"{MEMORY}"),
+        Option(
+            "With --model hands: how many hands players remember.",
+            NUMBER,
+            default=f"{REMEMBERED}",
+            formerly="memory",
+        ),
     ] = None
     starts: Annotated[
         int | None,
@@ -399,19 +410,20 @@ class SimulationRequest(FlowRequest):
     profiles: Annotated[
         tuple[GivenProfile, ...],
         Option(
-            "Start at uniform behavior or at the profile in a file, - for standard input, but not "
-            "at frequencies of 0 and 1, which final and average profiles of a long simulation have "
-            "by rounding.",
-            ProfileFile(f"{UNIFORM}|FILE", (UNIFORM,)),
+            "Start at uniform behavior or at a profile: a file in JSON, - for standard input, or "
+            "RUN/CELL, but not at frequencies of 0 and 1, which final and average profiles of a "
+            "long simulation have by rounding.",
+            ReadProfile(f"{UNIFORM}|PROFILE", (UNIFORM,)),
             "start",
         ),
     ] = ()
-    time: Annotated[
+    duration: Annotated[
         float | None,
         Option(
-            "How far trajectories are followed.",
+            "How far trajectories are followed, in units of time of the flow.",
             POSITIVE,
             default=f"{HORIZON:.0f}, with --model hands {HORIZON_BY_HAND:.0f}",
+            formerly="time",
         ),
     ] = None
     every: Annotated[
@@ -452,7 +464,11 @@ class StabilityRequest(FlowRequest):
     game: Annotated[str, _GAME_OF_FLOW]
     profiles: Annotated[
         tuple[GivenProfile, ...],
-        Option("Also look at this profile, - for standard input.", ProfileFile(), "profile"),
+        Option(
+            "Also look at this profile: a file in JSON, - for standard input, or RUN/CELL.",
+            ReadProfile(),
+            "profile",
+        ),
     ] = ()
     rest_points: Annotated[
         int, Option("Search N random faces for rest points that are no equilibria.", NUMBER_OR_NONE)

@@ -81,8 +81,8 @@ class Bench:
             raise KeyboardInterrupt
         return trial
 
-    def build(self, spec: str) -> tuple[Game, BuiltFrame]:
-        """A game, and how it presents itself.
+    def build(self, spec: str, max_nodes: int = DEFAULT_MAX_NODES) -> tuple[Game, BuiltFrame]:
+        """A game of at most so many nodes, and how it presents itself.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Bench:
             If it cannot be built.
         """
         folder = Path(tempfile.mkdtemp(dir=self.scratch))
-        trial = self.attempt("build", game=spec, folder=str(folder), max_nodes=DEFAULT_MAX_NODES)
+        trial = self.attempt("build", game=spec, folder=str(folder), max_nodes=max_nodes)
         last = trial.last
         if not isinstance(last, BuiltFrame):
             raise BrokenPromiseError(f"{spec} cannot be built: {complaint(trial)}")

@@ -15,6 +15,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree import FloatArray
 from eqbench.model.tree_files import content_hash
 from eqbench.spec import parse_spec
@@ -36,7 +37,11 @@ ROUGH = 10
 
 
 def check_game(
-    spec: str, *, plugins: Sequence[str] = (), isolated: bool = False
+    spec: str,
+    *,
+    plugins: Sequence[str] = (),
+    isolated: bool = False,
+    max_nodes: int = DEFAULT_MAX_NODES,
 ) -> Iterator[Result]:
     """Results of the contract suite for a game.
 
@@ -45,15 +50,17 @@ def check_game(
     spec : of the game; choose small options, because the suite takes minutes on large games
     plugins : files that register it
     isolated : whether the game is built in a process of its own
+    max_nodes : how many it may have
     """
     with open_bench(plugins, isolated=isolated) as bench:
-        yield from keep(_PROMISES, _Subject(bench, spec))
+        yield from keep(_PROMISES, _Subject(bench, spec, max_nodes))
 
 
 @dataclass
 class _Subject:
     bench: Bench
     spec: str
+    max_nodes: int
     _cannot_be_built: bool = False
     _built: tuple[Game, BuiltFrame] | None = None
     _profiles: list[FloatArray] = field(default_factory=list)
@@ -71,7 +78,7 @@ class _Subject:
             raise NotApplicableError("there is no game")
         if self._built is None:
             try:
-                self._built = self.bench.build(self.spec)
+                self._built = self.bench.build(self.spec, self.max_nodes)
             except BrokenPromiseError:
                 self._cannot_be_built = True
                 raise

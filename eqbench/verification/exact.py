@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.display import Displayed
 from eqbench.errors import UsageError
 from eqbench.model.profile import (
     BehaviorProfile,
@@ -25,8 +26,8 @@ from eqbench.verification.sweep import Numbers, TreeSweep
 _SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Displayed):
     """What a profile is worth, in payoff units; floats, or Fractions from exact mode.
 
     Attributes
@@ -34,7 +35,7 @@ class Verification:
     payoffs : tuple of length N
         Expected payoff of each player.
     regrets : tuple of length N
-        Best-response gain of each player. Rounding below zero is not clipped.
+        Best-response gain of each player; floats that rounding brings below zero are 0.
     resolved : bool
         False for floats in a wide game (`GameTree.is_wide`), which say nothing of regrets:
         these are then only bounds from above, twice the largest payoff of the player.
@@ -43,6 +44,11 @@ class Verification:
     payoffs: tuple[float, ...] | tuple[Fraction, ...]
     regrets: tuple[float, ...] | tuple[Fraction, ...]
     resolved: bool = True
+
+    def __repr__(self) -> str:
+        payoffs, regrets = (", ".join(map(_short, row)) for row in (self.payoffs, self.regrets))
+        conv = _short(self.nash_conv)
+        return f"<Verification: payoffs ({payoffs}), regrets ({regrets}), nash_conv {conv}>"
 
     def rounded(self) -> Verification:
         """The same in floats; no regret is rounded to 0."""
@@ -66,6 +72,12 @@ class Verification:
     def exploitability(self) -> float | Fraction:
         """NashConv divided by the number of players."""
         return self.nash_conv / len(self.regrets)
+
+
+def _short(value: float | Fraction) -> str:
+    """A fraction as it is, if it is short; else six significant digits."""
+    text = str(value) if isinstance(value, Fraction) else ""
+    return text if 0 < len(text) <= 20 else f"{float(value):.6g}"
 
 
 @dataclass(frozen=True)

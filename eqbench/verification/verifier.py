@@ -17,6 +17,7 @@ from eqbench.verification.sweep import Numbers, TreeSweep
 
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
+ROUNDING = 1e-12  # of the largest payoff; regrets below zero by less are 0
 UNRESOLVED = "it cannot be measured: floats do not resolve its regrets, integers take too long"
 LONGEST_FRACTION = 40  # characters that a person still reads
 
@@ -86,6 +87,7 @@ class Verifier:
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
         self._sweep = TreeSweep(tree)
+        self._rounding = ROUNDING * tree.largest_payoff
 
     @cached_property
     def _rules(self) -> ExactRules:
@@ -93,6 +95,8 @@ class Verifier:
 
     def verify(self, profile: BehaviorProfile, allowance: Allowance | None = None) -> Verification:
         """Measured payoffs and regrets of a profile of this tree, in floats.
+
+        A regret that rounding has brought below zero is 0.
 
         In a wide game (`GameTree.is_wide`) they are measured in integers and then rounded, with
         frequencies as :func:`verify_exactly` reads them; where that is too much work, they are
@@ -122,10 +126,13 @@ class Verifier:
         payoffs, best = self._sweep.evaluate(
             Numbers(checked.probabilities, tree.chance_probability, tree.payoffs.table)
         )
-        gains = 2 * np.abs(tree.payoffs.table).max(axis=0) if tree.is_wide else best - payoffs
-        return Verification(
-            tuple(payoffs.tolist()), tuple(gains.tolist()), resolved=not tree.is_wide
-        )
+        if tree.is_wide:
+            most = 2 * np.abs(tree.payoffs.table).max(axis=0)
+            return Verification(tuple(payoffs.tolist()), tuple(most.tolist()), resolved=False)
+        # nobody's best response earns less; what is farther below zero would be a mistake of ours
+        gains = best - payoffs
+        gains[(gains < 0) & (gains > -self._rounding)] = 0.0
+        return Verification(tuple(payoffs.tolist()), tuple(gains.tolist()))
 
 
 def verify(tree: GameTree, profile: BehaviorProfile) -> Verification:

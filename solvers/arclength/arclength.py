@@ -43,7 +43,8 @@ class Arclength:
     followed along it, and all points with the game's own value are polished: these are the
     equilibria on this branch, not all equilibria of the game.
 
-    An iteration is an evaluation of the derivatives.
+    An iteration is an evaluation of the derivatives. Each polished point is claimed to be an
+    equilibrium.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ class Arclength:
         parts = f"the derivatives by {game.tree.n_actions:,} actions"
         refusal = memory_refusal(parts, bytes_needed(game), monitor.budget.memory_bytes)
         if refusal:
-            return Termination("failed", refusal)
+            return Termination("limit", refusal)
         return without_choice(game, monitor) or Search(self, game, monitor, rng).run()
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from eqbench.errors import UsageError
 from eqbench.model.profile import place_of
+from eqbench.text import short_number
 
 from ..search import importable
 
@@ -76,8 +77,8 @@ class CaseEnumeration:
         count = sizes.count(2)
         if count > self.limit:
             return (
-                f"case_enumeration would have to go through 3^{count} = {3**count:,} cases; "
-                f"limit={self.limit} allows {self.limit} information sets with two actions"
+                f"case_enumeration would have to go through 3^{count} = {short_number(3**count)} "
+                f"cases; limit={self.limit} allows {self.limit} information sets with two actions"
             )
         return True
 

@@ -13,7 +13,7 @@ from eqbench.errors import counted
 from eqbench.model.polytope import Point
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.solver import Candidate, Claim, Monitor, Termination
+from eqbench.solver import Candidate, Claim, Ending, Monitor, Termination
 
 from ..search import MOST_CANDIDATES, BudgetSpentError, check_budget, check_time, memory_refusal
 from .algebraic import rational
@@ -50,6 +50,7 @@ class Run:
 
     def finish(self) -> Termination:
         """Search, hand over what was found, and say how it ended."""
+        ended: Ending = "stopped"
         reason = "some equilibria are curved or lie in no field that was found"
         try:
             self.gaps = value_gaps(self.tree, self.check)
@@ -61,7 +62,7 @@ class Run:
                 check_budget(self.monitor)
                 self._visit(self.pending[-1][1]())
         except BudgetSpentError as error:
-            reason = str(error)
+            ended, reason = "limit", str(error)
         left = self.unresolved + sum(cases for cases, _ in self.pending)
         pieces = maximal(self.pieces)
         dimensions = Counter(piece.dimension for piece in pieces)
@@ -80,7 +81,11 @@ class Run:
         claim: Claim = "equilibrium" if left or len(points) > MOST_CANDIDATES else "complete list"
         for point in list(points.values())[:MOST_CANDIDATES]:
             self.monitor.candidate(self._profile(point), claim)
-        return self._termination(left, reason, pieces=len(pieces), points=len(points))
+        if not left:
+            ended, reason = "converged", f"found {counted(len(pieces), 'piece')}"
+        elif not points:
+            ended = "not_found"
+        return Termination(ended, self._detail(left, reason, points=len(points)))
 
     def _visit(self, node: Node | None) -> None:
         """Solve a node or branch on it, unless nothing satisfies its conditions."""
@@ -115,13 +120,11 @@ class Run:
             return BehaviorProfile.of_exact(self.tree, exact)
         return BehaviorProfile.of(self.tree, list(map(float, frequencies)))
 
-    def _termination(self, left: int, reason: str, *, pieces: int, points: int) -> Termination:
+    def _detail(self, left: int, reason: str, *, points: int) -> str:
         cases = counted(self.cases, "case")
-        detail = f"closed all {cases}; found {counted(pieces, 'piece')}"
-        if left:
-            detail = f"{reason}; {left:,} of {cases} stayed open"
+        detail = f"{reason}; {left:,} of {cases} stayed open"
+        if not left:
+            detail = f"closed all {cases}; {reason}"
         if points > MOST_CANDIDATES:
             detail += f"; handed over {MOST_CANDIDATES:,} of {points:,} points"
-        if not left:
-            return Termination("converged", detail)
-        return Termination("limit" if points else "not_found", detail)
+        return detail

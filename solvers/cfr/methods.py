@@ -91,6 +91,9 @@ class CFR(RegretMinimizer):
     Positive regrets up to 1e-12 times the payoff range count as zero, because otherwise
     rounding decides between actions that are equally good.
 
+    An iteration updates every player once. The average profile is handed over, and nothing is
+    claimed about its regret.
+
     Parameters
     ----------
     regrets : what happens to accumulated regrets
@@ -157,6 +160,7 @@ class ExternalSampling(RegretMinimizer):
     An iteration is one walk through the tree per player. A walk tries all actions of its
     player and draws one at chance nodes and at nodes of the others, so that the regrets seen
     on it are unbiased estimates of the counterfactual regrets. They add up as in plain CFR.
+    The average profile is handed over, and nothing is claimed about its regret.
 
     Differs from the paper in the average profile: this adds the whole realization plans of
     all players, which costs time linear in the number of sequences. The usual updates at

@@ -29,7 +29,8 @@ class FictitiousPlay:
 
     Between actions whose values differ by at most 1e-12 times the payoff range the first is
     taken, because otherwise rounding decides. With two players and constant sum the averages
-    converge to equilibria (Robinson 1951); in general they need not (Shapley 1964).
+    converge to equilibria (Robinson 1951); in general they need not (Shapley 1964). They are
+    handed over, and nothing is claimed about their regret.
 
     Parameters
     ----------

@@ -141,18 +141,6 @@ def _distribution(row: list[Any]) -> list[Any]:
     return row
 
 
-def strategy_counts(form: SequenceForm) -> list[int]:
-    """Number of strategies of each player in the reduced strategic form.
-
-    After a sequence, a player has a continuation for every combination of what can be done at
-    the information sets that may come next; what own moves exclude is not told apart.
-    """
-    after = [1] * form.n_sequences
-    for i in reversed(range(form.n_infosets)):
-        after[form.parent[i]] *= sum(after[form.block_start[i] : form.block_start[i + 1]])
-    return after[: form.n_players]
-
-
 def decisions_in_turn(form: SequenceForm) -> int:
     """Most decisions that a player may have one after another, at least 1.
 

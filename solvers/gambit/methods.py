@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from inspect import get_annotations, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from eqbench.errors import GameFormatError, SpecError
-from eqbench.model.gambit_text import exact_payoffs
+from eqbench.errors import GameFormatError, SpecError, counted
+from eqbench.model.facts import strategy_counts
+from eqbench.model.gambit_text import exact_sums
 from eqbench.solver import Availability, Termination, warm_up
+from eqbench.text import short_number
 
 from ..search import importable
-from .conversion import converted, decisions_in_turn, strategy_counts
+from .conversion import converted, decisions_in_turn
 from .run import Run
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ class GambitMethod:
     start : whether it is called with the game or with mixed strategies at equal weights
     many : whether it looks for more than one equilibrium
     exact : whether it computes with rationals, where this is no option
-    without : how a run ends that Gambit itself calls no success
+    claims : sentence on what is handed over, for the docstring
     """
 
     deterministic: ClassVar[bool] = True
@@ -77,14 +79,16 @@ class GambitMethod:
     start: ClassVar[Literal["game", "floats", "rationals"]] = "game"
     many: ClassVar[bool] = False
     exact: ClassVar[bool] = False
-    without: ClassVar[Literal["failed", "limit", "not_found"]] = "failed"
+    claims: ClassVar[str] = (
+        "Results are claimed to be equilibria, up to the regret that Gambit promises."
+    )
 
     def __init_subclass__(cls) -> None:
         """Describe the options of a method in its docstring, where all solvers have theirs."""
-        options = get_annotations(cls)
-        if options:
-            lines = [f"{name} : {OPTIONS[name][0]}" for name in options]
-            cls.__doc__ = "\n    ".join([f"{cls.__doc__}", "Parameters", "----------", *lines])
+        lines = [f"{name} : {OPTIONS[name][0]}" for name in get_annotations(cls)]
+        head = ["Parameters", "----------"] if lines else []
+        parts = [f"{cls.__doc__}".rstrip(), cls.claims, "", *head, *lines]
+        cls.__doc__ = "\n    ".join(parts)
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -100,8 +104,9 @@ class GambitMethod:
         """True, or why the players, the payoffs or the size of the strategic form do not fit."""
         name, tree = f"gambit_{type(self).__name__.lower()}", game.tree
         if self.two_players and tree.n_players != 2:
-            return f"{name} solves two-player games; this game has {tree.n_players}"
-        sums = {sum(row) for row in exact_payoffs(tree)} if self.constant_sum else ()
+            players = counted(tree.n_players, "player")
+            return f"{name} solves two-player games; this game has {players}"
+        sums = exact_sums(tree) if self.constant_sum else ()
         if len(sums) > 1:
             return (
                 f"{name} solves two-player constant-sum games; here the payoffs sum to "
@@ -116,9 +121,9 @@ class GambitMethod:
             return True
         return (
             "the method works on the strategic form, and that of this game has "
-            f"{' x '.join(map(_digits, counts))} = {_digits(contingencies)} contingencies; at most "
-            f"{MOST_STRATEGIES:,} strategies and {MOST_CONTINGENCIES:,} contingencies are tried "
-            "(gambit_logit_path works on the tree)"
+            f"{' x '.join(map(short_number, counts))} = {short_number(contingencies)} "
+            f"contingencies; at most {MOST_STRATEGIES:,} strategies and {MOST_CONTINGENCIES:,} "
+            "contingencies are tried (gambit_logit_path works on the tree)"
         )
 
     def prepare(self, game: Game) -> None:
@@ -139,7 +144,7 @@ class GambitMethod:
         words = str(getattr(getattr(result, "reason", None), "name", "")).lower().replace("_", " ")
         said = f" (Gambit: {words})" if words else ""
         if not result.success:
-            return Termination(self.without, f"Gambit reports no success{said}")
+            return Termination("stopped", f"Gambit reports no success{said}")
         if not run.found:
             return Termination("not_found", f"Gambit reports success without an equilibrium{said}")
         ending = "um" if run.found == 1 else "a"
@@ -183,11 +188,6 @@ class GambitMethod:
 
     def _leave(self, run: Run) -> None:
         """Hand over where a method stands that found nothing, if that is worth anything."""
-
-
-def _digits(count: int) -> str:
-    """A count in digits, or its order of magnitude where these would fill a line."""
-    return f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,6 @@ class Liap(GambitMethod):
     maxiter: int = 1000
 
     start = "floats"
-    without = "not_found"
 
     def _leave(self, run: Run) -> None:
         run.leave(run.last_event.profile)
@@ -307,7 +306,6 @@ class Simpdiv(GambitMethod):
     leash: int = 0
 
     start = "rationals"
-    without = "limit"
 
 
 @dataclass(frozen=True)
@@ -374,8 +372,8 @@ class LogitPath(GambitMethod):
     uniform play at lambda = 0. On trees these are of agents, whose action values are
     conditional on their information set. A point on the path is an approximation and is handed
     over as an iterate. The path is left before `end` where a snapshot has the target's regret.
-    Where rounding ends it early, Gambit returns the last point without a word; here that is
-    `failed`.
+    Where rounding ends it early, Gambit returns the last point without a word; here the reason
+    says so.
     An iteration is a point on the path.
     """
 
@@ -383,6 +381,8 @@ class LogitPath(GambitMethod):
     first_step: float = 0.03
     max_accel: float = 1.1
     use_strategic: bool = False
+
+    claims = ""
 
     def _call(self, run: Run) -> Termination:
         from pygambit.qre import logit_solve_lambda
@@ -394,5 +394,5 @@ class LogitPath(GambitMethod):
         if regret <= run.monitor.target:
             return Termination("converged", f"followed the path to {reached}")
         if last.lam < self.end * (1 - ARRIVED):
-            return Termination("failed", f"Gambit's path ends at {reached}, before {self.end:g}")
-        return Termination("limit", f"followed the path to {reached}")
+            return Termination("stopped", f"Gambit's path ends at {reached}, before {self.end:g}")
+        return Termination("stopped", f"followed the path to {reached}")

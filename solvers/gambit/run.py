@@ -7,10 +7,11 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from eqbench.errors import ProfileError
+from eqbench.model.facts import strategy_counts
 from eqbench.solver import Termination
 
 from ..search import BudgetSpentError, check_time
-from .conversion import converted, strategy_counts
+from .conversion import converted
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

@@ -34,6 +34,8 @@ class LCP:
     along profiles in which both best-respond to the mixture of the other's plan, with weight
     lambda, and the prior. At lambda = 1 it has arrived at an equilibrium.
 
+    What it arrives at is claimed to be an equilibrium.
+
     An iteration is a pivot on a dense tableau, with one row and one column for each sequence. The
     path can be exponentially long: in the traveler's dilemma it grows by 1.7 with each claim.
     Ties are broken lexicographically, so that degenerate games do not cycle. The last basis is
@@ -81,7 +83,7 @@ class LCP:
             monitor.budget.memory_bytes,
         )
         if refusal:
-            return Termination("failed", refusal)
+            return Termination("limit", refusal)
         status = RUNNING
         prior = first_profile(game.tree, self.start, rng)
         problem = Problem.of(form, RealizationPlan.of(form, prior).weights)

@@ -53,7 +53,8 @@ class Logit:
     Difference from Turocy: beliefs are made from logarithms of reaches, so that lambda is not
     bounded by the smallest float.
 
-    An iteration is a step along the branch.
+    An iteration is a step along the branch. Its end is handed over without a claim, the polished
+    one is claimed to be an equilibrium.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ class Logit:
             monitor.budget.memory_bytes,
         )
         if refusal:
-            return Termination("failed", refusal)
+            return Termination("limit", refusal)
         if solved := without_choice(game, monitor):
             return solved
         branch = Branch(game, rng if self.prior == "random" else None)
@@ -132,7 +133,7 @@ class Logit:
         if monitor.reached_target or (ended and not self.polish):
             return Termination("converged", where)
         if branch.stalled:
-            return Termination("failed", where)
+            return Termination("stopped", where)
         if ended:
             nothing = (
                 "no equilibrium was found near its end, for which a larger stop_lambda may help"

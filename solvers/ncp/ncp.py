@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eqbench.errors import SpecError, known_labels
+from eqbench.model.facts import constant_sum, payoff_sums
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.sequence_form import SequenceForm
@@ -16,7 +17,6 @@ from eqbench.solver import Availability, Candidate, Monitor, Termination
 
 from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
 from ..search import memory_refusal
-from ..sequence_lp import constant_sum, payoff_sums
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds
@@ -131,7 +131,7 @@ class NCP(ByProgram):
     the sum for one-shot games and with elimination for others, and for an optimum always
     elimination; Gurobi where it is installed and its license admits the program, else SCIP.
 
-    An iteration is a node of branch and bound.
+    An iteration is a node of branch and bound. The result is claimed to be an equilibrium.
 
     Parameters
     ----------
@@ -185,7 +185,8 @@ class MIP(ByProgram):
 
     The baseline of Ganzfried 2025, Table 1: a binary variable for each pure strategy says
     whether it has no probability or no regret (Sandholm, Gilpin and Conitzer 2005, there for
-    two players). Probabilities are multiplied as in `ncp`. An iteration is a node.
+    two players). Probabilities are multiplied as in `ncp`. An iteration is a node. The
+    result is claimed to be an equilibrium.
 
     Parameters
     ----------

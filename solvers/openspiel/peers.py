@@ -76,12 +76,18 @@ class Peer:
 
 @dataclass(frozen=True)
 class CFR(Peer):
-    """Counterfactual regret minimization in OpenSpiel's C++ code (`CFRSolver`)."""
+    """Counterfactual regret minimization in OpenSpiel's C++ code (`CFRSolver`).
+
+    An iteration updates every player once. The average profile is handed over, without a claim.
+    """
 
 
 @dataclass(frozen=True)
 class CFRPlus(Peer):
-    """CFR+ in OpenSpiel's C++ code (`CFRPlusSolver`)."""
+    """CFR+ in OpenSpiel's C++ code (`CFRPlusSolver`).
+
+    An iteration updates every player once. The average profile is handed over, without a claim.
+    """
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ class ExternalSampling(Peer):
     """Monte Carlo CFR with external sampling in OpenSpiel's C++ code.
 
     Its class is `ExternalSamplingMCCFRSolver`; an iteration walks once for every player.
+    The average profile is handed over, without a claim.
 
     Parameters
     ----------
@@ -112,6 +119,7 @@ class XFP(Peer):
     """Fictitious play in behavior strategies (Heinrich et al. 2015), in OpenSpiel's Python code.
 
     Its class is `XFPSolver`. All players move together, beginning with uniform frequencies.
+    An iteration is a step of all. The average profile is handed over, without a claim.
     """
 
     module = "open_spiel.python.algorithms.fictitious_play"

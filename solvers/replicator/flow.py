@@ -45,6 +45,7 @@ class ReplicatorFlow:
         # of each log-odds, those of the same information set
         self._row = np.repeat(np.arange(len(sizes)), sizes)
         self.statistics: dict[str, float] = {}
+        self.now = 0.0
         self.field = field_of(game.sequence_form, self.speed)
 
     def state_of(self, behavior: FloatArray) -> FloatArray:
@@ -117,9 +118,12 @@ class ReplicatorFlow:
         going = self.start(state, float(times[0]), tangent=tangent)
         # what is too large at the start goes nowhere
         asked = times[:1] if np.abs(state).max(initial=0.0) > LARGEST else times
-        rows, logs, ending = going.sample(
-            asked, lambda: interrupted() or going.work >= CEILING, least=1
-        )
+
+        def enough() -> bool:
+            self.now = going.now
+            return interrupted() or going.work >= CEILING
+
+        rows, logs, ending = going.sample(asked, enough, least=1)
         self.statistics[going.unit] = self.statistics.get(going.unit, 0) + going.work
         reached = len(rows)
         if ending == "interrupted" and going.work >= CEILING:

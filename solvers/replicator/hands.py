@@ -24,7 +24,7 @@ MEMORY_SPAN = 0.01
 HANDS_AT_ONCE, MOST_HANDS = 2048, 1e12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class HandByHand:
     """The flow as play would have it: nobody knows the others' frequencies.
 
@@ -47,6 +47,7 @@ class HandByHand:
     field: kernels.Field  # the game for kernels, with the speeds of the log-odds
     memory: int  # number of hands that are remembered
     hand_time: float | None = None  # time that a hand takes; None for 0.01 / memory
+    now = 0.0  # time that the latest play has reached
 
     def __post_init__(self) -> None:
         if self.memory % 1 or self.memory < 1:
@@ -98,10 +99,11 @@ class HandByHand:
                 # from 1 down, so that shares are taken from the last child on
                 draws = 1.0 - rng.random((min(HANDS_AT_ONCE, number - done), moves))
                 kernels.play(*played, draws, hand_time)
+                self.now += len(draws) * hand_time
             resolved = np.abs(table.state).max(initial=0.0) <= LARGEST  # which NaN is not
             return "" if resolved else f"log-odds are {TOO_LARGE}"
 
-        states, won = [state], [table.won.copy()]
+        self.now, states, won = float(times[0]), [state], [table.won.copy()]
         ending = go_on(0, 0.0) or go_on(int(self.memory), 0.0)
         for number in np.diff(hands.astype(np.int64)).tolist():
             ending = ending or go_on(number, hand_time)

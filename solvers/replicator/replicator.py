@@ -47,7 +47,7 @@ class Replicator:
     attracts (Hofbauer and Sigmund 1998). With two players and constant sum, log-odds are
     exponential weights in continuous time, so averages of realization plans over time t have a
     regret of order 1 / t. In all other cases nothing is promised. What is handed over are
-    averages, over the window and over all time, and the last state.
+    averages, over the window and over all time, and the last state, without a claim.
 
     An iteration is a unit of time. A trajectory ends where log-odds exceed 1e12, since their
     changes are lost in rounding further on.

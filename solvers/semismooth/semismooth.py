@@ -44,7 +44,8 @@ class Semismooth:
     equilibria that form a continuum make Newton's matrix singular; the line search is
     nonmonotone; at a kink the derivative is one of the C-subdifferential.
 
-    An iteration is a Newton step.
+    An iteration is a Newton step. Where steps end within rounding of a solution, it is claimed
+    to be an equilibrium.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class Semismooth:
         """Hand over the first equilibrium that is found, or all of them."""
         refusal = _refusal(game, monitor.budget.memory_bytes, "the solver more memory")
         if refusal:
-            return Termination("failed", refusal)
+            return Termination("limit", refusal)
         return without_choice(game, monitor) or _Search(self, game, monitor, rng).run()
 
 

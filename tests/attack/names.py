@@ -140,8 +140,8 @@ def _further(
     return chosen | {
         "verify --json": [*chosen[MISSPELT], "--json"],
         "info": ["info", file],
-        "draw": ["draw", file],
-        "export": ["export", "--game", file, "--to", again],
+        "draw": ["draw", file, "--out", "-"],
+        "export": ["export", file, again],
         "info of the export": ["info", again],
     }
 

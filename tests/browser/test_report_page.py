@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import shutil
 import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import pytest
-from report_pages import CLOSING, HOSTILE, page_run
+from report_pages import CLOSING, HOSTILE, page_run, write_trace
+from stored_runs import cell, identity, write_run
 
-from eqbench.report.html.document import Beside, Cell, Figure, Picture, Section, Table
+from eqbench.report.html.document import Cell, Picture, Section, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Column
@@ -73,6 +77,17 @@ class Watched:
         self.page.on("dialog", self._refuse)
         self.page.on("console", self._listen)
         self.page.goto(self.address)
+        self.page.set_default_timeout(60_000)  # of a slow machine
+
+    def draw(self, name: str) -> Any:
+        """The view of a chart, which is drawn when it comes into view."""
+        self.page.locator(f"#{name}").scroll_into_view_if_needed()
+        self.page.wait_for_selector(f"#{name} [data-drawn] svg")
+        return self.page.evaluate_handle(f"drawn.get({name!r}).view")
+
+    def signal(self, chart: str, name: str) -> Any:
+        """Value of a parameter of a chart."""
+        return self.page.evaluate(f"drawn.get({chart!r}).view.signal({name!r})")
 
     def _listen(self, message: Any) -> None:
         if message.type in ("error", "warning"):
@@ -116,7 +131,11 @@ def watched(browser: Any, page_file: Path) -> Iterator[Watched]:
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     file = folder / "report.html"
-    text = report_page([read_run(page_run(folder / "run"))], {}, summarize=True)
+    run = read_run(page_run(folder / "run"))
+    profile = {"behavior": {"P1": {"1:": {"check": 0.25, "bet": "3/4"}}}}
+    (folder / "run" / "profiles").mkdir(exist_ok=True)
+    (folder / "run" / f"{run.cells[0].equilibria[0].profile}").write_text(json.dumps(profile))
+    text = report_page([run], {}, summarize=True, place=folder)
     file.write_text(text, encoding="utf-8")
     return file
 
@@ -128,13 +147,105 @@ def test_page_does_not_scroll_sideways(watched: Watched, width: int) -> None:
     assert watched.page.evaluate("document.body.scrollWidth") == width
 
 
-def test_every_part_is_visible_and_hostile_names_do_not_run(watched: Watched) -> None:
+CHARTS = ("regret", "payoffs", "pairs", "memory", "times")
+
+
+def test_every_part_is_drawn_and_hostile_names_stay_names(watched: Watched) -> None:
     page = watched.page
-    assert page.locator("h2").count() == 9
-    assert all(box.bounding_box()["height"] > 60 for box in page.locator("svg").all())
+    assert page.locator("h2").count() == 7
+    page.select_option("#solvers select", "kuhn3")  # whose equilibria differ in payoffs
+    for name in CHARTS:
+        watched.draw(name)
+        assert page.locator(f"#{name} svg").last.bounding_box()["height"] > 60
     assert page.locator("img").count() == 0
-    assert HOSTILE in watched.column("results", "solver")
-    assert CLOSING in watched.column("results", "solver")
+    for name in (HOSTILE, CLOSING):
+        assert name in watched.column("results", "solver")
+        assert page.locator(".chip", has_text=name).count() == 1
+    assert page.locator("#memory svg text", has_text=HOSTILE).count() == 1
+
+
+def test_marks_tell_their_values(watched: Watched) -> None:
+    watched.draw("regret")
+    watched.page.locator("#regret path[aria-label*='cfr_plus']").last.hover(force=True)
+    tip = watched.page.locator("#tip")
+    tip.wait_for(state="visible")
+    shown = tip.inner_text()
+    assert "cfr_plus" in shown
+    assert "max regret" in shown
+    assert "seconds" in shown
+
+
+def test_legend_singles_out_and_hides_in_all_charts(watched: Watched) -> None:
+    page = watched.page
+    watched.draw("regret")
+    watched.draw("memory")
+    chip = page.locator(".chip", has_text="cfr_plus")
+    chip.focus()
+    page.keyboard.press("Enter")
+    page.mouse.move(0, 0)
+    page.wait_for_function("drawn.get('memory').view.signal('focus') === 'cfr_plus'")
+    assert watched.signal("regret", "focus") == "cfr_plus"
+    assert chip.get_attribute("aria-pressed") == "true"
+    assert page.locator("#results tr.on").count() == 3
+    chip.click(modifiers=["Shift"])
+    page.wait_for_function("drawn.get('regret').view.signal('hidden').length === 1")
+    assert watched.signal("memory", "hidden") == ["cfr_plus"]
+    assert page.locator("#results tr.gone").count() == 3
+    page.get_by_text("show all").click()
+    page.wait_for_function("drawn.get('regret').view.signal('hidden').length === 0")
+
+
+def test_rows_and_curves_are_linked(watched: Watched) -> None:
+    watched.draw("regret")
+    watched.page.locator("#results tbody tr").first.hover()
+    watched.page.wait_for_function("drawn.get('regret').view.signal('focus') === 'cfr_plus'")
+    assert watched.signal("regret", "cell") == 0
+
+
+def test_axes_and_measures_switch(watched: Watched) -> None:
+    page = watched.page
+    watched.draw("regret")
+    scale = "drawn.get('regret').view.scale('y').type"
+    assert page.evaluate(scale) == "log"
+    page.locator("#regret [data-log=y]").uncheck()
+    page.wait_for_function(f"{scale} === 'linear'")
+    page.select_option("#regret [data-switch=axis]", "work")
+    page.wait_for_function("drawn.get('regret').view.signal('axis') === 'work'")
+    assert page.locator("#regret svg text", has_text="iterations").count() == 1
+
+
+def test_address_keeps_the_state(watched: Watched, browser: Any) -> None:
+    page = watched.page
+    watched.draw("regret")
+    page.locator(".chip", has_text="cfr_plus").click()
+    page.select_option("#regret [data-switch=metric]", "nash_conv")
+    page.locator("#results th", has_text="time").locator("button").click()
+    page.fill("#results input[type=search]", "kuhn2")
+    page.select_option("#solvers select", "kuhn3")
+    address = page.evaluate("location.href")
+    again = browser.new_page()
+    again.goto(address)
+    again.wait_for_selector("#regret [data-drawn] svg", timeout=60_000)
+    assert again.evaluate("drawn.get('regret').view.signal('focus')") == "cfr_plus"
+    assert again.evaluate("drawn.get('regret').view.signal('metric')") == "nash_conv"
+    assert again.evaluate("drawn.get('regret').view.signal('game')") == "kuhn3"
+    assert again.locator("#results th", has_text="time").get_attribute("aria-sort") == "ascending"
+    assert again.input_value("#results input[type=search]") == "kuhn2"
+    again.close()
+
+
+def test_row_opens_to_candidates_strategies_and_files(watched: Watched) -> None:
+    page = watched.page
+    page.locator("#results tbody tr").first.click()
+    details = page.locator("#results tr.details")
+    assert "payoffs" in details.inner_text()
+    assert (
+        details.locator("a", has_text="profile").get_attribute("href").startswith("run/profiles/")
+    )
+    details.locator("summary").click()
+    assert "check 0.25, bet 0.75" in details.inner_text()
+    page.locator("#results tbody tr").first.click()
+    assert details.count() == 0
 
 
 def test_column_sorts_by_value_and_what_is_missing_stands_last(watched: Watched) -> None:
@@ -188,33 +299,54 @@ def test_table_is_saved_with_full_precision(watched: Watched) -> None:
     assert rows[3]["max regret"] == ""
 
 
-def test_figure_is_saved_as_svg_and_as_png(watched: Watched) -> None:
-    name, content = watched.saved("ecdf", "svg")
+def test_chart_is_saved_as_svg_png_and_csv(watched: Watched) -> None:
+    watched.draw("regret")
+    name, content = watched.saved("regret", "svg")
     root = ET.fromstring(content)
-    assert name == "ecdf.svg"
+    assert name == "regret.svg"
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    assert float(root.attrib["height"]) > 300
-    name, content = watched.saved("ecdf", "png")
-    assert name == "ecdf.png"
-    assert content.startswith(b"\x89PNG")
+    assert "cfr_plus" in "".join(root.itertext())  # the legend
+    name, content = watched.saved("regret", "png")
+    assert name == "regret.png"
     width, _ = struct.unpack(">II", content[16:24])
-    assert width == 2 * float(root.attrib["width"])
+    assert content.startswith(b"\x89PNG")
+    assert width > 2 * float(root.attrib["width"]) - 4
+    name, content = watched.saved("regret", "csv")
+    rows = list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+    assert (rows[0]["solver"], rows[0]["max_regret"]) == ("cfr_plus", "0.5")
 
 
-def test_legend_shows_one_solver_in_all_figures(watched: Watched) -> None:
+def test_columns_can_be_left_out(watched: Watched) -> None:
     page = watched.page
-    entry = page.locator("#ecdf .key").nth(1)
-    key = entry.get_attribute("data-key")
-    entry.focus()
-    page.keyboard.press("Enter")
-    assert entry.get_attribute("aria-pressed") == "true"
-    parts = page.locator("[data-key].on")
-    assert {part.get_attribute("data-key") for part in parts.all()} == {key}
-    cards = page.locator("figure:has([data-key].on)").count()
-    assert cards > 4
-    page.keyboard.press("Escape")
-    assert page.locator(".on").count() == 0
-    assert entry.get_attribute("aria-pressed") == "false"
+    page.locator("#results .columns summary").click()
+    page.locator("#results .columns label", has_text="NashConv").uncheck()
+    assert not page.locator("#results th", has_text="NashConv").is_visible()
+
+
+def test_page_of_many_cells_is_small(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    rows = {
+        "behavior": {
+            f"P{p}": {f"{k}:K": {"bet": 0.12, "pass": 0.88} for k in range(40)} for p in range(3)
+        }
+    }
+    (path / "profiles").mkdir(parents=True)
+    (path / "profiles/p.json").write_text(json.dumps(rows))
+    place = {f"b{k}": k / 7 for k in range(8)}
+    known = identity("szafron:c11=0", parameters=place, off_path=dict.fromkeys(place, 1 / 3))
+    times, regrets = np.geomspace(1e-3, 10, 64), np.geomspace(1, 1e-9, 64)
+    cells = []
+    for k in range(75):
+        record = cell(f"{k:02}", solver=f"a_solver_with_a_name_{k % 15}", seed=k // 15)
+        (item,) = record.equilibria
+        found = [
+            replace(item, payoffs=[n / 7, -n / 7], identity=known, profile="profiles/p.json")
+            for n in range(20)
+        ]
+        curve = np.stack([regrets / (k + 1), regrets], axis=1)
+        cells.append(write_trace(path, replace(record, equilibria=found), times, curve))
+    text = report_page([read_run(write_run(path, *cells))], {})
+    assert len(text.encode()) < 2_000_000
 
 
 def test_pictures_of_other_programs_may_stand_on_a_page(browser: Any, tmp_path: Path) -> None:
@@ -223,8 +355,7 @@ def test_pictures_of_other_programs_may_stand_on_a_page(browser: Any, tmp_path: 
         '<rect width="40" height="20" style="fill: #00ff00"/></svg>'
     )
     picture = Picture("theirs", drawing.encode(), "image/svg+xml", "a box", "How to read it.")
-    ours = Figure("ours", drawing.replace("style=", "data-was="), "How to read it.")
-    opened = opened_with(browser, tmp_path, Beside((picture, ours)))
+    opened = opened_with(browser, tmp_path, picture)
     color = opened.page.evaluate(
         """async () => {
             const image = document.querySelector("img");

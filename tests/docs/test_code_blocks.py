@@ -24,7 +24,10 @@ def _has_python_to_run(page: Path) -> bool:
 
 # The examples of the README are run in tests/integration/test_readme.py.
 WITH_PYTHON = [page for page in PAGES if page.name != "README.md" and _has_python_to_run(page)]
-PEERS = {"openspiel.md": "pyspiel", "gambit.md": "pygambit"}
+PEERS = {
+    **dict.fromkeys(("openspiel.md", "from_openspiel.md"), "pyspiel"),
+    **dict.fromkeys(("gambit.md", "from_gambit.md"), "pygambit"),
+}
 
 
 def _name(page: Path) -> str:
@@ -58,9 +61,9 @@ def test_tutorial_comes_out_as_printed(page: Path, tmp_path: Path) -> None:
         ("eqbench run --game 'kuhn(player=3)' --solver cfr", "unknown option 'player'"),
         ("eqbench run --game kuhn3 --solver cfr,cfr_pls", "cfr_pls"),
         ("eqbench run --game kuhn3 --solver 'ncp(exact=maybe)'", "exact=maybe"),
-        ("eqbench trace --game skp --derivative none", "'none' is not one of"),
+        ("eqbench trace skp --derivative none", "'none' is no choice here"),
         ("eqbench draw kuhn --out", "requires an argument"),
-        ("eqbench show latest", "Missing argument 'CELL'"),
+        ("eqbench show", "Missing argument 'RUN'"),
         ("eqbench check sovler cfr", "No such command"),
         ("eqbench info 'kuhn(cart=3)'", "cart"),
         ("eqbench check solver 'cfr(player=3)'", "player"),

@@ -48,7 +48,7 @@ def unlisted(html: Path) -> list[str]:
     marks = {
         "games": [f">{entry.name}</span>" for entry in registry.games() if entry.builtin],
         "solvers": [f">{entry.name}</span>" for entry in registry.solvers() if entry.builtin],
-        "command_line": [f'id="eqbench-{name}"' for name in app.list_commands(context)],
+        "command_line": [f"commands/{name}.html" for name in app.list_commands(context)],
     }
     texts = {page: (html / f"reference/{page}.html").read_text(encoding="utf-8") for page in marks}
     return [mark for page in marks for mark in marks[page] if mark not in texts[page]]

@@ -11,7 +11,6 @@ from command import eqbench_here as eqbench
 
 from eqbench import load_game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_to_json
 
 FLOODS = ("--solver", "floods(cals=3)", "--plugin", str(PLUGINS / "faults.py"))
 
@@ -96,7 +95,7 @@ def test_verify_refuses_a_profile(tmp_path: Path, text: str, words: tuple[str, .
 def uniform_except(row: dict[str, float]) -> str:
     """Uniform play of kuhn2 but for P1's first decision with card 1."""
     tree = load_game("kuhn2").tree
-    document = profile_to_json(tree, BehaviorProfile.uniform(tree))
+    document = BehaviorProfile.uniform(tree).to_json()
     document["behavior"]["P1"]["1:"] = row
     return json.dumps(document)
 

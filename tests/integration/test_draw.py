@@ -30,19 +30,21 @@ def words(picture: str) -> list[str]:
     return [element.text or "" for element in found]
 
 
-def test_picture_goes_to_standard_output_or_to_a_file(tmp_path: Path) -> None:
+def test_picture_is_a_file_and_goes_to_standard_output_only_if_asked(tmp_path: Path) -> None:
     done = eqbench("draw", "matching_pennies", cwd=tmp_path)
-    assert done.code == 0, done.err
-    assert words(done.out)[0] == "matrix(name=matching_pennies)"
-    again = eqbench("draw", "matching_pennies", "--out", "mp.svg", cwd=tmp_path)
-    assert (again.code, again.out) == (0, "")
-    assert (tmp_path / "mp.svg").read_text() == done.out
+    assert (done.code, done.out, done.err) == (0, "", "wrote matching_pennies.svg\n")
+    picture = (tmp_path / "matching_pennies.svg").read_text()
+    assert words(picture)[0] == "matrix(name=matching_pennies)"
+    assert eqbench("draw", "matching_pennies", "--out", "-", cwd=tmp_path).out == picture
+    again = eqbench("draw", "--game", "matching_pennies", "--out", "mp.svg", "-q", cwd=tmp_path)
+    assert (again.code, again.out, again.err) == (0, "", "")
+    assert (tmp_path / "mp.svg").read_text() == picture
 
 
 def test_game_of_a_plugin_is_drawn_with_a_profile_from_standard_input(tmp_path: Path) -> None:
     (tmp_path / "coin.py").write_text(PLUGIN, encoding="utf-8")
     profile = json.dumps({"behavior": {"Zoë": {"which?": {"heads": "1/4", "tails": "3/4"}}}})
-    call = ("draw", "coin", "--plugin", "coin.py", "--profile", "-")
+    call = ("draw", "coin", "--plugin", "coin.py", "--profile", "-", "--out", "-")
     done = eqbench(*call, cwd=tmp_path, stdin=profile)
     assert done.code == 0, done.err
     assert {"Zoë", "heads 1/4", "Expected payoffs: Zoë 1/4."} <= set(words(done.out))

@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with Kuhn poker under an odd name."""
     path = tmp_path_factory.mktemp("games")
     (path / "sub dir (x)").mkdir()
-    done = eqbench("export", "--game", "kuhn2", "--to", ODD, "--json", cwd=path)
+    done = eqbench("export", "--game", "kuhn2", "--out", ODD, "--json", cwd=path)
     assert done.json == {
         "schema": "eqbench.export/1",
         "game": "kuhn(players=2,cards=3,pot=2,reduce=none,raises=0)",
@@ -37,7 +37,7 @@ def test_home_folder_is_found_without_the_shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    done = eqbench("export", "--game", "jordan", "--to", "~/x.nfg", "--json", cwd=tmp_path)
+    done = eqbench("export", "--game", "jordan", "--out", "~/x.nfg", "--json", cwd=tmp_path)
     assert done.json["file"] == str(tmp_path / "x.nfg")
     assert [path.name for path in tmp_path.iterdir()] == ["x.nfg"]
 
@@ -46,7 +46,7 @@ def test_no_hard_links_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Some file systems have none."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delattr(os, "link")
-    app.main(["export", "--game", "jordan", "--to", "x.nfg"], standalone_mode=False)
+    app.main(["export", "--game", "jordan", "--out", "x.nfg"], standalone_mode=False)
     assert (tmp_path / "x.nfg").read_text().startswith("NFG 1")
 
 
@@ -61,7 +61,7 @@ def test_file_that_appears_meanwhile_is_kept(
 
     monkeypatch.setattr("eqbench.model.gambit_text.nfg_lines", lines)
     with pytest.raises(UsageError, match=r"x\.nfg exists"):
-        app.main(["export", "--game", "jordan", "--to", str(path)], standalone_mode=False)
+        app.main(["export", "--game", "jordan", "--out", str(path)], standalone_mode=False)
     assert path.read_text() == "of somebody else"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -89,19 +89,19 @@ def test_info_and_draw_take_a_path(folder: Path) -> None:
     facts = eqbench("info", ODD, "--json", cwd=folder).json
     assert (facts["kind"], facts["spec"], facts["sizes"]["nodes"]) == ("game", ODD, 55)
     assert facts["equilibria"][0]["name"] == "kuhn2"
-    assert eqbench("draw", ODD, cwd=folder).out.startswith("<svg")
+    assert eqbench("draw", ODD, "--out", "-", cwd=folder).out.startswith("<svg")
 
 
 def test_files_are_converted_and_replaced_only_by_force(tmp_path: Path) -> None:
-    assert eqbench("export", "--game", "jordan", "--to", "a.nfg", cwd=tmp_path).code == 0
-    assert eqbench("export", "--game", "a.nfg", "--to", "a.efg", cwd=tmp_path).code == 0
+    assert eqbench("export", "--game", "jordan", "--out", "a.nfg", cwd=tmp_path).code == 0
+    assert eqbench("export", "--game", "a.nfg", "--out", "a.efg", cwd=tmp_path).code == 0
     before = (tmp_path / "a.efg").read_text()
-    refused = eqbench("export", "--game", "kuhn2", "--to", "a.efg", cwd=tmp_path)
+    refused = eqbench("export", "--game", "kuhn2", "--out", "a.efg", cwd=tmp_path)
     assert (refused.code, refused.out) == (2, "")
     assert "a.efg exists" in refused.err
     assert "--force" in refused.err
     assert (tmp_path / "a.efg").read_text() == before
-    done = eqbench("export", "--game", "kuhn2", "--to", "a.efg", "--force", cwd=tmp_path)
+    done = eqbench("export", "--game", "kuhn2", "--out", "a.efg", "--force", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
     assert "55 nodes" in done.err
     assert (tmp_path / "a.efg").read_text() != before
@@ -120,7 +120,9 @@ def test_files_are_converted_and_replaced_only_by_force(tmp_path: Path) -> None:
     ],
 )
 def test_export_refuses(tmp_path: Path, game: str, target: str, words: tuple[str, ...]) -> None:
-    done = eqbench(*("export", "--game", game, "--to", target, "--max-nodes", "1000"), cwd=tmp_path)
+    done = eqbench(
+        *("export", "--game", game, "--out", target, "--max-nodes", "1000"), cwd=tmp_path
+    )
     assert (done.code, done.out) == (2, "")
     assert "Traceback" not in done.err
     for word in words:

@@ -129,7 +129,7 @@ def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), ("Missing option '--game'",)),
+        ((), ("Missing argument 'GAME'",)),
         (("--game", "kuhn7"), ("'kuhn7'", "did you mean")),
         (("--game", "kuhn2,kuhn3"), ("give one game",)),
         (("--game", "kuhn2", "--of", "P3"), ("--of P3", "no such player or action")),

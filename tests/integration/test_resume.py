@@ -143,7 +143,7 @@ def test_failures_are_run_again_and_results_only_when_asked_for(tmp_path: Path) 
         eqbench("run", "--resume", run, *arguments, cwd=tmp_path)
         return sorted(json.loads(line)["solver"] for line in lines(run)[before:])
 
-    assert run_again("--retry", "limit") == ["raises", "says_converged"]
+    assert run_again("--retry", "stopped") == ["raises", "says_converged"]
     assert run_again("--retry", "timeout,memory") == ["raises"]
 
 
@@ -232,7 +232,7 @@ def test_options_that_are_given_again_add_what_is_missing(run: Path, tmp_path: P
 def test_dry_run_writes_nothing(tmp_path: Path) -> None:
     ended = eqbench("run", *REQUEST, "--dry-run", "-j", "2", cwd=tmp_path)
     assert ended.code == 0
-    assert f"{CELLS} cells, {CELLS} to run, 2 at a time: at most 11 s" in ended.out
+    assert f"{CELLS} cells, {CELLS} to run, 2 at a time: up to 12 s, set-up included" in ended.out
     assert list(tmp_path.iterdir()) == []
 
 

@@ -21,7 +21,7 @@ def test_extension_of_a_study_is_kept_by_the_next_resume(tmp_path: Path) -> None
 
 
 def test_damaged_record_is_named_and_only_its_part_is_done_again(tmp_path: Path) -> None:
-    options = ("--game", "matching_pennies", "--time", "20", "--starts", "3", "--out", "s")
+    options = ("--game", "matching_pennies", "--duration", "20", "--starts", "3", "--out", "s")
     assert eqbench_here("simulate", *options, "-q", cwd=tmp_path).code == 0
     records = tmp_path / "s" / "records.jsonl"
     lines = records.read_text().splitlines()

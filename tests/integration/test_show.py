@@ -106,6 +106,18 @@ def test_json_has_the_cell_its_candidate_and_every_information_set(place: Path) 
     assert shown(place, "kuhn2/cfr_plus")["szafron"] is None
 
 
+def test_candidates_of_a_cell_are_listed_with_what_they_are(place: Path) -> None:
+    listed = shown(place, "kuhn3/cfr_plus", "--candidates")
+    assert listed["schema"] == "eqbench.candidates/1"
+    stored = [json.loads(line) for line in (place / "run/runs.jsonl").read_text().splitlines()]
+    found = stored[0]["equilibria"]
+    assert listed["candidates"] == [{"rank": k} | item for k, item in enumerate(found)]
+    text = eqbench("show", "run", "kuhn3/cfr_plus", "--candidates", cwd=place).out
+    lines = text.splitlines()
+    assert lines[0] == "kuhn3/cfr_plus: 2 candidates"
+    assert [line.split()[0] for line in lines[1:4]] == ["rank", "0", "1"]
+
+
 def test_rank_chooses_the_candidate(place: Path) -> None:
     best, second = (shown(place, "kuhn2/mccfr/0", "--rank", rank) for rank in "01")
     assert (best["rank"], second["rank"]) == (0, 1)

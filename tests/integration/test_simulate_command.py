@@ -26,7 +26,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cwd = tmp_path_factory.mktemp("place")
     done = eqbench_here(
         *("simulate", "--game", "skp", "--at", "2.5", "--at", "3.75", "--starts", "2"),
-        *("--time", "300", "--out", "skp", "--json"),
+        *("--duration", "300", "--out", "skp", "--json"),
         cwd=cwd,
     )
     assert done.code == 0, done.err
@@ -84,7 +84,7 @@ def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) ->
     file = f"skp/{document['runs'][0]['profiles']['start']['profile']}"
     done = eqbench_here(
         *("simulate", "--game", "skp(pot=2.5)", "--start", file, "--start", "uniform"),
-        *("--start", "-", "--time", "20", "--out", "again", "--json"),
+        *("--start", "-", "--duration", "20", "--out", "again", "--json"),
         cwd=place,
         stdin=(place / file).read_text(),
     )
@@ -113,8 +113,8 @@ def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) ->
 
 def test_hand_by_hand_play_is_simulated(tmp_path: Path) -> None:
     done = eqbench_here(
-        *("simulate", "--game", "skp(pot=2.5)", "--model", "hands", "--memory", "10"),
-        *("--starts", "1", "--time", "20"),
+        *("simulate", "--game", "skp(pot=2.5)", "--model", "hands", "--remember", "10"),
+        *("--starts", "1", "--duration", "20"),
         cwd=tmp_path,
     )
     assert done.code == 0, done.err
@@ -124,14 +124,16 @@ def test_hand_by_hand_play_is_simulated(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", ["kuhn2", "rock_paper_scissors", "shapley"])
 def test_other_games_are_simulated(tmp_path: Path, game: str) -> None:
-    done = eqbench_here("simulate", "--game", game, "--starts", "1", "--time", "200", cwd=tmp_path)
+    done = eqbench_here(
+        "simulate", "--game", game, "--starts", "1", "--duration", "200", cwd=tmp_path
+    )
     assert done.code == 0, done.err
     assert "Profits per unit of time" in done.out
 
 
 def test_figures_are_drawn_of_the_pairs_that_were_asked_for(tmp_path: Path) -> None:
     done = eqbench_here(
-        *("simulate", "--game", "skp(pot=2.5)", "--starts", "1", "--time", "200"),
+        *("simulate", "--game", "skp(pot=2.5)", "--starts", "1", "--duration", "200"),
         *("--figures", "--pair", "b3,d2", "--out", "out"),
         cwd=tmp_path,
     )
@@ -145,7 +147,7 @@ def _interrupted(folder: Path, solver: str, times: int) -> tuple[int, str, str]:
     """Code and output of a simulation that got so many signals while it followed a trajectory."""
     command = [
         *(sys.executable, "-m", "eqbench", "simulate", "--game", "kuhn2", "--json"),
-        *("--plugin", str(DRIFTING), "--solver", solver, "--time", "20", "--out", "out"),
+        *("--plugin", str(DRIFTING), "--solver", solver, "--duration", "20", "--out", "out"),
     ]
     pipe, said = subprocess.PIPE, ""
     with subprocess.Popen(command, cwd=folder, text=True, stdout=pipe, stderr=pipe) as process:
@@ -181,7 +183,7 @@ def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--game", "kuhn2", "--memory", "5"), "--model hands"),
+        (("--game", "kuhn2", "--remember", "5"), "--model hands"),
         (("--game", "kuhn2", "--pair", "a,b"), "--figures"),
         (("--game", "kuhn2", "--pair", "a"), "is no pair"),
         (("--game", "skp", "--figures", "--pair", "b3,d9"), "'d9' is no frequency"),
@@ -190,7 +192,7 @@ def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) ->
         (("--game", "kuhn2", "--start", "words.txt"), "words.txt: not valid JSON"),
         (("--game", "kuhn2", "--start", "-"), "standard input: not valid JSON"),
         (("--game", "kuhn2", "--out", "."), "is not empty"),
-        (("--game", "kuhn2", "--time", "0"), "positive"),
+        (("--game", "kuhn2", "--duration", "0"), "positive"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_advice(

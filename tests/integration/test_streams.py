@@ -54,7 +54,7 @@ def stored(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["terminal", "html"])
 def test_narrow_encoding_gets_something_that_can_be_read(stored: Path, form: str) -> None:
-    done = shell(f"eqbench report r --format {form}", stored, PYTHONIOENCODING="latin-1")
+    done = shell(f"eqbench report r --format {form} --out -", stored, PYTHONIOENCODING="latin-1")
     assert done.returncode == 0
     text = done.stdout.decode("latin-1")
     assert {char for char in text if not char.isprintable()} <= {"\n", "\u00a0"}
@@ -64,7 +64,7 @@ def test_narrow_encoding_gets_something_that_can_be_read(stored: Path, form: str
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        ("eqbench report r --format html >&- <&-", 0, b""),
+        ("eqbench report r --format html --out - >&- <&-", 0, b""),
         ("eqbench report r > /dev/full", 1, b"No space left"),
         ("eqbench verify --game kuhn2 --profile - <&-", 2, b"standard input"),
     ],

@@ -182,7 +182,7 @@ def test_logit_path_ends_early_on_three_player_kuhn_poker(game: str) -> None:
     """
     pytest.importorskip("pygambit")
     result = run("gambit_logit_path", game)
-    assert result.termination.reason == "failed"
+    assert result.termination.reason == "stopped"
     assert "before 1e+06" in result.termination.detail
     (candidate,) = result.candidates
     assert candidate.claim == "iterate"

@@ -81,7 +81,8 @@ def test_types_and_license_are_shipped(shipped: set[str]):
 
 
 def test_templates_of_pages_are_shipped(shipped: set[str]):
-    folder = "eqbench/report/html/templates"
-    files = {f"{folder}/{path.name}" for path in (ROOT / folder).iterdir()}
-    assert len(files) == 3
-    assert files - shipped == set()
+    folders = {"eqbench/report/html/templates": 3, "eqbench/report/charts": 8}
+    for folder, count in folders.items():
+        files = {f"{folder}/{path.name}" for path in (ROOT / folder).glob("*.[!p]*")}
+        assert len(files) == count
+        assert files - shipped == set()

@@ -16,9 +16,9 @@ from command import Ended
 from eqbench import cli
 from eqbench.cli import main
 from eqbench.cli.commands import app
-from eqbench.cli.options import type_of
+from eqbench.cli.options import KindType
 from eqbench.errors import UsageError
-from eqbench.requests import Number
+from eqbench.requests import Integer, Number
 from eqbench.spec import MOST_CHARACTERS, parse_spec
 
 TWENTY = "1" + "0" * 20
@@ -57,16 +57,18 @@ def options(command: click.Command, *names: str) -> list[tuple[tuple[str, ...], 
 NUMBERS = [
     pytest.param(parameter.type, id=f"{' '.join(names)} {parameter.name}")
     for names, parameter in options(app)
-    if isinstance(parameter.type, click.types.IntParamType | click.types.FloatParamType)
+    if isinstance(getattr(parameter.type, "kind", None), Integer)
 ]
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-def test_every_number_of_every_command_has_two_bounds(kind: Any) -> None:
-    assert isinstance(kind, click.IntRange)
-    assert kind.min is not None
-    assert kind.max is not None
-    assert kind.max < 2**63
+def test_every_integer_of_every_command_fits_64_bits(kind: KindType) -> None:
+    assert 0 <= kind.kind.least < kind.kind.most < 2**63
+
+
+def test_every_value_of_every_command_is_of_a_kind_of_ours() -> None:
+    own = (KindType, click.types.BoolParamType)
+    assert [names for names, parameter in options(app) if not isinstance(parameter.type, own)] == []
 
 
 RUN = ("run", "--game", "kuhn2", "--solver", "cfr_plus")
@@ -141,8 +143,8 @@ def test_spec_is_as_long_as_it_may_be_and_no_longer() -> None:
 @pytest.mark.parametrize("text", ["nan", "inf", "-1", "11", "1e400", ""])
 def test_number_outside_its_bounds_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
-        type_of(Number(most=10)).convert(text, None, None)
-    assert type_of(Number(most=10)).convert("10", None, None) == 10
+        KindType(Number(most=10)).convert(text, None, None)
+    assert KindType(Number(most=10)).convert("10", None, None) == 10
 
 
 def fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:

@@ -12,7 +12,6 @@ from crossplay_cases import kuhn2_member, nothing_left_out
 
 import eqbench
 from eqbench.errors import UsageError
-from eqbench.model.profile_json import profile_to_json
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.studies.crossplay.study import (
@@ -28,7 +27,7 @@ TOLERANCE = 1e-6
 def run_of(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> StoredRun:
     """A run of kuhn2: per solver the claims and regrets of the candidates of its only cell."""
     game = eqbench.load_game("kuhn2")
-    profile = profile_to_json(game.tree, kuhn2_member(Fraction(1, 4)))
+    profile = kuhn2_member(Fraction(1, 4)).on(game.tree).to_json()
     (folder / "equilibrium.json").write_text(json.dumps(profile))
     records = [
         CellRecord(

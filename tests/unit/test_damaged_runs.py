@@ -21,7 +21,8 @@ def run(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("form", ["terminal", "md", "tex", "html"])
 def test_report_has_the_note_once_and_nothing_on_standard_error(run: str, form: str) -> None:
-    done = CliRunner().invoke(app, ["report", run, "--format", form])
+    page = ("--out", "-") if form == "html" else ()
+    done = CliRunner().invoke(app, ["report", run, "--format", form, *page])
     assert done.exit_code == 0
     assert done.stdout.count(NOTE) == 1
     assert NOTE not in done.stderr

@@ -1,4 +1,4 @@
-"""The matrix of solvers and equilibria counts cells, and stands only where it says more."""
+"""The table of equilibria says who found which, and stands only where it says more."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from stored_runs import cell, identified, identity, without_figures, write_run
 
+from eqbench.report.equilibria import MOST_CLUSTERS
 from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.rows import Report, Table
 from eqbench.store.schema import CellRecord
@@ -34,10 +35,6 @@ def matrix(report: Report) -> Table:
     return table
 
 
-def rows(table: Table) -> list[list[Any]]:
-    return [[row.values[column.title] for column in table.columns] for row in table.rows]
-
-
 @pytest.fixture
 def seeds() -> list[CellRecord]:
     """Three solvers on one game; the first two with three seeds."""
@@ -58,50 +55,55 @@ def seeds() -> list[CellRecord]:
     ]
 
 
-def test_entries_count_the_cells_that_found_an_equilibrium(
+def test_rows_say_by_whom_an_equilibrium_was_found_and_how_often(
     seeds: list[CellRecord], tmp_path: Path
 ) -> None:
     table = matrix(report(tmp_path / "run", *seeds))
-    titles = [column.title for column in table.columns]
-    assert titles == ["solver", C0, HALF, "cluster:2", "cluster:10", "near", "none", "cells"]
-    assert rows(table) == [
-        ["a", 2, 1, 1, 0, 0, 0, 3],
+    assert [(row.label, row.values["solvers"], row.values["found by"]) for row in table.rows] == [
+        (C0, 1, ["a 2/3"]),
+        (HALF, 1, ["a 1/3"]),
+        ("cluster:2", 1, ["a 1/3"]),
+        ("cluster:10", 1, ["b 1/3"]),
         # near only where no profile of the cell is on the path of any equilibrium
-        ["b", 0, 0, 0, 1, 1, 1, 3],
-        ["c", None, None, None, None, None, None, 1],
+        (f"≈ {C0}", 1, ["b 1/3"]),
     ]
+    assert table.rows[0].values["family"] == "β 0.013…0.228"
+    assert table.notes == ("not identified: b (seed 2)",)
 
 
-def test_payoffs_of_a_cluster_are_those_of_its_best_member(tmp_path: Path) -> None:
+def test_figures_are_those_of_the_best_and_payoffs_of_all(tmp_path: Path) -> None:
     bad = identified(cell("01", seed=0), on("cluster:1"))
     best = identified(cell("02", seed=1), on("cluster:1"))
     best = replace(
-        best, equilibria=[replace(best.equilibria[0], max_regret=0.0, payoffs=[0.25, -0.25])]
+        best, equilibria=[replace(best.equilibria[0], max_regret=0.0, payoffs=[0.25, 1 / 18])]
     )
-    (note,) = matrix(report(tmp_path / "run", bad, best)).notes
-    assert note == "cluster:1: payoffs +0.25000 -0.25000"
+    (row,) = matrix(report(tmp_path / "run", bad, best)).rows
+    assert row.values["best regret"] == 0
+    assert row.values["payoffs"] == ["-0.05556…+0.25000", pytest.approx(1 / 18)]
 
 
 @pytest.mark.parametrize(
     ("records", "shown"),
     [
         ([cell("01", seed=0), cell("02", seed=1)], False),
+        ([identified(cell("01"), on(C0)), cell("02", solver="b")], False),
         ([identified(cell("01", seed=0), on(C0)), cell("02", seed=1)], True),
-        ([identified(cell("01"), on(C0)), identified(cell("02", solver="b"), on(HALF))], False),
+        ([identified(cell("01"), on(C0)), identified(cell("02", solver="b"), on(HALF))], True),
         ([identified(cell("01"), on(C0), on(C0))], False),
+        ([identified(cell("01"), on(C0, 0.1), on(C0, 0.2))], True),
+        ([identified(cell("01"), on("cluster:1"))], True),
         ([identified(cell("01"), on("skp:2"), on("skp:3"))], True),
         ([identified(cell("01"), on("skp:2"), on("skp:3", on_path=False))], False),
     ],
 )
-def test_matrix_stands_where_seeds_or_equilibria_differ(
+def test_table_stands_where_several_or_unknown_equilibria_were_found(
     records: list[CellRecord], shown: bool, tmp_path: Path
 ) -> None:
     made = report(tmp_path / "run", *records)
     assert [bool(table.topic) for table in made.tables] == [False, *[True] * shown]
-    assert ("In a table of equilibria" in made.legend) is shown
 
 
-def test_summary_always_has_the_matrix_of_a_game_with_identities(tmp_path: Path) -> None:
+def test_summary_always_has_the_table_of_a_game_with_identities(tmp_path: Path) -> None:
     records = [
         identified(cell("01"), on(C0)),
         cell("02", game="other", game_spec="other"),
@@ -112,18 +114,10 @@ def test_summary_always_has_the_matrix_of_a_game_with_identities(tmp_path: Path)
         ("kuhn2", "equilibria found"),
         ("other", ""),
     ]
-    assert "equilibria" in [column.title for column in made.tables[0].columns]
-    assert "equilibria" not in [column.title for column in made.tables[2].columns]
 
 
 def test_summary_counts_equilibria_by_name(seeds: list[CellRecord], tmp_path: Path) -> None:
-    table = report(tmp_path / "run", *seeds, summarize=True).tables[0]
-    assert [" ".join(row.values["equilibria"] or ()) for row in table.rows] == [
-        f"{C0} ×2, {HALF} ×1, cluster:2 ×1",
-        f"cluster:10 ×1, ≈ {C0} ×1",
-        "",
-    ]
-    text = summary_csv([read_run(tmp_path / "run")])
+    text = summary_csv([read_run(write_run(tmp_path / "run", *seeds))])
     machine = [json.loads(row["equilibria"]) for row in csv.DictReader(io.StringIO(text))]
     assert machine == [{C0: 2, HALF: 1, "cluster:2": 1}, {"cluster:10": 1}, {}]
 
@@ -138,29 +132,28 @@ def test_clusters_of_several_runs_are_told_apart(tmp_path: Path) -> None:
         for name in ("first", "second")
     ]
     table = matrix(report_on([read_run(run) for run in runs]))
-    titles = [column.title for column in table.columns]
-    assert titles[:5] == ["run", "solver", C0, "cluster:1 (first)", "cluster:1 (second)"]
-    assert [row[:5] for row in rows(table)] == [
-        ["first", "cfr_plus", 1, 1, 0],
-        ["second", "cfr_plus", 1, 0, 1],
+    assert [(row.label, row.values["found by"]) for row in table.rows] == [
+        (C0, ["cfr_plus (first) 1/2", "cfr_plus (second) 1/2"]),
+        ("cluster:1 (first)", ["cfr_plus (first) 1/2"]),
+        ("cluster:1 (second)", ["cfr_plus (second) 1/2"]),
     ]
-    assert matrix(report_on([read_run(runs[0])])).columns[2].title == "cluster:1"
+    assert matrix(report_on([read_run(runs[0])])).rows[1].label == "cluster:1"
 
 
-def test_many_clusters_share_a_column_and_the_commonest_have_their_own(tmp_path: Path) -> None:
-    # cluster k is found in k cells
+@pytest.mark.parametrize("fewer", [True, False])
+def test_of_many_clusters_the_commonest_are_shown(fewer: bool, tmp_path: Path) -> None:
+    # cluster k is found in k cells, or each in one
+    several = range(1, MOST_CLUSTERS + 3)
     records = [
-        identified(
-            cell(f"{seed:02}", seed=seed), *(on(f"cluster:{k}") for k in range(seed + 1, 10))
-        )
-        for seed in range(9)
+        identified(cell(f"{k:02}", seed=k), *(on(f"cluster:{n}") for n in several if n >= k))
+        if fewer
+        else identified(cell(f"{k:02}", seed=k), on(f"cluster:{k}"))
+        for k in several
     ]
     table = matrix(report(tmp_path / "run", *records))
-    titles = [column.title for column in table.columns]
-    assert titles[1:8] == [*(f"cluster:{k}" for k in range(4, 10)), "other clusters"]
-    assert rows(table) == [["cfr_plus", 4, 5, 6, 7, 8, 9, 3, 0, 0, 9]]
-    narrow = [column.title for column in table.without(5).columns]
-    assert narrow[1:3] == ["cluster:9", "other clusters"], "the commonest is left out last"
+    numbers = [int(row.label.partition(":")[2]) for row in table.rows]
+    assert numbers == (list(several)[:1:-1] if fewer else list(several)[:MOST_CLUSTERS])
+    assert table.notes == ("2 more clusters" + ", which fewer cells found" * fewer,)
 
 
 def test_csv_of_cells_has_the_identity_of_the_best_candidate(

@@ -23,7 +23,7 @@ from eqbench.harness.experiment import (
     read_experiment,
     shipped,
 )
-from eqbench.harness.pipeline import Run
+from eqbench.harness.pipeline import PlannedRun
 from eqbench.harness.request import Request
 from eqbench.harness.start import begin
 from eqbench.requests import fields_of
@@ -209,19 +209,19 @@ def test_experiment_is_run_from_python_in_children(tmp_path: Path) -> None:
         ("sequence_lp", "ok"),
     ]
     assert len(package.load_results(tmp_path / "run")) == 2
-    assert package.run(experiment, out=tmp_path / "run") == records
+    assert [*package.run(experiment, out=tmp_path / "run")] == [*records]
 
 
 def test_runner_that_comes_second_goes_on_where_the_first_began(tmp_path: Path) -> None:
     experiment = replace(experiment_of_lcp(), name="shared")
-    with Run(experiment) as first, Run(experiment) as second:
+    with PlannedRun(experiment) as first, PlannedRun(experiment) as second:
         begun, _ = begin(first, tmp_path / "run", ())
         joined, _ = begin(second, tmp_path / "run", ())
         assert joined.path == begun.path
         assert joined.manifest == begun.manifest
-    with Run(replace(experiment, name="another")) as stranger, pytest.raises(UsageError):
+    with PlannedRun(replace(experiment, name="another")) as stranger, pytest.raises(UsageError):
         begin(stranger, tmp_path / "run", ())
-    with Run(experiment) as again, pytest.raises(UsageError, match="already holds a run"):
+    with PlannedRun(experiment) as again, pytest.raises(UsageError, match="already holds a run"):
         begin(again, tmp_path / "run", (), anew=True)
 
 

@@ -19,6 +19,7 @@ from solver_cases import bimatrix, odd_games, run
 import eqbench
 from eqbench.errors import ProfileError
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.facts import strategy_counts
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.solver import Budget, Monitor, Report
@@ -66,7 +67,7 @@ def test_random_trees_have_the_same_payoffs_regrets_and_strategies() -> None:
         back = gambit.behavior(theirs).probabilities
         np.testing.assert_allclose(back, ours.probabilities, rtol=0, atol=1e-15)
         strategies = [len(gambit.game.get_strategies(player)) for player in gambit.game.players]
-        assert conversion.strategy_counts(game.sequence_form) == strategies
+        assert strategy_counts(game.sequence_form) == strategies
         spread += spread_infosets(game.tree) > 0
         reordered += gambit.infosets != sorted(gambit.infosets)
     assert min(spread, reordered) >= 5, "trees that numbering by depth gets wrong are missing"
@@ -191,7 +192,7 @@ def test_points_that_gambit_wrongly_calls_equilibria_are_refuted() -> None:
     [
         ("enumpure", "matching_pennies", {}, "not_found", "", 0),
         ("hp", "matching_pennies", {}, "failed", "Multiple best responses", 0),
-        ("logit_path(end=100)", "kuhn2", {}, "limit", "lambda = 100", 1),
+        ("logit_path(end=100)", "kuhn2", {}, "stopped", "lambda = 100", 1),
         ("logit_path", "kuhn2", {"target": 0.01}, "converged", "max regret reached", 1),
         # its path comes near equilibria more than once
         ("gnm", "kuhn2", {"target": 1}, "not_found", "no more boundaries", 0),

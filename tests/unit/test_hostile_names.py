@@ -18,7 +18,6 @@ from stored_runs import cell, write_run
 import eqbench
 from eqbench.cli import app
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import load_game
 from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.html.page import report_page
@@ -150,11 +149,11 @@ def test_game_file_with_such_names_is_verified_and_drawn(folder: Path, name: str
     tree = json.loads(info.stdout)
     assert tree["sizes"]["players"] == 2
     game = load_game("game.nfg")
-    profile = profile_to_json(game.tree, BehaviorProfile.uniform(game.tree))
+    profile = BehaviorProfile.uniform(game.tree).to_json()
     Path("profile.json").write_text(json.dumps(profile))
     for words in (
         ["verify", "--game", "game.nfg", "--profile", "profile.json"],
-        ["draw", "game.nfg", "--profile", "profile.json"],
+        ["draw", "game.nfg", "--profile", "profile.json", "--out", "-"],
     ):
         done = runner.invoke(app, words, catch_exceptions=False)
         assert done.exit_code == 0

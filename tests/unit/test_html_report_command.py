@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -30,18 +29,17 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run", cell("01"))
 
 
-def test_page_goes_to_standard_output_when_redirected(run: Path) -> None:
-    result = report(run, "--format", "html")
+def test_page_goes_to_standard_output_if_asked(run: Path) -> None:
+    result = report(run, "--format", "html", "--out", "-")
     assert result.exit_code == 0
     assert result.stdout.startswith("<!DOCTYPE html>")
     assert read_page(result.stdout).all("h1")[0].text == "eqbench on kuhn2"
     assert not (run / "report.html").exists()
 
 
-def test_page_goes_to_the_folder_of_the_run_on_a_terminal(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+def test_page_goes_to_the_folder_of_the_run(run: Path) -> None:
+    result = report(run, "--format", "html")
+    assert (result.stdout, result.stderr) == ("", f"wrote {run / 'report.html'}\n")
     assert page_file(("html",), None, (str(run),)) == run / "report.html"
     assert page_file(("terminal",), None, (str(run),)) is None
     assert page_file(("html",), "folder", (str(run),)) is None
@@ -81,13 +79,13 @@ def test_facts_are_those_of_built_in_games_only(tmp_path: Path) -> None:
 def test_ends_of_the_family_are_as_published() -> None:
     """Szafron, Gibson and Sturtevant (2013), Table 3: β runs from 0 to 1/4 in every sub-family."""
     facts = dict(game_facts([KUHN3, "kuhn2"]))
-    published = facts[KUHN3].published
+    published = facts[KUHN3].sets
     assert len(published) == 3
     for known in published:
         low, high = sorted(known.ends)
         assert low == pytest.approx((-1.5 / 48, -1 / 48, 1.25 / 24), abs=1e-12)
         assert high == pytest.approx((-1 / 48, -1 / 48, 1 / 24), abs=1e-12)
-    (known,) = facts["kuhn2"].published  # one point, the value -1/18 (Kuhn 1950)
+    (known,) = facts["kuhn2"].sets  # one point, the value -1/18 (Kuhn 1950)
     assert known.ends == (pytest.approx((-1 / 18, 1 / 18)),)
 
 

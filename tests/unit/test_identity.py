@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -15,9 +16,11 @@ from three_player_kuhn import szafron_profile
 import eqbench
 from eqbench.equilibria import Identifier, known_sets
 from eqbench.equilibria import reference as reference_module
+from eqbench.equilibria.identity import SAME_PLAY
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json
+from eqbench.solver import DEFAULT_TARGET
 from eqbench.verification import verify
 
 RANDOM = 60
@@ -102,6 +105,26 @@ def test_a_profile_on_its_way_is_near_and_says_so() -> None:
     assert 1e-7 < found.distance < 1e-3
     assert found.off_path == {}
     assert found.parameters["beta"] == pytest.approx(float(values["b21"]), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("spec", "solver", "seed"),
+    [  # those that were farthest of all that were measured; see docs/equilibria.md
+        ("kuhn3", "pcfr_plus_alternating(start=random)", 0),
+        ("kuhn3", "pcfr_plus_alternating", 0),
+        ("kuhn3_reduced", "pcfr_plus_alternating(start=random)", 0),
+        ("kuhn3_reduced", "dcfr", 0),
+        ("kuhn3(reduce=dominated25)", "dcfr(start=random)", 1),
+    ],
+)
+def test_what_meets_the_default_target_is_identified(spec: str, solver: str, seed: int) -> None:
+    found = eqbench.solve(spec, solver, eqbench.Budget(time_s=60), seed)
+    assert found.status == "ok"
+    identity = found.equilibria[0].identity
+    assert identity is not None
+    assert identity["on_path"]
+    assert SAME_PLAY / 100 < identity["distance"] < SAME_PLAY / 5, "there is room to spare"
+    assert math.isclose(SAME_PLAY, math.sqrt(DEFAULT_TARGET))
 
 
 def test_what_hardly_has_regret_is_not_called_near() -> None:

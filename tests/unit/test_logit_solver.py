@@ -252,9 +252,9 @@ def test_game_with_too_many_unknowns_is_refused_with_their_number() -> None:
         eqbench.load_solver("logit").branch(wide)
 
 
-def test_memory_limit_below_the_matrices_is_a_failure_with_both_sizes() -> None:
+def test_memory_limit_below_the_matrices_is_named_with_both_sizes() -> None:
     result = run("logit", "leduc", memory_bytes=2**24)
-    assert result.termination.reason == "failed"
+    assert result.termination.reason == "limit"
     assert "need 33 MiB" in result.termination.detail
     assert "limit of 16 MiB" in result.termination.detail
     assert not result.reports

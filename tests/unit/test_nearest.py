@@ -155,16 +155,20 @@ def test_difference_quotients_are_those_of_the_function() -> None:
 # -- which set -----------------------------------------------------------------------------------
 
 
-def match(distance: float, *, strict: bool = False, at_end: bool = False) -> _Match:
+def match(
+    distance: float, *, strict: bool = False, at_end: bool = False, same: float = TOLERANCE
+) -> _Match:
     known: Any = SimpleNamespace(is_at_open_end=lambda parameters: at_end)
-    return _Match(known, np.zeros(0), strict, distance)
+    return _Match(known, np.zeros(0), strict, distance, on_path=strict or distance <= same)
 
 
 def test_members_come_before_equal_play_before_what_is_near() -> None:
-    best_first = [match(0.5, strict=True), match(TOLERANCE), match(2e-7), match(3e-7)]
+    best_first = [
+        *(match(0.5, strict=True), match(TOLERANCE)),
+        *(match(2e-7, same=1e-6), match(3e-7, same=1e-6), match(2e-7), match(3e-7)),
+    ]
     ranks = [one.rank for one in best_first]
     assert ranks == sorted(set(ranks))
-    assert [one.on_path for one in best_first] == [True, True, False, False]
     assert match(TOLERANCE).rank == match(0.0).rank, "below that distances are rounding"
 
 
@@ -176,30 +180,38 @@ def test_match_replaces_only_a_worse_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "is_member"),
+    ("found", "best", "also"),
     [
-        (match(0.0, strict=True, at_end=True), True),
-        (match(0.0, at_end=True), False),
-        (match(0.0), True),
-        (match(1e-4), False),
+        (match(0.0, strict=True, at_end=True), match(0.0, strict=True), True),
+        (match(0.0, at_end=True), match(0.0), False),
+        (match(0.0), match(0.0, strict=True), True),
+        (match(1e-4), match(0.0), False),
+        (match(2e-6, same=1e-5), match(1e-6, same=1e-5), True),
+        (match(2e-6, same=1e-5), match(0.0), False),
     ],
 )
-def test_end_of_an_open_set_is_a_member_only_in_the_strict_sense(
-    found: _Match, is_member: bool
+def test_further_sets_fit_no_worse_and_not_only_at_an_open_end(
+    found: _Match, best: _Match, also: bool
 ) -> None:
-    assert found.is_member == is_member
+    assert found.also(best) == also
 
 
 @pytest.mark.parametrize(
-    ("regret", "share"),
-    [(None, NEAR), (-1e-9, 0.0), (0.0, 0.0), (1e-10, 1e-5), (0.9e-6, math.sqrt(0.9e-6)), (1, NEAR)],
+    ("regret", "same", "near"),
+    [
+        *((None, TOLERANCE, NEAR), (1, TOLERANCE, NEAR)),
+        *((-1e-9, TOLERANCE, TOLERANCE), (0.0, TOLERANCE, TOLERANCE)),
+        *((1e-12, 1e-6, 1e-6), (1e-10, 1e-5, 1e-5)),
+        *((1.1e-10, TOLERANCE, math.sqrt(1.1e-10)), (0.9e-6, TOLERANCE, math.sqrt(0.9e-6))),
+    ],
 )
 def test_distance_that_a_regret_explains_grows_with_its_root(
-    regret: float | None, share: float
+    regret: float | None, same: float, near: float
 ) -> None:
+    """Up to the default target it is all the same play, so nothing is merely near."""
     game = eqbench.load_game("kuhn3")
     measured = None if regret is None else regret * game.tree.payoff_range
-    assert Identifier(game)._near(measured) == pytest.approx(share, rel=1e-12)
+    assert Identifier(game)._reaches(measured) == pytest.approx((same, near), rel=1e-12)
     assert (NEAR, SELDOM) == (1e-3, 1e-5)
 
 
@@ -210,7 +222,7 @@ def test_differences_off_the_path_are_listed_by_size_and_only_there() -> None:
         frequencies=np.array([0.4, 0.8, 0.5 + 0.5e-7, 0.9, 0.3]),
         reach=np.array([0.0, 0.0, 0.0, 2e-5, 1e-5]),
     )
-    found = _off_path(_Match(known, np.zeros(0), strict=False, distance=0.0), seen)  # type: ignore[arg-type]
+    found = _off_path(_Match(known, np.zeros(0), strict=False, distance=0.0, on_path=True), seen)  # type: ignore[arg-type]
     assert list(found) == ["b", "e", "a"]
     assert found == pytest.approx({"b": 0.3, "e": -0.2, "a": -0.1})
 

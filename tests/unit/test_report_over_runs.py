@@ -11,11 +11,12 @@ import pytest
 from report_readers import check_latex, markdown_tables
 from stored_runs import cell, sample_run, with_candidate, without_figures, write_run
 
-from eqbench.report.exports import report_on, summary_csv
+from eqbench.errors import UsageError
+from eqbench.report.exports import MOST_CELLS, report_on, summary_csv
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.stored_run import StoredRun, chosen, read_run
 
 
 @pytest.fixture
@@ -41,6 +42,10 @@ def test_summary_gives_median_extremes_and_par2_over_seeds(seeds: StoredRun) -> 
     assert figures["best max regret"] == "1.2e-11"
     assert figures["median max regret"] == "2.4e-11"
     assert figures["worst max regret"] == "3.6e-11"
+    assert (figures["1st quartile max regret"], figures["3rd quartile max regret"]) == (
+        "1.8e-11",
+        "3.0e-11",
+    )
     assert figures["median time (s)"] == "2.00"
     # two cells in 1 s and 6 s, two others at twice the timeout of 10 s
     assert figures["PAR-2 time (s)"] == f"{(1 + 6 + 20 + 20) / 4:.1f}"
@@ -52,10 +57,31 @@ def test_summary_gives_median_extremes_and_par2_over_seeds(seeds: StoredRun) -> 
     )
 
 
-def test_solver_that_refuses_a_game_has_no_penalized_time(tmp_path: Path) -> None:
-    run = read_run(write_run(tmp_path / "run", without_figures("01", status="unsupported")))
-    (head, _, row) = markdown_tables(markdown(report_on([run], summarize=True)))[0]
-    assert dict(zip(head, row, strict=True))["PAR-2 time (s)"] == "–"
+def test_solver_that_refuses_a_game_has_no_row_and_no_penalized_time(tmp_path: Path) -> None:
+    refused = replace(without_figures("01", status="unsupported"), reason="too large")
+    run = read_run(write_run(tmp_path / "run", refused))
+    text = markdown(report_on([run], summarize=True))
+    assert "- do not take this game: sequence_lp (too large)" in text
+    (row,) = csv.DictReader(io.StringIO(summary_csv([run])))
+    assert (row["cells"], row["par2_elapsed_s"]) == ("1", "")
+
+
+def test_many_seeds_have_a_summary_unless_rows_are_wanted(tmp_path: Path) -> None:
+    several = [cell(f"{seed:02}", seed=seed) for seed in range(MOST_CELLS + 1)]
+    run = read_run(write_run(tmp_path / "run", *several))
+    (few,) = report_on([run], summarize=None).tables
+    (rows,) = report_on([run], summarize=False).tables
+    assert (len(few.rows), len(rows.rows)) == (1, MOST_CELLS + 1)
+
+
+def test_chosen_cells_are_reported_as_if_there_were_no_others(run: StoredRun) -> None:
+    (only,) = chosen([run], games=["kuhn2"], statuses=["ok"])
+    assert [record.key for record in only.cells] == ["01", "03"]
+    assert report_on([only]).notes == ()
+    (none,) = chosen([run], games=["kuhn3"], statuses=["crashed"])
+    assert report_on([none]).tables == ()
+    with pytest.raises(UsageError, match="no cell has the game 'kuhn4': did you mean"):
+        chosen([run], games=["kuhn4"])
 
 
 def test_several_runs_share_tables_and_tell_their_rows_apart(
@@ -63,7 +89,7 @@ def test_several_runs_share_tables_and_tell_their_rows_apart(
 ) -> None:
     table = markdown_tables(markdown(report_on([run, seeds])))[0]
     assert table[0][0] == "run"
-    assert [row[0] for row in table[2:]] == ["run"] * 4 + ["seeds"] * 4
+    assert sorted(row[0] for row in table[2:]) == ["run"] * 3 + ["seeds"] * 4
 
 
 def test_cells_that_are_missing_or_interrupted_are_said_to_be(tmp_path: Path) -> None:
@@ -76,8 +102,8 @@ def test_cells_that_are_missing_or_interrupted_are_said_to_be(tmp_path: Path) ->
     text = plain_text(lambda console: print_report(report_on([read_run(path)]), console))
     lines = text.splitlines()
     assert [line.split()[:2] for line in lines[2:4]] == [
-        ["mccfr", "interrupted"],
         ["cfr_plus", "ok"],
+        ["mccfr", "interrupted"],
     ]
     unwrapped = " ".join(lines)
     assert f"2 of 3 cells have not finished: eqbench run --resume '{path}' continues" in unwrapped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +16,10 @@ from stored_runs import cell, identity, with_candidate, without_figures, write_r
 
 import eqbench
 from eqbench.errors import DocumentError, UsageError
+from eqbench.store.latest import latest_run, remember
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import newest_run, read_run
+from eqbench.store.stored_run import read_run
 
 
 def three_players(key: str) -> CellRecord:
@@ -233,12 +235,43 @@ def test_record_with_fields_of_another_version_is_left_out(tmp_path: Path) -> No
         assert len(eqbench.load_results(path)) == 1
 
 
-def test_newest_run_is_the_one_that_began_last(tmp_path: Path) -> None:
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder from which no run began, of a user who has none."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path
+
+
+def test_latest_is_the_run_that_began_last_wherever_it_is(alone: Path) -> None:
     with pytest.raises(UsageError, match="there is no run in"):
-        newest_run(tmp_path)
-    write_run(tmp_path / "20260101T000000Z-b", cell("0a"))
-    second = write_run(tmp_path / "20260102T000000Z-a", cell("0a"))
-    assert newest_run(tmp_path) == second
+        latest_run()
+    first = write_run(Path("results") / "20260101T000000Z-b", cell("0a"))
+    study = write_run(Path("results") / "20260102T000000Z-a", cell("0a")) / "manifest.json"
+    study.write_text('{\n  "schema": "eqbench.study/1"}')
+    assert latest_run() == first
+    for place in (alone / "there", Path("second")):
+        remember(write_run(place, cell("0a")))
+        assert latest_run() == place
+    shutil.rmtree("second")
+    assert latest_run() == alone / "there"
+    assert len(eqbench.load_results("latest")) == 1
+
+
+def test_latest_run_of_another_folder_is_taken_where_there_is_none(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(write_run(alone / "there", cell("0a")))
+    (alone / "elsewhere").mkdir()
+    monkeypatch.chdir(alone / "elsewhere")
+    assert latest_run() == alone / "there"
+
+
+def test_runs_begin_where_nothing_can_be_remembered(alone: Path) -> None:
+    (alone / "state").write_text("no folder")
+    remember(write_run(Path("results") / "one", cell("0a")))
+    assert latest_run() == Path("results/one")
 
 
 # -- finding a cell -----------------------------------------------------------------------------
@@ -286,7 +319,7 @@ def test_cell_that_is_ambiguous_or_unknown_lists_what_there_is(mixed: Path) -> N
     assert "beef0003  kuhn2/cfr(alpha=1/2, start=random)/1  (ok)" in str(unknown.value)
     assert "c0ffee01  kuhn2/cfr_plus  (ok)" in str(unknown.value)
     for nothing in ("", " "):
-        with pytest.raises(UsageError, match="has no cell"):
+        with pytest.raises(UsageError, match=r"has no cell|has these cells"):
             run.cell(nothing)
 
 

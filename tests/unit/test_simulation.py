@@ -15,18 +15,17 @@ from command import PLUGINS
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.requests import GivenProfile
 from eqbench.studies.flow.points import read_points
 from eqbench.studies.flow.simulate import SimulationStudy
 from eqbench.studies.frame import Session, StudyFolder
-from eqbench.studies.requests import SimulationRequest
+from eqbench.studies.requests import GivenProfile, SimulationRequest
 from eqbench.verification import verify
 
 UNIFORM = (GivenProfile("uniform", None),)
 
 
 def setting(game: str = "skp(pot=3.35)", solver: str = "drifting", **more: Any) -> SimulationStudy:
-    more = {"time": 20.0, "every": 0.1, "starts": 2} | more
+    more = {"duration": 20.0, "every": 0.1, "starts": 2} | more
     plugins = (str(PLUGINS / "drifting.py"),)
     return SimulationStudy(SimulationRequest(game=game, solver=solver, plugins=plugins, **more))
 
@@ -165,7 +164,7 @@ def test_simulation_that_goes_on_finds_what_one_without_a_break_finds(
     tmp_path: Path, broken: str
 ) -> None:
     at = (Fraction(2), Fraction(3))
-    of = setting("kuhn2", at=at, profiles=UNIFORM, starts=1, time=200.0)
+    of = setting("kuhn2", at=at, profiles=UNIFORM, starts=1, duration=200.0)
     whole, folder = tmp_path / "whole", tmp_path / "broken"
     expected = simulated(whole, of)
     told: list[str] = []
@@ -196,7 +195,7 @@ def test_same_request_gives_the_same_points(tmp_path: Path, model: Any) -> None:
 
 
 def test_play_by_hand_is_random_by_start_and_has_no_exponent(tmp_path: Path) -> None:
-    of = setting(model="hands", memory=50, profiles=UNIFORM, starts=1, solver="drifting")
+    of = setting(model="hands", remember=50, profiles=UNIFORM, starts=1, solver="drifting")
     document = simulated(tmp_path, of)
     assert (document["model"], document["memory"]) == ("hands", 50)
     assert [run["lyapunov"] for run in document["runs"]] == [None, None]
@@ -214,7 +213,7 @@ def test_work_is_counted_for_each_run(tmp_path: Path) -> None:
 
 
 def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(time=200.0, starts=1))
+    document = simulated(tmp_path, setting(duration=200.0, starts=1))
     run = document["runs"][0]
     times = [(window["from"], window["to"]) for window in run["windows"]]
     run["solutions"][0]["agrees"] = [0, 2, 3]
@@ -226,7 +225,7 @@ def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_pat
 
 @pytest.mark.parametrize("spec", ["skp(pot=3.35)", "rock_paper_scissors"])
 def test_tables_fit_and_name_all_published_sets(tmp_path: Path, spec: str) -> None:
-    document = simulated(tmp_path, setting(spec, time=200.0, starts=1))
+    document = simulated(tmp_path, setting(spec, duration=200.0, starts=1))
     text = printed(document, 60)
     assert max(map(len, text.splitlines())) <= 60
     assert all(known["name"] in text for known in document["values"][0]["solutions"])
@@ -240,7 +239,7 @@ def test_points_are_written_before_a_trajectory_is_classified(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("eqbench.studies.flow.simulate.classify", lost)
-    of = setting(time=200.0)
+    of = setting(duration=200.0)
     with pytest.raises(KeyboardInterrupt):
         simulated(tmp_path, of)
     assert [run.name for run in read_points(of.games[0], tmp_path / "points.csv")] == ["seed 0"]

@@ -295,7 +295,7 @@ def test_profits_without_published_payoffs_are_drawn():
 def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
     at = (Fraction(5, 2), Fraction(15, 4))
     request = SimulationRequest(
-        game="skp", solver=DOP853, starts=1, at=at, time=30.0, pairs=(("b3", "d2"),)
+        game="skp", solver=DOP853, starts=1, at=at, duration=30.0, pairs=(("b3", "d2"),)
     )
     study = SimulationStudy(request, figures=True)
     files = list(StudyFolder(tmp_path).draw(study, study_in(tmp_path, study)))
@@ -306,7 +306,7 @@ def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
 
 
 def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):
-    request = SimulationRequest(game="skp", solver=DOP853, starts=1, time=30.0)
+    request = SimulationRequest(game="skp", solver=DOP853, starts=1, duration=30.0)
     study = SimulationStudy(request)
     document = study_in(tmp_path, study)
     lines = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()

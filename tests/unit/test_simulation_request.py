@@ -13,7 +13,6 @@ from command import PLUGINS
 
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import default_registry
 from eqbench.requests import GivenProfile, from_data, to_data
 from eqbench.studies.flow.simulate import SimulationStudy, times_of
@@ -29,7 +28,7 @@ def setting(game: str = "skp", solver: str = "drifting", **more: Any) -> Simulat
 def given(frequency: float, typed: str = "a.json") -> GivenProfile:
     """A profile of kuhn2 with one frequency as given, otherwise uniform."""
     tree = default_registry().load_game("kuhn2").tree
-    data = profile_to_json(tree, BehaviorProfile.uniform(tree))
+    data = BehaviorProfile.uniform(tree).to_json()
     data["behavior"]["P1"]["1:"] = {"check": 1 - frequency, "bet": frequency}
     return GivenProfile(typed, data)
 
@@ -79,8 +78,8 @@ def test_start_on_the_boundary_is_refused_with_the_place(frequency: float) -> No
         ({"solver": "drifting(speed=-1)"}, "drifts outward"),
         ({"solver": "drifting(speed=-1)", "model": "hands"}, "drifts outward"),
         ({"starts": 0}, "no start was given"),
-        ({"time": 1.0, "every": 0.9}, "makes 1 intervals; choose 2"),
-        ({"time": 1e7, "every": 0.1}, "100,000,000 intervals"),
+        ({"duration": 1.0, "every": 0.9}, "makes 1 intervals; choose 2"),
+        ({"duration": 1e7, "every": 0.1}, "100,000,000 intervals"),
         (
             {"at": (Fraction(3),), "parameter": "ante"},
             "no parameter 'ante'; its parameter is 'pot'",
@@ -117,3 +116,10 @@ def test_profile_is_read_once_and_kept_with_all_its_digits(tmp_path: Path) -> No
     assert from_data(SimulationRequest, stored) == request
     (((_, data),),) = (entry.items() for entry in stored["start"])
     assert Fraction(data["behavior"]["P1"]["1:"]["bet"]) == Fraction(digits)
+
+
+def test_names_before_are_read_from_files_of_earlier_studies() -> None:
+    kept = {"game": "kuhn2", "model": "hands", "time": 30.0, "memory": 5}
+    request = from_data(SimulationRequest, kept)
+    assert (request.duration, request.remember) == (30.0, 5)
+    assert {"time", "memory"}.isdisjoint(to_data(request))

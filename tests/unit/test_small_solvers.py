@@ -162,11 +162,11 @@ def test_what_a_method_cannot_solve_is_refused(spec: str, make: Any, words: str 
         ("arclength", "leduc", 10 * 2**20, "MiB, more than the limit of 10 MiB"),
     ],
 )
-def test_memory_limit_below_the_matrices_is_a_failure_with_their_size(
+def test_memory_limit_below_the_matrices_is_named_with_their_size(
     spec: str, game: str, memory_bytes: int, words: str
 ) -> None:
     result = run(spec, game, memory_bytes=memory_bytes)
-    assert (result.termination.reason, result.reports) == ("failed", [])
+    assert (result.termination.reason, result.reports) == ("limit", [])
     assert words in result.termination.detail
 
 

@@ -7,12 +7,13 @@ import re
 
 import pytest
 from rich.console import Console
+from stored_runs import identity
 
-from eqbench.report.entries import Entry
-from eqbench.report.equilibria import with_matrices
-from eqbench.report.rows import comparison
+from eqbench.report.entries import Entry, arranged
+from eqbench.report.exports import report_of
 from eqbench.report.terminal import print_report
-from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.report.view import View
+from eqbench.store.schema import CellRecord, Claim, EquilibriumRecord
 
 
 def cell(solver: str = "cfr", **fields) -> CellRecord:
@@ -35,9 +36,11 @@ def cell(solver: str = "cfr", **fields) -> CellRecord:
     return CellRecord(**(known | fields))
 
 
-def found(*identities: dict[str, object] | None) -> list[EquilibriumRecord]:
+def found(
+    *identities: dict[str, object] | None, claim: Claim = "average"
+) -> list[EquilibriumRecord]:
     return [
-        EquilibriumRecord("average", [0.0] * 3, [0.0] * 3, 0.0, 0.0, identity=each)
+        EquilibriumRecord(claim, [0.0] * 3, [0.0] * 3, 0.0, 0.0, identity=each)
         for each in identities
     ]
 
@@ -45,20 +48,67 @@ def found(*identities: dict[str, object] | None) -> list[EquilibriumRecord]:
 def printed(*records: CellRecord, width: int = 120) -> str:
     buffer = io.StringIO()
     entries = [Entry("", record) for record in records]
-    report = with_matrices(comparison(entries), entries)
-    print_report(report, Console(file=buffer, width=width))
+    print_report(report_of(entries, {"": 10.0}), Console(file=buffer, width=width))
     return buffer.getvalue()
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 def test_nothing_is_cut_off_at_any_width(width: int) -> None:
-    text = printed(cell("cfr_linear"), cell(status="unavailable"), width=width)
+    text = printed(cell("cfr_linear"), cell(status="unavailable", reason="no license"), width=width)
     assert "…" not in text
     words = " ".join(text.split())
-    for word in ("cfr_linear", "unavailable", "-0.03120", "+0.05210", "2.0e-12"):
+    for word in ("cfr_linear", "not available here: cfr (no license)", "2.0e-12"):
         assert word in words
-    assert "128 MiB" in words or re.search(r"not shown at this width: [\w, ]*memory", words)
+    for name, figure in {"memory": "128 MiB", "payoffs": "-0.03120 -0.02080 +0.05210"}.items():
+        assert figure in words or re.search(rf"not shown at this width: [\w, ]*{name}", words)
     assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 150])
+def test_a_row_is_one_line_and_the_kind_of_profile_goes_last(width: int) -> None:
+    family = [
+        {**identity("szafron:0<c11<1/2"), "parameters": {"beta": beta}, "leading": "beta"}
+        for beta in (0.222, 0.245)
+    ]
+    record = cell("pcfr_plus_alternating", equilibria=found(*family, claim="equilibrium"))
+    text = printed(record, cell(elapsed_s=0.2494), width=width).partition("\n\n")[0]
+    rows = [line for line in text.splitlines() if line.startswith(("pcfr_plus_alt", "cfr "))]
+    assert len(rows) == 2
+    assert ("×2, β 0.222…0.245" in rows[0]) is (width > 80)
+    (left_out,) = re.findall(r"not shown at this width: (.*)", text)
+    assert "payoffs" in left_out
+    assert ("profile" in text.partition("pcfr_plus")[0]) is (width > 80)
+
+
+def test_rows_stand_by_status_and_regret_unless_asked_for_otherwise() -> None:
+    records = [
+        cell("slow", elapsed_s=2.0, max_regret=1e-12),
+        cell("late", status="limit", elapsed_s=1.0, max_regret=1e-13),
+        cell("fast", elapsed_s=0.1, max_regret=1e-11),
+        cell("broken", status="crashed", elapsed_s=0.5, max_regret=None),
+    ]
+    entries = [Entry("", record) for record in records]
+
+    def names(sort: str) -> list[str]:
+        return [entry.record.solver for entry in arranged(entries, sort)]
+
+    assert names("status") == ["slow", "fast", "late", "broken"]
+    assert names("regret") == ["late", "slow", "fast", "broken"]
+    assert names("time") == ["fast", "broken", "late", "slow"]
+    assert names("solver") == ["broken", "fast", "late", "slow"]
+    assert names("given") == ["slow", "late", "fast", "broken"]
+
+
+def test_only_chosen_columns_are_shown() -> None:
+    entries = [Entry("", cell(cpu_s=0.5))]
+    (table,) = report_of(entries, {"": 10.0}, View(columns=("time", "cpu"))).tables
+    assert [column.title for column in table.columns] == ["solver", "time", "CPU time"]
+
+
+def test_what_rounds_below_zero_is_zero() -> None:
+    text = printed(cell(max_regret=-2.4e-17, nash_conv=-0.0, exploitability=0.0), width=200)
+    row = next(line for line in text.splitlines() if line.startswith("cfr"))
+    assert row.split()[1:5] == ["ok", "0", "0", "0"]
 
 
 def test_names_are_not_read_as_markup() -> None:
@@ -113,8 +163,14 @@ def test_search_for_fractions_that_found_none_is_noted_with_its_reason() -> None
     assert text.count("not [found] in time") == 1
 
 
-def test_reason_that_seeds_share_is_given_once_with_their_numbers() -> None:
-    same = {"status": "limit", "reason": "stopped after 10 s"}
+def test_reasons_that_rows_share_are_given_once() -> None:
+    same = {"status": "limit", "reason": "stopped after 10 s; nothing is sure"}
     records = [cell("mccfr", seed=seed, **same) for seed in (0, 1, 3)]
-    (table,) = comparison([Entry("", record) for record in records]).tables
-    assert "limit: mccfr (seeds 0, 1, 3) – stopped after 10 s" in table.notes
+    assert "\nlimit: stopped after 10 s\n" in printed(*records)
+    other = cell("cfr", status="limit", reason="no step fits")
+    assert "\nlimit: mccfr ×3 – stopped after 10 s\n" in printed(*records, other)
+
+
+def test_ok_above_the_target_is_said_to_be_so() -> None:
+    record = cell(target=1e-12, reason="converged by a rule of its own")
+    assert "ok above the target: cfr – converged by a rule" in printed(record)

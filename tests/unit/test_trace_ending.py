@@ -77,7 +77,7 @@ SKP = ("--game", "skp", "--from", "2", "--to", "6")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--from", "2"], "Missing option '--game'"),
+        (["--from", "2"], "Missing argument 'GAME'"),
         (["--game", "skp", "--from", "2"], "Missing option '--to'"),
         ([*SKP, "--epsilon", "0"], "positive"),
         ([*SKP, "--epsilon", "-1"], "positive"),

@@ -161,7 +161,7 @@ def test_branch_that_is_lost_outside_its_range_has_arrived(
 
 
 def test_search_behind_the_start_ends_with_its_time_and_says_so(tmp_path: Path) -> None:
-    document = traced(study("winding(delay_s=0.01)", 3, 6, time_s=0.02), tmp_path)
+    document = traced(study("winding(delay_s=0.01)", 3, 6, timeout_s=0.02), tmp_path)
     assert (document["outcome"], document["points"] > 0) == ("time", True)
     assert "behind its start it was followed for 0.02 s only" in document["reason"]
 
@@ -374,7 +374,7 @@ def test_branch_without_a_start_is_an_error(tmp_path: Path) -> None:
 
 
 def test_trace_stops_when_it_is_told_to(tmp_path: Path) -> None:
-    case = study("winding(delay_s=0.02)", time_s=0.01, beyond=0.0)
+    case = study("winding(delay_s=0.02)", timeout_s=0.01, beyond=0.0)
     progress = followed(case, tmp_path, interrupted=lambda: True)
     assert (progress.outcome, progress.points) == ("interrupted", 2)
     progress = followed(case, tmp_path)

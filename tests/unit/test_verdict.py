@@ -31,13 +31,13 @@ def finding(max_regret: float, claim: str = "iterate", claimed: float | None = N
     ("reason", "handed", "status"),
     [
         ("converged", [finding(1e-9)], "ok"),
-        ("converged", [finding(1e-7)], "limit"),
-        ("converged", [finding(1e-7, claimed=1e-6)], "limit"),
-        ("converged", [finding(1e-7, "equilibrium")], "ok"),
-        ("converged", [finding(1e-2, "equilibrium", claimed=1e9)], "limit"),
-        ("converged", [finding(1e-2), finding(1e-7, "complete list")], "ok"),
+        ("converged", [finding(1e-7)], "stopped"),
+        ("converged", [finding(1e-7, claimed=1e-6)], "stopped"),
+        ("converged", [finding(1e-7, "equilibrium")], "stopped"),
+        ("converged", [finding(1e-2), finding(1e-9, "complete list")], "ok"),
         ("converged", [], "not_found"),
-        ("limit", [finding(0.0)], "limit"),
+        ("limit", [finding(1e-7)], "limit"),
+        ("stopped", [finding(1e-7, "equilibrium")], "stopped"),
         ("failed", [], "failed"),
         ("not_found", [], "not_found"),
         ("ok", [finding(0.0)], "crashed"),
@@ -148,7 +148,30 @@ def test_orderly_end_is_judged_by_what_was_handed_over_and_not_by_the_path() -> 
     good = finding(1e-9)
     assert verdict(done("converged"), (good,)) == ("ok", "as it says")
     assert verdict(done("converged"), (), (good,))[0] == "not_found"
-    assert verdict(done("limit"), (good,)) == ("limit", "as it says")
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        *(done(reason) for reason in ("limit", "stopped", "not_found", "failed")),
+        *(ended("timeout"), ended("memory"), ended(last=failure(memory=True))),
+    ],
+)
+def test_what_meets_the_target_is_ok_whatever_ended_the_solver(outcome: Outcome) -> None:
+    """The reason stays; nothing is met without a target, or where the solver broke or lied."""
+    good, fair = finding(1e-9), finding(1e-7)
+    short = verdict(outcome, (fair,))
+    assert short[0] not in ("ok", "crashed")
+    assert verdict(outcome, (good,)) == ("ok", short[1])
+    assert verdict(outcome, (good,), target=0.0) == short
+    assert verdict(outcome, (), (good,)) == short
+    assert verdict(outcome, (good, refuted("a lie"))) == ("refuted", "a lie")
+
+
+@pytest.mark.parametrize("how", ["interrupted", "garbled"])
+def test_what_broke_off_stays_what_it_is(how: str) -> None:
+    assert verdict(ended(how), (finding(1e-9),))[0] in ("interrupted", "crashed")
+    assert verdict(ended(exit_code=-9), (finding(1e-9),))[0] == "crashed"
 
 
 def test_refutation_comes_before_everything_else_and_handed_before_path() -> None:
@@ -163,9 +186,9 @@ def test_refutation_comes_before_everything_else_and_handed_before_path() -> Non
     [
         (1e-8, "ok"),
         (1e-8 * (1 + 0.9e-6), "ok"),
-        (1e-8 * (1 + 3e-6), "limit"),
+        (1e-8 * (1 + 3e-6), "stopped"),
         (-1.0, "ok"),
-        (float("nan"), "limit"),
+        (float("nan"), "stopped"),
     ],
 )
 def test_target_may_be_missed_by_rounding_only(regret: float, status: str) -> None:
@@ -173,18 +196,19 @@ def test_target_may_be_missed_by_rounding_only(regret: float, status: str) -> No
     assert got[0] == status
 
 
-@pytest.mark.parametrize(("regret", "status"), [(0.9e-15, "ok"), (3e-15, "limit")])
+@pytest.mark.parametrize(("regret", "status"), [(0.9e-15, "ok"), (3e-15, "stopped")])
 def test_target_of_zero_leaves_room_for_rounding(regret: float, status: str) -> None:
     assert ending("converged", "", [finding(regret)], target=0.0, tree=TREE)[0] == status
 
 
 @pytest.mark.parametrize("claim", ["equilibrium", "complete list"])
-@pytest.mark.parametrize(("share", "status"), [(1.0, "ok"), (1.001, "limit")])
-def test_own_regret_of_a_solver_may_be_a_thousandth_of_the_range(
+@pytest.mark.parametrize(("share", "status"), [(1.0, "ok"), (1.001, "stopped")])
+def test_without_a_target_a_solver_may_stop_at_a_thousandth_of_the_range(
     claim: str, share: float, status: str
 ) -> None:
     handed = [finding(share * 1e-3 * TREE.payoff_range, claim)]
-    assert ending("converged", "", handed, target=1e-8, tree=TREE)[0] == status
+    assert ending("converged", "", handed, target=0.0, tree=TREE)[0] == status
+    assert ending("converged", "", handed, target=1e-8, tree=TREE)[0] == "stopped"
 
 
 def test_reason_of_a_missed_target_names_the_best_and_the_target() -> None:

@@ -368,3 +368,18 @@ def test_chances_in_floats_are_completed_in_one_pass(monkeypatch: pytest.MonkeyP
     assert all(where.dtype == what.dtype for where, what, *_ in searches)
     inner = rules.chance[levels[2]].reshape(10, 3)
     assert set(inner.sum(axis=1).tolist()) == {rules.chance_denominator}
+
+
+@pytest.mark.parametrize(("below", "shown"), [(1e-15, 0.0), (1e-6, -1e-6)])
+def test_regrets_below_zero_are_0_if_they_are_rounding(
+    below: float, shown: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is farther below would be a mistake of the verifier and must not be hidden."""
+    tree, evaluate = eqbench.load_game("matching_pennies").tree, TreeSweep.evaluate
+
+    def lower(self: TreeSweep, numbers: Numbers) -> Any:
+        payoffs, best = evaluate(self, numbers)
+        return payoffs, best - below
+
+    monkeypatch.setattr(TreeSweep, "evaluate", lower)
+    assert verify(tree, BehaviorProfile.uniform(tree)).regrets == (shown, shown)

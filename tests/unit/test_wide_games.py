@@ -24,7 +24,6 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
-from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_facts import play_facts
 from eqbench.solver import Budget
@@ -173,7 +172,7 @@ def test_regret_of_the_stakes_bears_out_no_convergence(claimed: dict) -> None:
     finding = found(BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0]), tree, **claimed)
     assert finding.refuted is None
     status, reason = ending("converged", "", [finding], target=1e-10, tree=tree)
-    assert status == "limit"
+    assert status == "stopped"
     assert "1, above the target 1e-10" in reason
     assert "floating-point arithmetic cannot resolve" in reason
 
@@ -194,7 +193,7 @@ def test_what_cannot_be_measured_is_neither_refuted_nor_ok() -> None:
         finding = found(BehaviorProfile.of(tree, behavior), tree, Allowance(left=0))
         assert (finding.refuted, finding.measured.resolved) == (None, False)
         status, reason = ending("converged", "", [finding], target=1e9, tree=tree)
-        assert status == "limit"
+        assert status == "stopped"
         assert "cannot resolve" in reason
 
 
@@ -234,7 +233,7 @@ def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> No
     file, profile = tmp_path / "wide.efg", tmp_path / "profile.json"
     file.write_text(efg_text(tree))
     wrong = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
-    profile.write_text(json.dumps(profile_data(tree, wrong, str(file))))
+    profile.write_text(json.dumps(wrong.on(tree).to_json(str(file))))
     asked = ["--profile", str(profile), "--max-regret", "1e9"]
     done = CliRunner().invoke(verify_command, asked)
     assert done.exit_code == 1
@@ -280,7 +279,7 @@ def test_tiny_payoffs_have_a_tiny_allowance_for_rounding() -> None:
     pure = BehaviorProfile.of(tree, [1.0, 0.0, 1.0, 0.0])
     finding = found(pure, tree, claim="iterate")
     assert finding.max_regret == pytest.approx(2e-16)
-    assert ending("converged", "", [finding], target=1e-26, tree=tree)[0] == "limit"
+    assert ending("converged", "", [finding], target=1e-26, tree=tree)[0] == "stopped"
 
 
 def test_wide_games_have_no_allowance_for_rounding() -> None:
@@ -294,7 +293,7 @@ def test_wide_games_have_no_allowance_for_rounding() -> None:
     tree = builder.tree()
     finding = found(BehaviorProfile.of(tree, [1.0, 0.0]), tree, claim="iterate")
     assert finding.max_regret == 5e-18
-    assert ending("converged", "", [finding], target=1e-27, tree=tree)[0] == "limit"
+    assert ending("converged", "", [finding], target=1e-27, tree=tree)[0] == "stopped"
 
 
 @pytest.mark.parametrize("parameter", [Fraction(2**60 + 1, 2**30), Fraction(2**50 + 1, 2**20)])
@@ -334,7 +333,7 @@ def test_stakes_below_the_smallest_float_are_stakes() -> None:
     assert tree.is_wide
     wrong, right = (BehaviorProfile.of(tree, row) for row in ([1.0, 0.0], [0.0, 1.0]))
     assert found(wrong, tree).refuted is not None
-    for profile, status in ((wrong, "limit"), (right, "ok")):
+    for profile, status in ((wrong, "stopped"), (right, "ok")):
         finding = found(profile, tree, claim="iterate")
         assert ending("converged", "", [finding], target=0.0, tree=tree)[0] == status
 

@@ -22,7 +22,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2017 import lists
-from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES
+from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES, is_complete
 from eqbench.papers.encyclopedia.compute import hands
 from eqbench.papers.formulas import is_true, value_at
 from eqbench.papers.stored import Stored
@@ -152,7 +152,7 @@ def _losses(
 def _bets_and_calls(pot: str) -> float:
     """The largest frequency of a bet or call with less than A over all equilibria at a pot."""
     cell = solve(load_game("skp").at(pot=Fraction(pot)), "case_enumeration", Budget(time_s=60.0))
-    if cell.status != "ok":
+    if not is_complete(cell):
         raise EqbenchError(f"cases were left open at pot {pot}")
     profiles = [cast(BehaviorProfile, each.profile) for each in cell.equilibria]
     largest = np.max([LAYOUT.frequencies(each.probabilities) for each in profiles], axis=0)

@@ -19,6 +19,7 @@ from eqbench.papers.stored import NotStoredError, Stored, StoredJob
 from eqbench.plots.style import by_name
 from eqbench.registry import load_game
 from eqbench.spec import parse_spec
+from eqbench.store.schema import CellRecord
 
 # a: bet with A, b: bet with Q, c: call with K, d: call with K after a fold; then the player
 LAYOUT = published_sets(load_game("skp"))[0].layout
@@ -169,7 +170,7 @@ def listed(stored: Stored) -> dict[str, Any]:
     # of the eleven conditions 1 to 3 become one, 7 loses a case, 11 two
     left = runs[0].statistics["cases"] * Fraction(1, 9) * Fraction(2, 3) * Fraction(1, 3)
     cases = math.prod(Counter(name[0] for name in cells).values())
-    still_open = [cell for cell in runs if cell.status != "ok" or cell.statistics["unresolved"]]
+    still_open = [cell for cell in runs if not is_complete(cell)]
     return {
         "b1 at pot 5": [
             own["b1"] for own in names if own["P"] == 5 and own["a1"] > 0 and own["r"] == 0
@@ -187,6 +188,11 @@ def listed(stored: Stored) -> dict[str, Any]:
         "combinations": Finding(Points([{}, {}], [left, cases]), [left, cases]),
         "left open": counted([cell.game_spec for cell in still_open]),
     }
+
+
+def is_complete(cell: CellRecord) -> bool:
+    """Whether an enumeration says that what it hands over is all that there is."""
+    return cell.status == "ok" and all(each.claim == "complete list" for each in cell.equilibria)
 
 
 def counted(names: Sequence[Any]) -> Finding:

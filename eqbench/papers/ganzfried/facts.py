@@ -28,6 +28,7 @@ FULL, REDUCED = "kuhn3", "kuhn3_reduced"
 PAPER, GUROBI = (f"ncp(formulation=paper,backend={name})" for name in ("scip", "gurobi"))
 LOGIT = "gambit_logit_path"
 _FOUND = 6e-4  # max regret of a result of Gambit: a share of 1e-4 of the payoff range, 6
+_SOLVED = ("ok", "stopped")  # programs end at a tolerance of their own, above the target of a run
 _SIZES = ("3x3", "5x2", "3x4", "4x3", "3x5", "3x6")  # of Table 1, by the number of payoffs
 # kinds of removed actions; the first three are the Table 2 of Szafron et al. (2013)
 _KINDS = {
@@ -137,12 +138,12 @@ def strategic(stored: Stored) -> Nested:
     cells = stored["table_1_run"].cells
     own = [cell for cell in cells if cell.solver.startswith("ncp")]
     four = [cell for cell in own if cell.game.startswith("random(players=4,")]
-    specs = [parse_spec(cell.solver_spec) for cell in cells if cell.status == "ok"]
+    specs = [parse_spec(cell.solver_spec) for cell in cells if cell.status in _SOLVED]
     tolerances = {spec.name: Fraction(dict(spec.options)["feasibility"]) for spec in specs}
     return {
         "games": {
-            "not solved": sum(cell.status != "ok" for cell in own),
-            "max regret": [_regret(cell) for cell in own if cell.status == "ok"],
+            "not solved": sum(cell.status not in _SOLVED for cell in own),
+            "max regret": [_regret(cell) for cell in own if cell.status in _SOLVED],
         },
         "feasibility": {name: tolerances.get(name, inf) for name in ("ncp", "mip")},
         "columns with four players": {*_statistics(four, "columns")},
@@ -180,10 +181,10 @@ def fractions(stored: Stored) -> Nested:
 def table_1(stored: Stored) -> Nested:
     """Mean times by size and method, their ratios, and how many times as long MIP takes.
 
-    Times are those of games that were solved, which is `ok` within the limit, or came to the
-    limit. A game at the limit counts as the limit, so that every mean that it touches is a lower
-    bound. Games that failed, or for which a solver never ran, have no time. The ratio is that of
-    MIP's mean to that of NCP, over the games for which both have a time.
+    Times are those of games that were solved within the limit, or came to the limit. A game at the
+    limit counts as the limit, so that every mean that it touches is a lower bound. Games that
+    failed, or for which a solver never ran, have no time. The ratio is that of MIP's mean to that
+    of NCP, over the games for which both have a time.
     """
     job = stored["table_1_run"]
     limits = {g: p["timeout_s"] for p in job.json("manifest.json")["parts"] for g in p["games"]}
@@ -191,7 +192,7 @@ def table_1(stored: Stored) -> Nested:
     frame = frame.assign(limit_s=frame["game"].map(limits))
     frame["method"] = frame["solver"].str.partition("(")[0]
     # children are killed a little after the limit, and some end well in between
-    solved = frame["elapsed_s"].clip(upper=frame["limit_s"]).where(frame["status"] == "ok")
+    solved = frame["elapsed_s"].clip(upper=frame["limit_s"]).where(frame["status"].isin(_SOLVED))
     frame["s"] = solved.mask(frame["status"].isin(["timeout", "limit"]), frame["limit_s"])
     numbers = frame["game"].str.extract(r"players=(\d+),actions=(\d+)")
     sizes = frame.groupby(numbers[0] + "x" + numbers[1], sort=False)

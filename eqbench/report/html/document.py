@@ -6,16 +6,21 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup
 
+from eqbench.model.cache import cache_root
+from eqbench.report.charts import VEGA_LITE
 from eqbench.report.rows import Column
+from eqbench.store.run_folder import write_file
 from eqbench.text import printable_lines
 
 
@@ -41,12 +46,6 @@ def address_of(link: str) -> str:
             "begins with no / and has no : before its first /"
         )
     return quote(page) + sign + quote(anchor)
-
-
-_POLICY = (
-    "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
-    "img-src data: blob:; base-uri 'none'; form-action 'none'"
-)
 
 
 @dataclass(frozen=True)
@@ -81,27 +80,18 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A picture drawn as SVG within the page, with buttons that save it as SVG and as PNG.
+class Chart:
+    """A chart of Vega-Lite that readers zoom, switch and save; drawn when it comes into view.
 
     Attributes
     ----------
     name : anchor, and file name of downloads without suffix; unique on the page
-    svg : one ``<svg>`` element with a ``viewBox``, made by an XML library, so that texts are
-        escaped, and without attributes ``style`` and elements ``style``; others as `Picture`.
-        It is scaled to the width of its card, but not below `least_width`. Elements of equal
-        ``data-key`` stand out together, in all figures, when one with the class ``key`` is
-        pointed at or chosen.
-    caption : how to read it and what it does not say, in one to three sentences
-    title : above the figure; may be empty
-    least_width : width in pixels below which its card scrolls instead
+    spec : as :func:`~eqbench.report.charts.specification` gives it; the datasets that it names
+        are those of the page
     """
 
     name: str
-    svg: str
-    caption: str
-    title: str = ""
-    least_width: int = 420
+    spec: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -110,10 +100,12 @@ class Picture:
 
     Attributes
     ----------
-    name, caption, title : as in :class:`Figure`
+    name : anchor; unique on the page
     data : bytes of the file
     media_type : ``image/svg+xml``, ``image/png``, …
     alt : what it shows, for those who do not see it
+    caption : how to read it and what it does not say, in one to three sentences
+    title : above the picture; may be empty
     """
 
     name: str
@@ -178,6 +170,10 @@ class Table:
     filters : titles of columns for which a list of their values is offered
     plain : without fields and buttons; neither sorts nor downloads
     wrapped : with texts that break into lines, for sentences in cells
+    keys : for each row what it is about: `solver` links it with charts, and `cell`, the place of
+        a cell in the data of the page, lets it open to all that the cell found
+    game : it is shown while this game is chosen, by its place in the data; always if empty
+    folded : titles of columns that are hidden until a reader asks for them
     """
 
     name: str
@@ -188,14 +184,9 @@ class Table:
     filters: Sequence[str] = ()
     plain: bool = False
     wrapped: bool = False
-
-    def choices(self, column: str) -> list[tuple[int, str, list[str]]]:
-        """Position, head and different texts of the columns with that head."""
-        return [
-            (place, head.title, list(dict.fromkeys(row[place].text for row in self.rows)))
-            for place, head in enumerate(self.columns)
-            if head.title == column
-        ]
+    keys: Sequence[Mapping[str, Any]] = ()
+    game: str = ""
+    folded: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -205,7 +196,7 @@ class Beside:
     blocks: Sequence[Block]
 
 
-Block = Prose | Title | Facts | Command | Figure | Picture | Table | Beside
+Block = Prose | Title | Facts | Command | Chart | Picture | Table | Beside
 
 
 @dataclass(frozen=True)
@@ -217,7 +208,11 @@ class Section:
 
 
 def document(
-    title: str, sections: Sequence[Section], *, lead: Sequence[str] = (), data: Any = None
+    title: str,
+    sections: Sequence[Section],
+    *,
+    lead: Sequence[str] = (),
+    data: Mapping[str, Any] | None = None,
 ) -> str:
     """A page as text, to be written as UTF-8.
 
@@ -226,28 +221,60 @@ def document(
     title : of the page, and its first heading
     sections : from top to bottom; their anchors and the names of blocks must differ
     lead : paragraphs below the first heading
-    data : JSON values that programs find in the element with the id ``data``; None for none.
-        JSON has no NaN and no infinity, so they become null.
+    data : JSON values that programs find in the element with the id ``data``. Of these the page
+        itself knows ``datasets`` (rows by name, for charts) and what `report_page` writes.
+        JSON has no NaN and no infinity, so they raise a ValueError.
     """
-    style, script = _file("page.css"), _file("page.js")
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    charts = {chart.name: chart.spec for part in sections for chart in _charts(part.blocks)}
+    values = {**(data or {}), "charts": charts} if charts else data
+    text = json.dumps(values, allow_nan=False, separators=(",", ":"))
     for char in "<>&":  # so that nothing ends or begins an element
         text = text.replace(char, f"\\u{ord(char):04x}")
-    template = _environment().get_template("page.html")
-    return template.render(
-        title=title,
-        sections=sections,
-        lead=lead,
-        policy=_POLICY.format(style=_digest(style), script=_digest(script)),
-        style=Markup(style),
-        script=Markup(script),
-        data=None if data is None else Markup(text),
+    style, script = _file("page.css"), _file("page.js")
+    scripts = [_vega(), script] if charts else [script]
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            sections=sections,
+            lead=lead,
+            style=Markup(style),
+            scripts=list(map(Markup, scripts)),
+            data=None if values is None else Markup(text),
+        )
     )
 
 
 def anchor_of(text: str) -> str:
     """Text as the name of an anchor: letters, digits and hyphens."""
     return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "part"
+
+
+def _charts(blocks: Sequence[Block]) -> Iterator[Chart]:
+    for block in blocks:
+        if isinstance(block, Beside):
+            yield from _charts(block.blocks)
+        elif isinstance(block, Chart):
+            yield block
+
+
+@cache
+def _vega() -> str:
+    """The library that draws charts, as the package brings it; its interpreter needs no eval."""
+    kept = None
+    with suppress(OSError, RuntimeError):  # to bundle it takes seconds
+        kept = cache_root() / f"vega-{version('vl-convert-python')}-{VEGA_LITE}.js"
+        return kept.read_text(encoding="utf-8")
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
+    bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    with suppress(OSError):
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            write_file(kept, bundle.encode())
+    return bundle
 
 
 def _digest(text: str) -> str:
@@ -269,7 +296,7 @@ def _environment() -> jinja2.Environment:
             else printable_lines(value)
         ),
     )
-    environment.filters |= {"anchor": anchor_of, "address": address_of}
+    environment.filters |= {"anchor": anchor_of, "address": address_of, "digest": _digest}
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
     return environment
 

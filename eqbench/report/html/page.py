@@ -1,20 +1,28 @@
-"""The page of one or several runs: its sections, tables and provenance."""
+"""The page of one or several runs: what was found first, provenance last."""
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
-from eqbench.report.exports import report_on
-from eqbench.report.html import views
+from eqbench.report.charts import CHARTS, looks, specification
+from eqbench.report.charts.datasets import Rows, datasets
+from eqbench.report.charts.material import GameFacts, GameTracks, Material, collect
+from eqbench.report.exports import report_on, run_names
 from eqbench.report.html.document import (
     Beside,
     Block,
     Cell,
+    Chart,
     Command,
     Facts,
     Prose,
@@ -23,80 +31,157 @@ from eqbench.report.html.document import (
     Title,
     document,
 )
-from eqbench.report.html.tracks import GameFacts, GameTracks, Material, PublishedSet, collect
-from eqbench.report.naming import is_cluster, label, listing, marks, order
-from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Report, Row, all_cells
-from eqbench.report.rows import Table as Rows
+from eqbench.report.html.tables import matrix, overview, page_table
+from eqbench.report.naming import kind_of_match, listing
+from eqbench.report.rows import Column, Report, all_cells
 from eqbench.report.terminal import mebibytes, seconds
 from eqbench.store.run_folder import EXPERIMENT
-from eqbench.store.schema import Status
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import printable, printable_lines
 
-MEANINGS: dict[Status, str] = {
-    "ok": "converged or complete, and the measured regret bears it out",
-    "limit": "stopped by itself when its budget was used up, which is no failure",
-    "timeout": "still running at the deadline, so it was killed",
-    "memory": "killed at the memory limit",
-    "failed": "a numerical failure",
-    "crashed": "an exception or a signal",
-    "not_found": "ended in order, without an equilibrium",
-    "unsupported": "the solver does not take this game",
-    "unavailable": "the solver cannot run on this machine",
-    "refuted": "it claimed what the verifier contradicts",
-    "interrupted": "was running when the run was stopped",
-}
+_MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
+# of a page that is to stay below two million bytes with 75 cells
+_MOST_CANDIDATES, _MOST_STRATEGY_BYTES = 280, 200_000
+_SHARES = 10_000  # a frequency is an integer, in parts of this
+_TEXTS = tomllib.loads((resources.files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
 
 
-_KINDS = (
-    "A name says in which published set a profile is, and what stands behind it is the figure by "
-    "which members of the set are told apart. Strict: every published constraint holds within "
-    "1e-7, also where play does not lead. On path: play goes as published, the behavior "
-    "elsewhere differs."
-)
-_CLUSTERS = (
-    "cluster:k: in no published set, with a regret up to 1e-6 of the payoff range; profiles that "
-    "are alike share a number, which is given within the run and says nothing else."
-)
+def report_page(
+    runs: Sequence[StoredRun],
+    facts: Mapping[str, GameFacts],
+    *,
+    summarize: bool = False,
+    place: Path | None = None,
+) -> str:
+    """The page as text; the same runs and facts give the same text.
+
+    Parameters
+    ----------
+    facts : of games by canonical spec; what is missing costs only what they are for
+    summarize : whether to add tables with one row per game and solver over all seeds
+    place : folder that the page is for, so that it can link to the files of runs beside it
+    """
+    material, report = collect(runs, facts), report_on(runs, every_matrix=True)
+    data = datasets(material)
+    solvers = list(dict.fromkeys(t.solver for g in material.games for t in g.tracks if t.points))
+    players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
+    specs = {name: specification(name, solvers, players) for name in CHARTS}
+    charts = {n: Chart(n, spec) for n, spec in specs.items() if data[spec["usermeta"]["rows"]]}
+    keys = {solver: k for k, solver in enumerate(solvers)}
+    found, payoffs = _tables(report, "found", material), charts.pop("payoffs", None)
+    over_seeds = report_on(runs, summarize=True) if summarize else Report(())
+    published, compared = _published(material), ("targets", "profile", "pairs")
+    parts: list[tuple[str, Iterable[Block | None]]] = [
+        ("What was found", _first(material, report, keys, charts.pop("regret", None))),
+        ("All cells", _cells(material, report, keys)),
+        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *found]),
+        ("Solvers compared", [_beside(*(charts.pop(name, None) for name in compared))]),
+        ("Over seeds", _tables(over_seeds, "summary", material)),
+        ("Cost", [_beside(*charts.values())]),
+        ("What was run", (block for k, run in enumerate(runs, 1) for block in _about(run, k))),
+    ]
+    sections = [
+        Section(title, blocks)
+        for title, given in parts
+        if (blocks := [block for block in given if block is not None])
+    ]
+    names = listing([game.short for game in material.games], 4)
+    values = _data(runs, material, place) | {
+        "solvers": [
+            {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
+        ],
+        "datasets": {name: columns_of(rows) for name, rows in data.items()},
+    }
+    title = f"eqbench on {' '.join(names)}" if names else "eqbench report"
+    return document(title, sections, lead=report.answer, data=values)
 
 
-def naming_notes(games: Sequence[GameTracks]) -> list[Block]:
-    """Where the sets that occur were published, and what the marks mean; empty without names."""
-    records = [track.entry.record for game in games for track in game.tracks]
-    everything: set[str] = set()
-    pairs = []
-    for game in games:
-        items = (item for track in game.tracks for item in track.entry.record.equilibria)
-        names = {item.identity["name"] for item in items if item.identity}
-        everything |= names
-        if lines := _published_lines([known for known in game.sets if known.name in names]):
-            pairs.append((game.short, lines))
-    if not everything:
-        return []
-    notes = [text for text in marks(map(label, records)) if not text.startswith("cluster")]
-    kinds = [_KINDS] if any(not is_cluster(name) for name in everything) else []
-    clusters = [_CLUSTERS] if any(map(is_cluster, everything)) else []
-    blocks: list[Block] = [Facts(pairs)] if pairs else []
-    return [*blocks, Prose((*kinds, *clusters, *notes), small=True)]
+def columns_of(rows: Rows) -> dict[str, Any]:
+    """Rows as columns and values, which takes half the space; the page reads datasets so."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
 
 
-def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
-    """Sources with the names of their sets, then symbols."""
-    by_source: dict[str, list[str]] = {}
-    by_symbol: dict[tuple[str, str], list[str]] = {}
-    for each in sorted(known, key=lambda each: order(each.name)):
-        by_source.setdefault(each.source, []).append(each.name)
-        for symbol in each.symbols.items():
-            by_symbol.setdefault(symbol, []).append(each.name)
-    found = [symbol for symbol, _ in by_symbol]
-    lines = [f"{', '.join(names)}: {source}" for source, names in by_source.items()]
-    for (letter, meaning), names in by_symbol.items():
-        where = f", in {', '.join(names)}" if found.count(letter) > 1 else ""
-        lines.append(f"{letter} is {meaning}{where}")
-    return lines
+def _beside(*blocks: Block | None) -> Beside | None:
+    known = [block for block in blocks if block is not None]
+    return Beside(known) if known else None
 
 
-_UNKNOWN = "–"
+def _small(notes: Sequence[str]) -> list[Block]:
+    return [Prose(notes, small=True)] if notes else []
+
+
+def _first(
+    material: Material, report: Report, keys: Mapping[str, int], chart: Chart | None
+) -> Iterator[Block | None]:
+    """The screen that has the answer: who found what, how good, how fast."""
+    games = material.games
+    tables = [
+        replace(matrix(game, keys, _TEXTS["matrix"]), name=f"matrix-{k}", game=str(k))
+        for k, game in enumerate(games)
+    ]
+    if len(games) > 1:
+        yield _beside(overview(games, keys, _TEXTS["overview"]), chart)
+        yield from tables
+    else:
+        yield _beside(*tables, chart)
+    unread = [cell_name(t.record) for game in games for t in game.tracks if t.unread]
+    said = _TEXTS["unread"].format(cells=" ".join(listing(unread)))
+    nothing = [] if games else [_TEXTS["nothing"]]
+    yield from _small([*nothing, *report.notes, *([said] if unread else [])])
+
+
+def _cells(material: Material, report: Report, keys: Mapping[str, int]) -> Iterator[Block]:
+    """One row for each cell, which opens to its candidates, and notes on them."""
+    if not material.entries:
+        return
+    table = page_table(
+        all_cells(material.entries),
+        "results",
+        caption=_TEXTS["results"],
+        filters=("game", "status", "solver"),
+        hints=[entry.record.reason for entry in material.entries],
+    )
+    solvers = {track.place: track.solver for game in material.games for track in game.tracks}
+    known = ({"solver": keys[s]} if (s := solvers[k]) in keys else {} for k in sorted(solvers))
+    yield replace(table, keys=[{**own, "cell": k} for k, own in enumerate(known)])
+    statuses = {entry.record.status for entry in material.entries}
+    said = (f"{name}: {text}" for name, text in _TEXTS["statuses"].items() if name in statuses)
+    yield Prose((f"Statuses – {'; '.join(said)}.",), small=True)
+    reasons = [
+        (table.title.partition(" = ")[0], list(table.notes))
+        for table in report.tables
+        if table.notes and not table.topic
+    ]
+    if reasons:
+        yield Title("Reasons and notes")
+        yield Facts(reasons)
+
+
+def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
+    """The tables of equilibria of a report, or those of its cells, each for its game."""
+    places = {title: str(k) for k, g in enumerate(material.games) for title in (g.short, g.title)}
+    for k, table in enumerate(report.tables, 1):
+        if bool(table.topic) == (name == "found"):
+            title = ": ".join(filter(None, (table.title, table.topic)))
+            shown = page_table(table, f"{name}-{k}", title=title, caption="\n".join(table.remarks))
+            yield replace(shown, game=places.get(printable(table.title), ""))
+
+
+def _published(material: Material) -> list[Block]:
+    """Where the sets that occur were published; empty without names."""
+    records = [entry.record for entry in material.entries]
+    names = {i.identity["name"] for r in records for i in r.equilibria if i.identity}
+    pairs: list[tuple[str, str | Sequence[str]]] = []
+    for game in material.games:
+        said: dict[str, dict[str, None]] = {}
+        for known in (known for known in game.sets if known.name in names):
+            meanings = (f"{letter} is {text}" for letter, text in known.symbols.items())
+            for text in (known.source, *meanings):
+                said.setdefault(text, {})[known.name] = None
+        pairs += [(game.short, [f"{', '.join(own)}: {t}" for t, own in said.items()])] * bool(said)
+    return [*([Facts(pairs)] if pairs else []), *(_small(_TEXTS["names"]) if names else [])]
 
 
 def repetition(run: StoredRun) -> list[Block]:
@@ -112,278 +197,130 @@ def repetition(run: StoredRun) -> list[Block]:
     ]
 
 
-def overview(run: StoredRun, _: int) -> list[Block]:
-    """What a run was asked for, what came of it, and the commands for it."""
-    request, cells = run.plan["request"], run.cells
-    statuses = Counter(cell.status for cell in cells)
-    came = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
-    spent = sum(cell.elapsed_s or 0.0 for cell in cells)
-    setup = sum(cell.setup_s or 0.0 for cell in cells)
-    target = "max regret 1e-10 of the payoff range"
-    if (given := request.get("target")) is not None:
-        target = f"max regret {given:g}" if given else "none: the whole budget is used"
-    pairs = [
-        ("run", str(run.path)),
-        ("started", _text(run.plan.get("created")).replace("T", " ").replace("+00:00", " UTC")),
-        ("games", _text(_asked(run, "games", [cell.game for cell in cells]))),
-        ("solvers", _text(_asked(run, "solvers", [cell.solver for cell in cells]))),
-        ("seeds", _text(request.get("seeds"))),
-        ("limits per cell", _limits(request)),
-        ("target", target),
-        ("cells", f"{len(run.finished)} of {run.planned} finished" + (f": {came}" if came else "")),
-        ("time", f"{seconds(spent)} of solving, {seconds(setup)} of set-up, all cells together"),
-    ]
-    folder = shlex.quote(str(run.path))
-    return [
-        Facts([(name, value) for name, value in pairs if value not in ("", _UNKNOWN)]),
-        *repetition(run),
-        Command("go on where it stopped", f"eqbench run --resume {folder}"),
-    ]
-
-
-def _asked(run: StoredRun, name: str, found: Sequence[str]) -> Any:
-    """What the request says while cells are missing, else what is there."""
-    asked = run.plan["request"].get(name)
-    return asked if run.missing and asked else [*dict.fromkeys(found)] or asked
-
-
-def provenance(run: StoredRun, place: int) -> list[Block]:
-    """Machine, packages, thread settings and keys of a run."""
-    plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
-    machine, asked = run.plan.get("environment") or {}, {"request": run.plan["request"]}
-    pairs = []
-    for name, value in (plan | machine | asked).items():
-        text = mebibytes(value) if name.endswith("_bytes") else _text(value)
-        if isinstance(value, Mapping):
-            text = ", ".join(f"{key} {_text(item)}" for key, item in value.items())
-        pairs.append((name.removesuffix("_bytes").replace("_", " "), text))
-    return [Facts(pairs), _keys(run, f"keys-{place}")]
-
-
-def _keys(run: StoredRun, name: str) -> Table:
-    titles = ("key", "game", "solver", "seed", "version of solver")
-    columns = [Column(title, "count" if title == "seed" else "text") for title in titles]
-    rows = []
-    for cell in run.cells:
-        seed = Cell("" if cell.seed is None else str(cell.seed), cell.seed)
-        specs = (Cell(printable(spec)) for spec in (cell.game_spec, cell.solver_spec))
-        rows.append([Cell(cell.key), *specs, seed, Cell(printable(cell.solver_version))])
-    caption = (
-        "A key is a hash of everything a result may depend on: the content of the game, the solver "
-        "with its options, version and source, seed and limits. Cells of equal keys are the same "
-        "piece of work."
-    )
-    return Table(name, columns, rows, caption, "Keys of cells")
-
-
-def _limits(request: Mapping[str, Any]) -> str:
-    formats: dict[str, Callable[[Any], str]] = {
-        "timeout_s": "{:g} s of solving".format,
-        "setup_timeout_s": "{:g} s of set-up".format,
-        "memory_bytes": mebibytes,
-        "iterations": "{:,} iterations".format,
-        "threads": lambda count: "1 thread" if count == 1 else f"{count} threads",
-        "jobs": "{} at a time".format,
+def _about(run: StoredRun, place: int) -> Iterator[Block]:
+    """What was asked for, where it ran, and the keys of cells."""
+    spent = sum(cell.elapsed_s or 0.0 for cell in run.cells)
+    setup = sum(cell.setup_s or 0.0 for cell in run.cells)
+    facts: dict[str, Any] = {
+        "cells": f"{len(run.finished)} of {run.planned} finished",
+        "time": f"{seconds(spent)} of solving, {seconds(setup)} of set-up, all cells together",
+        **run.plan["request"],
+        **{k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")},
+        **(run.plan.get("environment") or {}),
     }
-    given = ((request.get(name), text) for name, text in formats.items())
-    return ", ".join(text(value) for value, text in given if value is not None)
+    pairs = [
+        (name.removesuffix("_bytes").removesuffix("_s").replace("_", " "), _text(name, value))
+        for name, value in facts.items()
+        if value is not None
+    ]
+    resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
+    yield Title(str(run.path), f"run-{place}")
+    yield from [*repetition(run), Command("go on where it stopped", resume), Facts(pairs)]
+    titles = ("key", "game", "solver", "seed", "version of solver")
+    rows = [
+        [
+            Cell(cell.key),
+            *(Cell(printable(spec)) for spec in (cell.game_spec, cell.solver_spec)),
+            Cell("" if cell.seed is None else str(cell.seed), cell.seed),
+            Cell(printable(cell.solver_version)),
+        ]
+        for cell in run.cells
+    ]
+    columns = [*map(Column, titles)]
+    yield Table(f"keys-{place}", columns, rows, _TEXTS["keys"], "Keys of cells")
 
 
-def _text(value: Any) -> str:
+def _text(name: str, value: Any) -> str:
+    if name.endswith("_bytes"):
+        return mebibytes(value)
+    if isinstance(value, Mapping):
+        value = [f"{key} {item}" for key, item in value.items() if item is not None]
     if isinstance(value, list | tuple):
         return printable(", ".join(map(str, value))) or "none"
-    return _UNKNOWN if value is None else printable(str(value))
+    return printable(str(value)) + " s" * name.endswith("_s")
 
 
-_FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
-
-
-def page_table(
-    table: Rows,
-    name: str,
-    *,
-    title: str = "",
-    caption: str = "",
-    filters: Sequence[str] = (),
-    hints: Sequence[str] | None = None,
-) -> Table:
-    """A table for a page; the solver stands first, where it stays when the table is scrolled.
-
-    Parameters
-    ----------
-    table : of a report
-    name, title, caption, filters : as in :class:`~eqbench.report.html.document.Table`
-    hints : what is shown when the status of a row is pointed at
-    """
-    split = table.with_payoff_columns("P")
-    columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
-    return Table(
-        name=name,
-        columns=columns,
-        rows=[
-            [_cell(row, column, hint) for column in columns]
-            for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
-        ],
-        caption=caption,
-        title=title,
-        filters=filters,
-    )
-
-
-def _cell(row: Row, column: Column, hint: str) -> Cell:
-    value = row.values.get(column.title)
-    if value is None:
-        return Cell("" if column.identifies else "–", None)
-    if column.kind == "status":
-        return Cell(value, hint=hint, kind=views.tone(value))
-    if not column.numeric:
-        return Cell(printable(" ".join(value) if column.kind == "words" else str(value)))
-    if value == 0 and column.title in row.exact:
-        return Cell("0 exactly", value)
-    if value == 0 and column.kind == "small":
-        return Cell("0", value)
-    is_faint = value == 0 and not column.identifies
-    return Cell(_FORMATS.get(column.kind, str)(value), value, kind="faint" if is_faint else "")
-
-
-_MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
-
-
-def report_page(
-    runs: Sequence[StoredRun],
-    facts: Mapping[str, GameFacts],
-    groups: Mapping[str, Sequence[str]] | None = None,
-    *,
-    summarize: bool = False,
-) -> str:
-    """The page as text; the same runs and facts give the same text.
-
-    Parameters
-    ----------
-    facts : of games by canonical spec; what is missing costs only what they are for
-    groups : solvers that a word such as ``all`` stands for in what a run was asked for, by word
-    summarize : whether to add tables with one row per game and solver over all seeds
-    """
-    material = collect(runs, facts, groups)
-    report = report_on(runs, every_matrix=True)
-    games = material.games
-    trials = views.common_trials(games)
-    notes = [Prose(report.notes, small=True)] if report.notes else []
-    shares = [views.ecdf(games, trials), *views.performance_profiles(games, trials)]
-    over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    matrices = [table for table in report.tables if table.topic]
-    found = _tables(matrices, "matrix", matrices[0].legend) if matrices else []
-    parts: list[tuple[str, Iterable[Block]]] = [
-        ("What was run", [*_headed(runs, "run", overview), *notes]),
-        ("Comparison", _comparison(material, report)),
-        ("Over seeds", _tables(over_seeds.tables, "summary", over_seeds.legend)),
-        ("Status and verification", [views.heatmap(games)] if games else []),
-        ("Convergence", [*views.curves(games), *_unread(games)]),
-        ("Targets reached", [*_beside(shares), *views.why_not_all(games, trials)]),
-        (
-            "Equilibria",
-            [*naming_notes(games), *found[:1], *_beside(found[1:]), *views.payoff_scatters(games)],
-        ),
-        ("Cost", _beside([views.memory(games), views.times(games)])),
-        ("Provenance", _headed(runs, "provenance", provenance)),
-    ]
-    sections = [Section(title, blocks) for title, given in parts if (blocks := list(given))]
-    names = list(dict.fromkeys(game.short for game in games))
-    more = [f"{', '.join(names[:4])} and {len(names) - 4} more"] if len(names) > 5 else names
-    title = f"eqbench on {', '.join(more)}" if names else "eqbench report"
-    return document(title, sections, lead=[_lead(runs, material)], data=_data(runs, material))
-
-
-def _lead(runs: Sequence[StoredRun], material: Material) -> str:
-    planned, missing = sum(run.planned for run in runs), sum(run.missing for run in runs)
-    counts = {"game": len(material.games), "solver": len(material.looks), "cell": planned}
-    said = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
-    finished = f", {planned - missing} of them finished" if missing else ""
-    return (
-        f"{said}{finished}. Regrets are measured on the game tree by a verifier that shares no "
-        "arithmetic with the solvers. Point at or choose a solver in a legend to see it alone in "
-        "all figures."
-    )
-
-
-def _comparison(material: Material, report: Report) -> list[Block]:
-    if not material.entries:
-        return [Prose(("No cell has finished yet.",))]
-    cells = all_cells(material.entries)
-    payoffs = "P1, P2, … are payoffs." if cells.players else ""
-    table = page_table(
-        cells,
-        "results",
-        caption=" ".join(filter(None, (cells.legend, payoffs, "Choose a heading to sort by it."))),
-        filters=("game", "status", "solver"),
-        hints=[entry.record.reason for entry in material.entries],
-    )
-    occurring = {entry.record.status for entry in material.entries}
-    said = "; ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in occurring)
-    reasons: list[tuple[str, Sequence[str]]] = [
-        (own.title.partition(" = ")[0], [own.title, *own.remarks])
-        for own in report.tables
-        if own.remarks and not own.topic
-    ]
-    more: list[Block] = [Title("Reasons and notes"), Facts(reasons)] if reasons else []
-    return [table, Prose((f"Statuses – {said}.",), small=True), *more]
-
-
-def _unread(games: Sequence[GameTracks]) -> list[Block]:
-    """A note on the cells whose snapshots cannot be read."""
-    cells = [track.entry.record for game in games for track in game.tracks if track.unread]
-    if not cells:
-        return []
-    names = " ".join(listing([cell_name(cell) for cell in cells]))
-    text = (
-        f"Snapshots cannot be read of {names}: their files are missing from the folder traces of "
-        "the run, or damaged. Only what these cells ended with is drawn, and counts among the "
-        "targets reached."
-    )
-    return [Prose((text,), small=True)]
-
-
-def _tables(tables: Sequence[Rows], name: str, legend: str) -> list[Block]:
-    """Tables below their legend; empty without any."""
-    shown = (
-        page_table(
-            table,
-            f"{name}-{place}",
-            title=f"{table.title}: {table.topic}" if table.topic else table.title,
-            caption="\n".join(table.remarks),
-        )
-        for place, table in enumerate(tables, 1)
-    )
-    return [Prose((legend,)), *shown] if tables else []
-
-
-def _headed(
-    runs: Sequence[StoredRun], name: str, blocks: Callable[[StoredRun, int], list[Block]]
-) -> Iterator[Block]:
-    """Blocks about each run, with its path where there are several."""
-    for place, run in enumerate(runs, 1):
-        if len(runs) > 1:
-            yield Title(str(run.path), f"{name}-{place}")
-        yield from blocks(run, place)
-
-
-def _beside(blocks: Sequence[Any]) -> list[Block]:
-    known = [block for block in blocks if block is not None]
-    return [Beside(known)] if known else []
-
-
-def _data(runs: Sequence[StoredRun], material: Material) -> dict[str, Any]:
+def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
+    run_of = dict(zip(run_names(runs), runs, strict=True))
+    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(material.entries), 1) + 1)
+    cells = []
+    for entry in material.entries:
+        record, show = entry.record, ["eqbench", "show", str(run_of[entry.run].path)]
+        equilibria = [_candidate(item) for item in record.equilibria[:most]]
+        facts = {"run": entry.run, "candidates": len(record.equilibria), "equilibria": equilibria}
+        command = shlex.join([*show, cell_name(record), "--candidates"])
+        cells.append({**record.to_json(), **facts, "command": printable(command)})
     return {
         "schema": "eqbench.report/1",
         "runs": [
-            {"name": run.path.absolute().name, "planned": run.planned, "plan": run.plan}
-            for run in runs
+            {
+                "name": run.path.absolute().name,
+                "label": label,
+                "folder": _folder(run, place),
+                "planned": run.planned,
+                "plan": run.plan,
+            }
+            for label, run in run_of.items()
         ],
-        "cells": [
-            {"run": entry.run, "candidates": len(entry.record.equilibria)}
-            | entry.record.to_json()
-            | {"equilibria": [asdict(item) for item in entry.record.equilibria[:_MOST_LISTED]]}
-            for entry in material.entries
+        "games": [
+            {"name": game.short, "information_sets": _add_strategies(game, cells, run_of)}
+            for game in material.games
         ],
+        "cells": cells,
     }
+
+
+def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
+    """A candidate without the long list of where it behaves differently off the path."""
+    if item.identity is None:
+        return asdict(item)
+    match, identity = kind_of_match(item.identity), {**item.identity, "off_path": {}}
+    return asdict(item) | {"match": match, "identity": identity}
+
+
+def _folder(run: StoredRun, place: Path | None) -> str | None:
+    """Path of a run's folder from that of the page; None if it is not near it."""
+    if place is None:
+        return None
+    relative = os.path.relpath(run.path.resolve(), place.resolve())
+    return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
+
+
+def _add_strategies(
+    game: GameTracks, cells: Sequence[dict[str, Any]], run_of: Mapping[str, StoredRun]
+) -> list[Any]:
+    """Give cells the frequencies of their best candidates; return the information sets.
+
+    Each is a list of player, label, actions. The best candidates of all cells come first, and
+    what would make the page too large is left out.
+    """
+    sets: list[tuple[str, str, list[str]]] = []
+    spent, most = 0, _MOST_STRATEGY_BYTES * len(game.tracks) // max(len(cells), 1)
+    own = [cells[track.place] for track in game.tracks]
+    for rank, cell in ((rank, cell) for rank in range(_MOST_LISTED) for cell in own):
+        item = cell["equilibria"][rank] if rank < len(cell["equilibria"]) else {}
+        if not item.get("profile") or spent > most:
+            continue
+        # a page can do without files that are missing or damaged
+        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+            behavior = json.loads(read_file(run_of[cell["run"]].path / item["profile"]))["behavior"]
+            sets = sets or [
+                (player, label, list(actions))
+                for player, sets_of in behavior.items()
+                for label, actions in sets_of.items()
+            ]
+            shares = [
+                round(_SHARES * _share(behavior[player][label].get(action, 0)))
+                for player, label, actions in sets
+                for action in actions
+            ]
+            spent += len(str(shares))
+            if spent <= most:
+                cell.setdefault("strategies", [None] * len(cell["equilibria"]))[rank] = shares
+    return sets
+
+
+def _share(value: float | str) -> float:
+    numerator, _, denominator = str(value).partition("/")
+    return float(numerator) / float(denominator or 1)

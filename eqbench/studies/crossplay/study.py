@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,11 @@ from eqbench.model.reference import realization
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import small
-from eqbench.store.stored_run import StoredRun, game_of_runs, read_runs
+from eqbench.spec import is_foreign
+from eqbench.store.run_folder import RunFolder
+from eqbench.store.stored_games import game_of_runs, registry_of_runs
+from eqbench.store.stored_profiles import named_profile
+from eqbench.store.stored_run import StoredRun, read_runs
 from eqbench.studies.branch import alike
 from eqbench.studies.crossplay.measure import (
     SAME_PLAN,
@@ -115,11 +120,11 @@ class CrossplayStudy(Study[CrossplayRequest]):
         """Collect the entries; UsageError if there are none, too many, or of several games."""
         if request.exact:
             sys.set_int_max_str_digits(0)  # fractions may be longer than Python likes to print
-        self.request = request
+        self.request = request = _with_game_apart(request)
         runs = read_runs(request.runs)
-        self.notes = tuple(dict.fromkeys(note for run in runs for note in run.notes))
-        profiles = {path: read_profile(path) for path in request.profiles}
-        self.game = _game_of(request, runs, profiles.values())
+        notes = self.notes = [*dict.fromkeys(note for run in runs for note in run.notes)]
+        profiles = {text: named_profile(text) for text in request.profiles}
+        self.game = _game_of(request, runs, profiles, notes.append)
         self.allowed = request.tolerance * self.game.tree.payoff_scale
         found = self._collected(runs, profiles)
         different, copies = without_copies(self.game, found, exact=request.exact)
@@ -131,11 +136,15 @@ class CrossplayStudy(Study[CrossplayRequest]):
         self.entries = list(zip(_labels_in_turn(), chosen, strict=False))
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
 
-    def _collected(self, runs: Sequence[StoredRun], profiles: Mapping[str, Any]) -> list[Found]:
+    def _collected(
+        self, runs: Sequence[StoredRun], profiles: Mapping[str, tuple[Any, Any]]
+    ) -> list[Found]:
         """Equilibria with their sources, known ones first, since these are exact."""
         game = self.game
         named, without_corners = corners(game) if self.request.known else ([], [])
-        named += [(path, profile_from_json(game.tree, data)) for path, data in profiles.items()]
+        named += [
+            (path, profile_from_json(game.tree, data)) for path, (data, _) in profiles.items()
+        ]
         found = recognized(Identifier(game), named, self.allowed)
         more, above, same_run = equilibria_of_runs(runs, game, self.allowed)
         if not found and not more:
@@ -176,17 +185,40 @@ class CrossplayStudy(Study[CrossplayRequest]):
         return Report((_entries(title, document), *exchanges, _worst_cases(document)))
 
 
-def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Iterable[Any]) -> Game:
+def _with_game_apart(request: CrossplayRequest) -> CrossplayRequest:
+    """The request with the game, if it was typed among the runs, where it belongs."""
+    games = {entry.name for entry in request.registry().games()}
+    found = [
+        word
+        for word in request.runs
+        if (is_foreign(word) or word.partition("(")[0].strip() in games) and not os.path.isdir(word)
+    ]
+    if request.game is not None or len(found) != 1:
+        return request
+    return replace(request, game=found[0], runs=tuple(w for w in request.runs if w != found[0]))
+
+
+def _game_of(
+    request: CrossplayRequest,
+    runs: Sequence[StoredRun],
+    profiles: Mapping[str, tuple[Any, StoredRun | RunFolder | None]],
+    tell: Callable[[str], None],
+) -> Game:
     """The only game that runs and profiles are about, or the one that was asked for."""
-    registry = request.registry()
+    sources = [*runs, *(run for _, run in profiles.values() if run is not None)]
+
+    def canonical(text: str) -> str:
+        registry = registry_of_runs(sources, text, request.registry(), lambda words: None)
+        return registry.describe_game(text)[1]
+
     specs = {cell.game_spec: None for run in runs for cell in run.cells}
     if request.game is not None:
-        spec = registry.describe_game(request.game)[1]
+        spec = canonical(request.game)
         if specs and spec not in specs:
             raise UsageError(f"no run has cells of {spec}; the games are {'; '.join(specs)}")
     else:
-        named = [data.get("game") for data in profiles if isinstance(data, dict)]
-        specs |= {registry.describe_game(text)[1]: None for text in named if isinstance(text, str)}
+        named = [data.get("game") for data, _ in profiles.values() if isinstance(data, dict)]
+        specs |= {canonical(text): None for text in named if isinstance(text, str)}
         if len(specs) != 1:
             raise UsageError(
                 f"these are several games; choose one by --game SPEC: {'; '.join(specs)}"
@@ -194,7 +226,7 @@ def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Ite
                 else "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"
             )
         (spec,) = specs
-    return game_of_runs(runs, spec, registry.load_game, max_nodes=request.max_nodes)
+    return game_of_runs(sources, spec, request.registry(), tell, request.max_nodes)
 
 
 def _labels_in_turn() -> Iterator[str]:

@@ -33,8 +33,8 @@ from eqbench.studies.frame import Drawn, Session, Study, call, legend
 from eqbench.studies.requests import (
     HORIZON,
     HORIZON_BY_HAND,
-    MEMORY,
     RANDOM_STARTS,
+    REMEMBERED,
     SimulationRequest,
 )
 from eqbench.studies.resolve import by_name, games_of_flow, solver_for, value_of
@@ -94,7 +94,7 @@ def times_of(horizon: float, every: float) -> FloatArray:
     intervals = round(min(horizon / every, 1e18)) if every > 0 else 0  # no infinity is rounded
     if not 2 <= intervals <= MOST_TIMES:
         raise UsageError(
-            f"--time {horizon:g} with --every {every:g} makes {intervals:,} intervals; "
+            f"--duration {horizon:g} with --every {every:g} makes {intervals:,} intervals; "
             f"choose 2 to {MOST_TIMES:,} of them"
         )
     return np.linspace(0.0, horizon, intervals + 1)
@@ -174,10 +174,10 @@ class SimulationStudy(Study[SimulationRequest]):
         self.request, hands = request, request.model == "hands"
         if request.pairs and not figures:
             raise UsageError("--pair is about figures; add --figures")
-        if request.memory is not None and not hands:
-            raise UsageError("--memory is of players who learn from hands; add --model hands")
-        self.memory = (request.memory or MEMORY) if hands else None
-        self.horizon = request.time or (HORIZON_BY_HAND if hands else HORIZON)
+        if request.remember is not None and not hands:
+            raise UsageError("--remember is of players who learn from hands; add --model hands")
+        self.memory = (request.remember or REMEMBERED) if hands else None
+        self.horizon = request.duration or (HORIZON_BY_HAND if hands else HORIZON)
         self.times = times_of(self.horizon, request.every)
         self.games = games_of_flow(request)
         game, method = self.games[0], "hand_by_hand" if hands else "flow"
@@ -211,7 +211,7 @@ class SimulationStudy(Study[SimulationRequest]):
             name = f"{self.parameter}={place.value:.12g} {name}"
         session.tell(f"{name}, {number} of {len(self._runs)}")
         before, clocks = dict(flow.statistics), (time.perf_counter(), time.process_time())
-        path = place.trajectory(start, self.times, session.interrupted)
+        path = place.trajectory(start, self.times, self._watched(place, session))
         elapsed_s, cpu_s = time.perf_counter() - clocks[0], time.process_time() - clocks[1]
         rows = kept_rows(game.tree, len(path.times))
         states, value = path.states[rows], place.value if self.request.at else None
@@ -241,6 +241,17 @@ class SimulationStudy(Study[SimulationRequest]):
         # null in place of numbers that are not finite
         record: dict[str, Any] = json.loads(json.dumps(run), parse_constant=lambda word: None)
         return record
+
+    def _watched(self, place: Place, session: Session) -> Callable[[], bool]:
+        """Whether to stop; tells how far the trajectory is, where it can be seen."""
+
+        def interrupted() -> bool:
+            now = getattr(place.hands or place.flow, "now", None)
+            if now is not None:
+                session.done(now / self.horizon)
+            return session.interrupted()
+
+        return interrupted
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         game, request = self.games[0], self.request

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,9 +90,13 @@ class StabilityStudy(Study[StabilityRequest]):
         profiles = [(each.name, each.looked[0]) for each in found] + [*self._given.items()]
         resting: dict[str, Any] | None = None
         if request.rest_points:
-            others, figures = rest_points(
-                game, flow, request.rest_points, request.seed, session.interrupted
-            )
+            drawn = itertools.count()
+
+            def stopped() -> bool:
+                session.done(next(drawn) / request.rest_points)
+                return session.interrupted()
+
+            others, figures = rest_points(game, flow, request.rest_points, request.seed, stopped)
             resting = {"value": value} | figures | {"points": entries(game, others)}
             profiles += [(f"rest point {n}", looked) for n, looked in enumerate(others, start=1)]
         free, cell = Choices.of(game.tree).action, "" if value is None else repr(value)

@@ -203,8 +203,8 @@ def start_of(setting: Setting, session: Session) -> tuple[BranchPoint, str]:
             session.go_on(f"looking behind the start, {setting.parameter} {farthest.value:.6f}")
             if same_point(farthest, start):
                 return start, ""  # the curve is closed
-            if request.time_s is not None and time.perf_counter() - begun >= request.time_s:
-                return start, f"behind its start it was followed for {request.time_s:g} s only"
+            if request.timeout_s is not None and time.perf_counter() - begun >= request.timeout_s:
+                return start, f"behind its start it was followed for {request.timeout_s:g} s only"
     except ContinuationError as error:
         lost = f"behind its start lost at {setting.parameter}={farthest.value:.9g}: {error}"
         came = came and not low <= farthest.value <= high
@@ -303,6 +303,9 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
     def report() -> None:
         at = (progress.outside or progress.last).value
         session.tell(f"{setting.parameter} {at:.6f}, {progress.points:,} points")
+        if progress.outside is None:  # no more than a hint, since a branch may turn
+            first, last = float(setting.request.first), float(setting.request.last)
+            session.done((at - first) / (last - first))
 
     begun = time.perf_counter()
     periods = {report: REPORT_S, trace.flush: FLUSH_S, trace.save: CHECKPOINT_S}
@@ -338,7 +341,7 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
 def _stopped(
     setting: Setting, progress: Progress, elapsed_s: float, session: Session
 ) -> tuple[Outcome, str] | None:
-    most_points, time_s = setting.request.most_points, setting.request.time_s
+    most_points, time_s = setting.request.most_points, setting.request.timeout_s
     if session.interrupted():
         return "interrupted", "interrupted"
     if most_points is not None and progress.points >= most_points:

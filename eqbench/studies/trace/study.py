@@ -324,7 +324,7 @@ def _crossings_again(
 
     EqbenchError if that fails, which another version of the solver may cause.
     """
-    request = replace(setting.request, most_points=progress.points, time_s=None)
+    request = replace(setting.request, most_points=progress.points, timeout_s=None)
     with TemporaryDirectory(prefix="eqbench-") as scratch:
         session = replace(session, folder=Path(scratch))
         again = follow(replace(setting, request=request, at=(value,)), None, session)

@@ -1,8 +1,374 @@
 "use strict";
+// -- data --------------------------------------------------------------------------------------
+
+const element = document.getElementById("data");
+const DATA = element ? JSON.parse(element.textContent) : {};
+const SPECS = DATA.charts ?? {};
+// datasets come as columns with rows of values, which is half the size
+const DATASETS = Object.fromEntries(
+  Object.entries(DATA.datasets ?? {}).map(([name, { columns, rows }]) => [
+    name,
+    rows.map((row) => Object.fromEntries(columns.map((column, k) => [column, row[k]]))),
+  ]),
+);
+const SOLVERS = DATA.solvers ?? [];
+const GAMES = DATA.games ?? [];
+const CELLS = new Map((DATASETS.cells ?? []).map((cell) => [cell.cell, cell]));
+
+function make(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== null) made.setAttribute(name, value === true ? "" : value);
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+// -- state, which the address keeps ------------------------------------------------------------
+
+const state = {
+  game: GAMES[0]?.name ?? "",
+  focus: "", // the solver that is singled out
+  over: "", // the solver that is pointed at
+  cell: -1,
+  hidden: new Set(),
+  switches: {}, // by name of a parameter of charts, for all charts alike
+  linear: new Set(), // axes as chart.x
+  sorts: {}, // by table: column and direction
+  finds: {}, // by table: text
+  picks: {}, // by table.column: text
+  without: new Set(), // hidden columns as table.column
+  open: new Set(), // cells whose row is open
+};
+
+for (const head of document.querySelectorAll("th[data-folded]"))
+  state.without.add(`${head.closest(".card").id}.${head.cellIndex}`);
+const FOLDED = [...state.without].join();
+const LISTS = { hide: "hidden", linear: "linear", open: "open" };
+const MAPS = { sort: "sorts", find: "finds", pick: "picks", show: "switches" };
+
+function writeAddress() {
+  const query = new URLSearchParams();
+  if (GAMES.length > 1 && state.game !== GAMES[0].name) query.set("game", state.game);
+  if (state.focus) query.set("only", state.focus);
+  for (const [key, name] of Object.entries(LISTS))
+    for (const value of state[name]) query.append(key, value);
+  if ([...state.without].join() !== FOLDED) query.set("without", [...state.without].join());
+  for (const [key, name] of Object.entries(MAPS))
+    for (const [part, value] of Object.entries(state[name]))
+      if (value !== "" && value !== DEFAULTS[part]) query.append(key, `${part}:${value}`);
+  const text = query.toString();
+  if (text || location.hash.includes("=")) history.replaceState(null, "", `#${text}`);
+}
+
+function readAddress() {
+  if (!location.hash.includes("=")) return;
+  const query = new URLSearchParams(location.hash.slice(1));
+  const game = query.get("game");
+  if (GAMES.some((known) => known.name === game)) state.game = game;
+  if (SOLVERS.some((known) => known.name === query.get("only"))) state.focus = query.get("only");
+  for (const [key, name] of Object.entries(LISTS)) state[name] = new Set(query.getAll(key));
+  if (query.has("without")) state.without = new Set(query.get("without").split(",").filter(Boolean));
+  for (const [key, name] of Object.entries(MAPS))
+    for (const text of query.getAll(key)) {
+      const at = text.indexOf(":");
+      state[name][text.slice(0, at)] = text.slice(at + 1);
+    }
+}
+
+// -- how solvers look --------------------------------------------------------------------------
+
+const SVG = "http://www.w3.org/2000/svg";
+const SHAPES = {
+  circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+  square: "M-3.6-3.6h7.2v7.2h-7.2z",
+  diamond: "M0-5.2l4 5.2l-4 5.2l-4-5.2z",
+  "triangle-up": "M0-4.6l4.8 8.4h-9.6z",
+  "triangle-down": "M0 4.6l4.8-8.4h-9.6z",
+  cross: "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+  "triangle-right": "M4.6 0l-8.4 4.8v-9.6z",
+};
+
+function swatch({ color, shape, strokeDash }) {
+  const drawing = document.createElementNS(SVG, "svg");
+  const attributes = { viewBox: "-13 -6 26 12", width: 26, height: 12, "aria-hidden": "true" };
+  for (const [name, value] of Object.entries(attributes)) drawing.setAttribute(name, value);
+  const dashes = { "stroke-width": 1.8, "stroke-dasharray": strokeDash.join(" ") };
+  const line = { d: "M-13 0h26", stroke: color, ...dashes };
+  for (const part of [line, { d: SHAPES[shape], fill: color }]) {
+    const path = document.createElementNS(SVG, "path");
+    for (const [name, value] of Object.entries(part)) path.setAttribute(name, value);
+    drawing.append(path);
+  }
+  return drawing;
+}
+
+// -- one choice of solvers for all charts and tables --------------------------------------------
+
+function toggle(set, value) {
+  if (!set.delete(value)) set.add(value);
+}
+
+function choose(name, event) {
+  if (event?.shiftKey || event?.detail === 2) {
+    toggle(state.hidden, name);
+    state.focus = "";
+  } else if (state.hidden.has(name)) state.hidden.delete(name);
+  else state.focus = state.focus === name ? "" : name;
+  refresh();
+}
+
+let waiting = 0; // a pointer crosses many marks before the next picture
+
+function pointAt(name, cell = -1) {
+  if (state.over === name && state.cell === cell) return;
+  state.over = name;
+  state.cell = cell;
+  waiting ||= requestAnimationFrame(() => {
+    waiting = 0;
+    showSolvers();
+  });
+}
+
+function showSolvers() {
+  const shown = state.over || state.focus;
+  for (const part of document.querySelectorAll("[data-solver]")) {
+    const { name } = SOLVERS[part.dataset.solver];
+    const cell = Number(part.dataset.cell ?? -1);
+    part.classList.toggle("on", name === shown && (state.cell < 0 || cell < 0 || cell === state.cell));
+    part.classList.toggle("off", shown !== "" && name !== shown);
+    part.classList.toggle("gone", state.hidden.has(name));
+    if (part.matches("button")) part.setAttribute("aria-pressed", String(name === state.focus));
+  }
+  for (const { view } of drawn.values()) {
+    view.signal("focus", shown).signal("cell", state.cell);
+    view.runAsync();
+  }
+}
+
+function refresh() {
+  for (const part of document.querySelectorAll("[data-game]"))
+    part.hidden = GAMES[part.dataset.game].name !== state.game;
+  const isChanged = state.focus !== "" || state.hidden.size > 0;
+  for (const button of document.querySelectorAll("#solvers .reset")) button.hidden = !isChanged;
+  for (const name of Object.keys(SPECS)) {
+    const card = document.getElementById(name);
+    const wasEmpty = card.matches(".empty");
+    const isEmpty = card.classList.toggle("empty", rowsOf(name).length === 0);
+    if (wasEmpty && !isEmpty && drawn.has(name)) draw(name); // it had no width
+  }
+  for (const { view } of drawn.values())
+    view.signal("game", state.game).signal("hidden", [...state.hidden]);
+  showSolvers();
+  writeAddress();
+}
+
+function link(part) {
+  const { name } = SOLVERS[part.dataset.solver];
+  const cell = Number(part.dataset.cell ?? -1);
+  part.addEventListener("pointerenter", () => pointAt(name, cell));
+  part.addEventListener("pointerleave", () => pointAt(""));
+}
+
+const HINT =
+  "Click a solver to see it alone, with Shift to hide it. Ctrl and wheel zoom, a double click resets.";
+
+function legend() {
+  const bar = document.getElementById("solvers");
+  if (!SOLVERS.length || !bar) return;
+  const chips = SOLVERS.map(({ name, look }, place) =>
+    make(
+      "button",
+      {
+        type: "button",
+        class: "chip",
+        "data-solver": place,
+        title: "click: alone in all charts; shift-click or double click: hide",
+        onclick: (event) => choose(name, event),
+      },
+      swatch(look),
+      name,
+    ),
+  );
+  const reset = () => {
+    state.focus = "";
+    state.hidden.clear();
+    refresh();
+  };
+  const games = GAMES.map(({ name }) => make("option", { selected: name === state.game }, name));
+  const pick = make("select", { "aria-label": "game" }, ...games);
+  pick.addEventListener("input", () => {
+    state.game = pick.value;
+    refresh();
+  });
+  bar.append(
+    ...(GAMES.length > 1 ? [make("label", {}, "game ", pick)] : []),
+    make("span", { class: "chips" }, ...chips),
+    make("button", { type: "button", class: "reset", onclick: reset }, "show all"),
+  );
+  document.querySelector("nav").append(make("p", {}, HINT));
+}
+
+// -- charts ------------------------------------------------------------------------------------
+
+const drawn = new Map(); // by name: what vegaEmbed gave
+const DEFAULTS = {};
+for (const spec of Object.values(SPECS))
+  for (const { name, value } of spec.params)
+    if (name in spec.usermeta.switches) DEFAULTS[name] = value;
+
+const choiceOf = (name) => state.switches[name] ?? DEFAULTS[name];
+
+function themed(light) {
+  const css = getComputedStyle(document.body);
+  const colors = { "--ink": "#1f2933", "--soft": "#5b6672", "--line": "#dfe3e8" };
+  const [ink, soft, line] = Object.entries(colors).map(([name, color]) =>
+    light ? color : css.getPropertyValue(name).trim(),
+  );
+  const lines = { gridColor: line, domainColor: soft, tickColor: soft };
+  const axis = { labelColor: soft, titleColor: ink, ...lines };
+  return { axis, legend: { labelColor: ink, titleColor: ink }, title: { color: ink } };
+}
+
+function encodings(part, found = []) {
+  if (part.encoding) found.push(part.encoding);
+  for (const layer of part.layer ?? []) encodings(layer, found);
+  return found;
+}
+
+function filled(name, { withLegend = false } = {}) {
+  const spec = structuredClone(SPECS[name]);
+  const { switches = {}, titles = {} } = spec.usermeta;
+  const given = { game: state.game, focus: state.focus, hidden: [...state.hidden], cell: -1 };
+  for (const param of spec.params) {
+    if (param.name in switches) {
+      const choice = choiceOf(param.name);
+      param.value = choice in switches[param.name] ? choice : param.value;
+      given[param.name] = param.value;
+    } else if (param.name in given) param.value = given[param.name];
+  }
+  for (const encoding of encodings(spec))
+    for (const channel of ["x", "y", "color", "shape", "strokeDash", "fill"]) {
+      const own = encoding[channel];
+      if (!own) continue;
+      if (own.title && titles[channel])
+        own.title = titles[channel].map((param) => switches[param][given[param]]).join(": ");
+      const isLinear = state.linear.has(`${name}.${channel}`);
+      if (own.scale?.type === "log" && isLinear) own.scale.type = "linear";
+      if (own.field === "solver" && !withLegend) own.legend = null;
+    }
+  const solvers = new Set(rowsOf(name).map((row) => row.solver));
+  if (spec.height.step) spec.height = spec.height.step * solvers.size;
+  spec.width = withLegend ? 720 : "container";
+  spec.background = withLegend ? "white" : null;
+  for (const [part, values] of Object.entries(themed(withLegend)))
+    spec.config[part] = { ...spec.config[part], ...values };
+  return { ...spec, datasets: DATASETS };
+}
+
+const OPTIONS = { ast: true, actions: false, defaultStyle: false, renderer: "svg", logLevel: 0 };
+
+async function draw(name) {
+  const card = document.getElementById(name);
+  drawn.get(name)?.finalize();
+  const canvas = card.querySelector(".chart");
+  canvas.replaceChildren();
+  const chart = await vegaEmbed(canvas, filled(name), { ...OPTIONS, tooltip: showTooltip });
+  drawn.set(name, chart);
+  chart.view.addEventListener("mouseover", (_, item) =>
+    pointAt(solverOf(item), item?.datum?.cell ?? -1),
+  );
+  chart.view.addEventListener("mouseout", () => pointAt(""));
+  chart.view.addEventListener("click", (event, item) => {
+    if (solverOf(item)) choose(solverOf(item), { shiftKey: event.shiftKey }); // two clicks reset
+  });
+  canvas.setAttribute("data-drawn", "");
+  showSolvers();
+}
+
+function solverOf(item) {
+  const datum = item?.datum ?? {};
+  return datum.solver ?? CELLS.get(datum.cell)?.solver ?? "";
+}
+
+// The rows that a chart shows, of cells and their solvers.
+function rowsOf(name) {
+  const { rows, isOfGame } = SPECS[name].usermeta;
+  return (DATASETS[rows] ?? [])
+    .map((row) => ({ ...(CELLS.get(row.cell) ?? {}), ...row }))
+    .filter((row) => (!isOfGame || row.game === state.game) && !state.hidden.has(row.solver));
+}
+
+function controls(name) {
+  const place = document.querySelector(`#${CSS.escape(name)} .filters`);
+  const { switches = {}, log = [] } = SPECS[name].usermeta;
+  for (const [param, choices] of Object.entries(switches)) {
+    const options = Object.entries(choices).map(([value, text]) => make("option", { value }, text));
+    const select = make("select", { "aria-label": param, "data-switch": param }, ...options);
+    select.value = choiceOf(param);
+    select.addEventListener("input", () => {
+      state.switches[param] = select.value;
+      for (const other of document.querySelectorAll(`[data-switch="${param}"]`))
+        other.value = select.value;
+      redraw((spec) => param in spec.usermeta.switches);
+    });
+    const isIdle = param === "seeds" && !DATASETS.bands.length;
+    if (options.length > 1 && !isIdle) place.append(select);
+  }
+  for (const channel of log) {
+    const key = `${name}.${channel}`;
+    const checked = !state.linear.has(key);
+    const box = make("input", { type: "checkbox", checked, "data-log": channel });
+    box.addEventListener("input", () => {
+      toggle(state.linear, key);
+      redraw((_, other) => other === name);
+    });
+    place.append(make("label", { class: "check" }, box, `log ${channel}`));
+  }
+}
+
+function redraw(isMeant) {
+  for (const name of [...drawn.keys()]) if (isMeant(SPECS[name], name)) draw(name);
+  writeAddress();
+}
+
+function startCharts() {
+  const seen = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries)
+        if (isIntersecting) {
+          seen.unobserve(target);
+          draw(target.id);
+        }
+    },
+    { rootMargin: "300px" },
+  );
+  for (const name of Object.keys(SPECS)) {
+    controls(name);
+    seen.observe(document.getElementById(name));
+  }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw(() => true));
+}
+
+const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
+
+function showTooltip(_, event, item, value) {
+  tip.hidden = !value;
+  if (!value) return;
+  const facts = Object.entries(value).filter(([, text]) => text && text !== "null");
+  tip.replaceChildren(...facts.map(([key, text]) => make("div", {}, make("b", {}, key), ` ${text}`)));
+  const [width, height] = [tip.offsetWidth, tip.offsetHeight];
+  const beside = (at, size, end) => Math.max(4, at + 14 + size > end ? at - size - 10 : at + 14);
+  tip.style.left = `${beside(event.clientX, width, innerWidth)}px`;
+  tip.style.top = `${beside(event.clientY, height, innerHeight)}px`;
+}
+
 // -- tables ------------------------------------------------------------------------------------
 
 const valueOf = (cell) =>
   cell.hasAttribute("data-none") ? null : (cell.dataset.value ?? cell.textContent);
+const rowsIn = (table) => [...table.tBodies[0].rows].filter((row) => !row.matches(".details"));
+const titleOf = (head) => head.dataset.name ?? head.textContent;
 
 // What has no value stands last in either direction.
 function compare(a, b, numeric, sign) {
@@ -10,124 +376,266 @@ function compare(a, b, numeric, sign) {
   return sign * (numeric ? a - b : a.localeCompare(b, "en", { numeric: true }));
 }
 
-function sortBy(head) {
+function sortBy(head, sign) {
   const table = head.closest("table");
-  const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
   for (const other of table.querySelectorAll("th")) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
   const numeric = head.classList.contains("number");
-  const rows = [...table.tBodies[0].rows].map((row) => [valueOf(row.cells[head.cellIndex]), row]);
+  const rows = rowsIn(table).map((row) => [valueOf(row.cells[head.cellIndex]), row]);
   rows.sort(([a], [b]) => compare(a, b, numeric, sign));
-  table.tBodies[0].append(...rows.map(([, row]) => row));
+  for (const [, row] of rows) table.tBodies[0].append(row, ...(row.opened ? [row.opened] : []));
+}
+
+function sortOnClick(head) {
+  const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+  sortBy(head, sign);
+  state.sorts[head.closest(".card").id] = `${head.cellIndex}:${sign}`;
+  writeAddress();
 }
 
 function filterRows(card) {
   const words = card.querySelector("input[type=search]").value.toLowerCase().split(/\s+/);
-  const lists = [...card.querySelectorAll("select")].filter((list) => list.selectedIndex > 0);
-  const rows = [...card.querySelector("tbody").rows];
+  const lists = [...card.querySelectorAll("select[data-column]")].filter((list) => list.value);
+  const rows = rowsIn(card.querySelector("table"));
   for (const row of rows) {
     const text = [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
     row.hidden =
       !words.every((word) => text.includes(word)) ||
       !lists.every((list) => row.cells[list.dataset.column].textContent === list.value);
+    if (row.opened) row.opened.hidden = row.hidden;
   }
   const shown = rows.filter((row) => !row.hidden).length;
   const total = `${rows.length} ${rows.length === 1 ? "row" : "rows"}`;
-  card.querySelector("output").textContent =
-    shown === rows.length ? total : `${shown} of ${total}`;
+  card.querySelector("output").textContent = shown === rows.length ? total : `${shown} of ${total}`;
 }
 
-function csv(table) {
+function columnChoice(card) {
+  const heads = [...card.querySelectorAll("th")];
+  const show = (at) => {
+    const isHidden = state.without.has(`${card.id}.${at}`);
+    for (const row of [card.querySelector("thead tr"), ...rowsIn(card.querySelector("table"))])
+      row.cells[at].hidden = isHidden;
+  };
+  const boxes = heads.slice(1).map((head, k) => {
+    const key = `${card.id}.${k + 1}`;
+    const box = make("input", { type: "checkbox", checked: !state.without.has(key) });
+    box.addEventListener("input", () => {
+      toggle(state.without, key);
+      show(k + 1);
+      writeAddress();
+    });
+    show(k + 1);
+    return make("label", { class: "check" }, box, titleOf(head).replaceAll("\n", " "));
+  });
+  const parts = [make("summary", {}, "columns"), make("div", {}, ...boxes)];
+  card.querySelector(".filters").append(make("details", { class: "columns" }, ...parts));
+}
+
+function csv(columns, rows) {
   const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   // a spreadsheet would compute a name such as =A1
   const inert = (text) => (/^\s*[=+\-@]/.test(text) && isNaN(text) ? `'${text}` : text);
-  const line = (texts) => texts.map(inert).map(quoted).join(",") + "\r\n";
-  const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
-  return (
-    line([...table.tHead.rows[0].cells].map((cell) => cell.dataset.name ?? cell.textContent)) +
-    rows.map((row) => line([...row.cells].map((cell) => valueOf(cell) ?? ""))).join("")
+  const line = (values) => values.map((v) => quoted(inert(String(v ?? "")))).join(",") + "\r\n";
+  return line(columns) + rows.map(line).join("");
+}
+
+function tableCsv(table) {
+  const rows = rowsIn(table).filter((row) => !row.hidden);
+  const titles = [...table.tHead.rows[0].cells].map(titleOf);
+  return csv(titles, rows.map((row) => [...row.cells].map(valueOf)));
+}
+
+function chartCsv(name) {
+  const rows = rowsOf(name);
+  const columns = [...new Set(rows.flatMap(Object.keys))];
+  return csv(columns, rows.map((row) => columns.map((column) => row[column])));
+}
+
+function startTable(card) {
+  for (const button of card.querySelectorAll("th button"))
+    button.addEventListener("click", () => sortOnClick(button.closest("th")));
+  const fields = card.querySelectorAll(".filters > input, .filters > select");
+  for (const field of fields) {
+    const key = field.matches("select") ? `${card.id}.${field.dataset.column}` : card.id;
+    const kept = field.matches("select") ? state.picks : state.finds;
+    field.value = kept[key] ?? "";
+    field.addEventListener("input", () => {
+      kept[key] = field.value;
+      filterRows(card);
+      writeAddress();
+    });
+  }
+  if (fields.length) {
+    columnChoice(card);
+    filterRows(card);
+  }
+  const [column, sign] = (state.sorts[card.id] ?? "").split(":");
+  const head = card.querySelectorAll("th")[column || -1];
+  if (head) sortBy(head, Number(sign));
+}
+
+// -- rows that open to all that a cell found ---------------------------------------------------
+
+const number = (value, digits = 6) =>
+  value === null || value === undefined ? "–" : String(Number(Number(value).toPrecision(digits)));
+
+const regret = (value) => (value > 0 ? value.toExponential(2) : "0");
+
+function candidate(cell, item, rank) {
+  const { identity } = item;
+  const parameters = Object.entries(identity?.parameters ?? {});
+  const isExact = item.exact && item.max_regret === 0;
+  const facts = [
+    ["max regret", isExact ? "0 exactly" : regret(item.max_regret)],
+    ["NashConv", regret(item.nash_conv)],
+    ["payoffs", item.payoffs.map((payoff) => number(payoff)).join("  ")],
+    ["equilibrium", identity ? `${identity.name} (${item.match})` : "none known"],
+    ["parameters", parameters.map(([name, value]) => `${name}=${number(value, 4)}`).join("  ")],
+    ["profile", item.claim],
+    ["refuted", item.refuted ?? ""],
+  ].filter(([, text]) => text !== "");
+  const lines = facts.map(([name, text]) =>
+    make("div", {}, make("dt", {}, name), make("dd", {}, text)),
   );
+  const strategy = cell.strategies?.[rank];
+  return make(
+    "div",
+    { class: "candidate" },
+    make("h5", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile")),
+    make("dl", {}, ...lines),
+    strategy ? strategies(cell, strategy) : null,
+  );
+}
+
+function fileLink(cell, path, text) {
+  const { folder } = DATA.runs.find((run) => run.label === cell.run);
+  if (!path || folder === null) return null;
+  const address = (folder + path).split("/").map(encodeURIComponent).join("/");
+  return make("a", { href: address, class: "file" }, text);
+}
+
+// Frequencies are stored in ten-thousandths, of all actions in turn.
+function strategies(cell, values) {
+  const game = GAMES.find(({ name }) => name === CELLS.get(cell.place).game);
+  const text = ([action, share]) => (share === 1 ? action : `${action} ${share}`);
+  let at = 0;
+  const parts = new Map();
+  for (const [player, label, actions] of game.information_sets) {
+    const own = actions.map((action, k) => [action, values[at + k] / 10000]);
+    at += actions.length;
+    const played = own.filter(([, share]) => share > 0).map(text);
+    if (!parts.has(player)) parts.set(player, []);
+    parts.get(player).push(make("li", {}, make("b", {}, label), ` ${played.join(", ")}`));
+  }
+  const lists = [...parts].map(([player, items]) =>
+    make("div", {}, make("h6", {}, player), make("ul", {}, ...items)),
+  );
+  return make("details", {}, make("summary", {}, "strategies by information set"), ...lists);
+}
+
+function details(row) {
+  const cell = DATA.cells[row.dataset.cell];
+  cell.place = Number(row.dataset.cell);
+  const shown = cell.equilibria;
+  const told = (cell.strategies ?? []).filter(Boolean).length;
+  const left =
+    `Of ${cell.candidates} candidates ${shown.length} are here, ${told} with strategies, ` +
+    "to keep this page small. All: ";
+  const notes = [
+    cell.reason ? make("p", {}, cell.reason) : null,
+    make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
+    cell.candidates ? null : make("p", {}, "There is no measured profile."),
+    cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
+  ];
+  const items = shown.map((item, rank) => candidate(cell, item, rank));
+  const list = make("div", { class: "candidates" }, ...items);
+  const body = make("td", { colspan: row.cells.length }, ...notes, list);
+  return make("tr", { class: "details" }, body);
+}
+
+function openRow(row) {
+  const key = row.dataset.cell;
+  if (row.opened) row.opened.remove();
+  row.opened = row.opened ? null : details(row);
+  if (row.opened) row.after(row.opened);
+  row.querySelector(".open").setAttribute("aria-expanded", String(Boolean(row.opened)));
+}
+
+function startRow(row) {
+  const first = row.cells[0];
+  if (row.dataset.solver !== undefined) {
+    const { name, look } = SOLVERS[row.dataset.solver];
+    const mark = swatch(look);
+    first.prepend(mark);
+    link(row);
+    (row.dataset.cell === undefined ? first : mark).addEventListener("click", (event) => {
+      event.stopPropagation();
+      choose(name, event);
+    });
+  }
+  if (row.dataset.cell === undefined) return;
+  const press = () => {
+    openRow(row);
+    toggle(state.open, row.dataset.cell);
+    writeAddress();
+  };
+  const label = { "aria-expanded": "false", title: "all that this cell found" };
+  first.prepend(make("button", { type: "button", class: "open", ...label }));
+  row.addEventListener("click", (event) => {
+    if (!event.target.closest("a") && !String(getSelection())) press();
+  });
+  if (state.open.has(row.dataset.cell)) openRow(row);
 }
 
 // -- downloads ---------------------------------------------------------------------------------
 
 function save(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  const anchor = make("a", { href: URL.createObjectURL(blob), download: name });
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 10000);
 }
 
-function svgBlob(svg) {
-  const copy = svg.cloneNode(true);
-  const [, , width, height] = svg.getAttribute("viewBox").split(" ");
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", height);
-  for (const part of copy.querySelectorAll(".on")) part.classList.remove("on");
-  return new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
-}
-
-function savePng(svg, name) {
-  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-  const image = new Image();
-  image.onload = () => {
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [2 * width, 2 * height];
-    const context = canvas.getContext("2d");
-    context.fillStyle = "#fff";
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    context.drawImage(image, 0, 0, canvas.width, canvas.height);
-    URL.revokeObjectURL(image.src);
-    canvas.toBlob((blob) => save(blob, name), "image/png");
-  };
-  image.src = URL.createObjectURL(svgBlob(svg));
+// A chart as a picture has its legend within it, and is light on any screen.
+async function picture(name, take) {
+  const spec = filled(name, { withLegend: true });
+  const chart = await vegaEmbed(make("div"), spec, { ...OPTIONS, tooltip: () => {} });
+  const made = await take(chart.view);
+  chart.finalize();
+  return made;
 }
 
 const SAVE = {
-  csv: (card) => save(new Blob([csv(card.querySelector("table"))], { type: "text/csv" }), `${card.id}.csv`),
-  svg: (card) => save(svgBlob(card.querySelector("svg")), `${card.id}.svg`),
-  png: (card) => savePng(card.querySelector("svg"), `${card.id}.png`),
+  csv: (card) => {
+    const text = card.id in SPECS ? chartCsv(card.id) : tableCsv(card.querySelector("table"));
+    save(new Blob([text], { type: "text/csv" }), `${card.id}.csv`);
+  },
+  svg: async (card) => {
+    const text = await picture(card.id, (view) => view.toSVG());
+    save(new Blob([text], { type: "image/svg+xml" }), `${card.id}.svg`);
+  },
+  png: async (card) => {
+    const canvas = await picture(card.id, (view) => view.toCanvas(2));
+    canvas.toBlob((blob) => save(blob, `${card.id}.png`), "image/png");
+  },
 };
 
-// -- what belongs together in all figures ------------------------------------------------------
+// -- start -------------------------------------------------------------------------------------
 
-let chosen = null; // stays when the pointer leaves
-
-function highlight(key) {
-  document.body.classList.toggle("chosen", key !== null);
-  for (const part of document.querySelectorAll("[data-key]"))
-    part.classList.toggle("on", part.dataset.key === key);
-}
-
-function choose(key) {
-  chosen = chosen === key ? null : key;
-  for (const part of document.querySelectorAll(".key"))
-    part.setAttribute("aria-pressed", String(part.dataset.key === chosen));
-  highlight(chosen);
-}
-
-for (const key of document.querySelectorAll(".key")) {
-  key.setAttribute("tabindex", "0");
-  key.setAttribute("role", "button");
-  key.setAttribute("aria-pressed", "false");
-  key.addEventListener("pointerenter", () => highlight(key.dataset.key));
-  key.addEventListener("pointerleave", () => highlight(chosen));
-  key.addEventListener("click", () => choose(key.dataset.key));
-  key.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") choose(chosen);
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    choose(key.dataset.key);
-  });
-}
-
+readAddress();
+document.body.append(tip);
+legend();
+for (const row of document.querySelectorAll("tr[data-solver]")) startRow(row);
+for (const chip of document.querySelectorAll(".chip")) link(chip);
 for (const card of document.querySelectorAll(".card")) {
   for (const button of card.querySelectorAll("button[data-save]"))
     button.addEventListener("click", () => SAVE[button.dataset.save](card));
-  for (const button of card.querySelectorAll("th button"))
-    button.addEventListener("click", () => sortBy(button.closest("th")));
-  for (const field of card.querySelectorAll(".filters > *"))
-    field.addEventListener("input", () => filterRows(card));
-  if (card.querySelector(".filters")) filterRows(card);
+  if (card.querySelector("table")) startTable(card);
 }
+for (const anchor of document.querySelectorAll("nav a"))
+  anchor.addEventListener("click", (event) => {
+    if (!location.hash.includes("=")) return; // else the address keeps the state
+    event.preventDefault();
+    document.querySelector(anchor.getAttribute("href")).scrollIntoView();
+  });
+startCharts();
+refresh();

@@ -1,0 +1,187 @@
+"""How notebooks show games, profiles, measurements, records, runs and studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any
+
+from markupsafe import Markup
+
+from eqbench.api.runs import Run
+from eqbench.api.studies import StudyResult
+from eqbench.errors import EqbenchError
+from eqbench.model.facts import kind_of_game
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.report.exports import report_on
+from eqbench.report.rows import Table, text_of
+from eqbench.report.tree_drawing import draw_tree
+from eqbench.store.schema import CellRecord
+from eqbench.verification import Verification
+
+MOST_DRAWN = 80  # nodes of a tree that is shown
+MOST_COMPILED = 20_000  # nodes of a game that is looked at closely for this
+MOST_ROWS = 60
+MOST_UNBROKEN = 12  # characters
+_SHOWN = (
+    *("run", "game", "solver", "seed", "repeat", "status", "max regret", "found"),
+    *("equilibrium", "time"),
+)
+
+
+@singledispatch
+def html_of(shown: Any) -> Markup:
+    """HTML of an object as the output of a notebook's cell."""
+    return Markup("<pre>{}</pre>").format(repr(shown))
+
+
+@html_of.register
+def _game(game: Game) -> Markup:
+    tree = game.tree
+    sizes = {
+        "players": ", ".join(tree.players),
+        "nodes": f"{tree.n_nodes:,}",
+        "information sets": f"{tree.n_infosets:,}",
+        "actions": f"{tree.n_actions:,}",
+        "payoff range": f"{tree.payoff_range:g}",
+        "payoffs and chances": "exact" if tree.exact else "floating point",
+    }
+    if tree.payoffs.parameter:
+        sizes["parameter"] = f"{tree.payoffs.parameter} = {tree.payoffs.value}"
+    if tree.n_nodes <= MOST_COMPILED:
+        sizes |= {name: _said(value) for name, value in kind_of_game(game).items()}
+    drawing = _picture(draw_tree(tree, game.spec)) if tree.n_nodes <= MOST_DRAWN else Markup()
+    return _headed(game.spec, _grid((), sizes.items()), drawing)
+
+
+@html_of.register
+def _profile(profile: BehaviorProfile) -> Markup:
+    if profile.tree is None or profile.tree.n_nodes > MOST_COMPILED:
+        return Markup("<pre>{}</pre>").format(repr(profile))
+    rows = [
+        (player, label, ", ".join(f"{action} {_number(value)}" for action, value in row.items()))
+        for player, sets in profile.to_json()["behavior"].items()
+        for label, row in sets.items()
+    ]
+    head = ("player", "information set", "frequencies")
+    return _headed(profile.spec or "behavior profile", _grid(head, rows))
+
+
+@html_of.register
+def _measured(measured: Verification) -> Markup:
+    rows = [
+        (f"P{player}", _number(payoff), _number(regret))
+        for player, (payoff, regret) in enumerate(
+            zip(measured.payoffs, measured.regrets, strict=True), start=1
+        )
+    ]
+    summary = f"max regret {_number(measured.max_regret)}, NashConv {_number(measured.nash_conv)}"
+    return _grid(("player", "payoff", "regret"), rows) + Markup("<p>{}</p>").format(summary)
+
+
+@html_of.register
+def _record(record: CellRecord) -> Markup:
+    best = record.equilibria[0] if record.equilibria else None
+    facts: dict[str, Any] = {
+        "status": record.status,
+        "reason": record.reason,
+        "max regret": None if record.max_regret is None else f"{record.max_regret:.2e}",
+        "payoffs": None if record.payoffs is None else _payoffs(record.payoffs),
+        "equilibrium": best.identity["name"] if best and best.identity else None,
+        "profiles": len(record.equilibria) or None,
+        "iterations": record.iterations and f"{record.iterations:,}",
+        "time": None if record.elapsed_s is None else f"{record.elapsed_s:.3g} s",
+    }
+    title = f"{record.solver} on {record.game}" + (f", {record.trial}" if record.trial else "")
+    return _headed(title, _grid((), ((k, v) for k, v in facts.items() if v)))
+
+
+@html_of.register
+def _run(run: Run) -> Markup:
+    said = Markup("").join(Markup("<p>{}</p>").format(line) for line in run.answer.splitlines())
+    tables = [
+        _table(table, _SHOWN if any(c.kind == "status" for c in table.columns) else ())
+        for table in report_on([run.stored], summarize=None).tables
+    ]
+    return said + Markup("").join(tables) + _chart(run)
+
+
+def _chart(run: Run) -> Markup:
+    """Regret against time, if there is anything to be drawn."""
+    if all(record.trace is None for record in run):
+        return Markup()
+    try:
+        return _picture(run.figure("regret").to_svg())
+    except EqbenchError as error:
+        return Markup("<p>{}</p>").format(error)
+
+
+@html_of.register
+def _study(study: StudyResult) -> Markup:
+    parts = [_table(table) for table in study.tables.tables]
+    notes = (study.tables.legend, *study.tables.notes, *study.notes)
+    parts += [Markup("<p><small>{}</small></p>").format(note) for note in notes if note]
+    for file in study.figures:
+        if file.suffix == ".svg":
+            parts.append(_picture(file.read_text(encoding="utf-8")))
+    return Markup("").join(parts)
+
+
+def _headed(title: str, *parts: Markup) -> Markup:
+    return Markup("<p><b>{}</b></p>").format(title) + Markup("").join(parts)
+
+
+def _picture(svg: str) -> Markup:
+    """A picture by itself, which no style of the page touches."""
+    from base64 import b64encode
+
+    data = b64encode(svg.encode()).decode()
+    return Markup('<img style="max-width:100%" src="data:image/svg+xml;base64,{}">').format(data)
+
+
+def _table(table: Table, only: Sequence[str] = ()) -> Markup:
+    """A table of a report with the lines above it; `only` some of its columns, if named."""
+    columns = [column for column in table.columns if not only or column.title in only]
+    rows = [[text_of(row, column) for column in columns] for row in table.rows]
+    lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
+    grid = _grid([column.title + column.unit for column in columns], rows) if rows else Markup()
+    topic = f": {table.topic}" if table.topic else ""
+    return _headed(table.title + topic, lines, grid)
+
+
+def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
+    """Rows and columns; of many rows the first ones, and how many more there are."""
+    shown, titles = list(rows), list(head)
+    more = len(shown) - MOST_ROWS
+    body = [_line("td", row) for row in shown[:MOST_ROWS]]
+    top = Markup("<thead>{}</thead>").format(_line("th", titles)) if titles else Markup()
+    rest = Markup("<p>and {} more</p>").format(more) if more > 0 else Markup()
+    return Markup("<table>{}<tbody>{}</tbody></table>{}").format(top, Markup("").join(body), rest)
+
+
+def _line(tag: str, values: Iterable[Any]) -> Markup:
+    """A row; what is short is not broken at its hyphens."""
+    cell = Markup('<{0} style="text-align: left; padding: 0 1em 0 0{1}">{2}</{0}>')
+    texts = map(str, values)
+    short = "; white-space: nowrap"
+    cells = (cell.format(tag, short if len(text) <= MOST_UNBROKEN else "", text) for text in texts)
+    return Markup("<tr>{}</tr>").format(Markup("").join(cells))
+
+
+def _number(value: Any) -> str:
+    """Six significant digits, of what is not a short fraction."""
+    text = str(value)
+    return text if len(text) <= 12 and "." not in text else f"{float(Fraction(text)):.6g}"
+
+
+def _said(value: Any) -> str:
+    """A fact in words; None means that it is not so."""
+    if value is None or isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _payoffs(values: Sequence[float]) -> str:
+    return " ".join(f"{value:+.5f}" for value in values)

@@ -1,0 +1,58 @@
+"""Requests from keywords: the fields of a request, by their names in Python or in files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from eqbench.errors import UsageError, check_keywords
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.requests import Field, fields_of
+
+T = TypeVar("T")
+
+
+def fields_by_name(kind: type) -> dict[str, Field]:
+    """Fields of a request by each name: ``timeout_s`` as well as ``timeout``."""
+    fields = fields_of(kind)
+    by_name = {field.attribute: field for field in fields}
+    return {field.name.replace("-", "_"): field for field in fields} | by_name
+
+
+def read_keywords(kind: type, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of fields, by attribute; UsageError if a keyword is unknown or a value unfit."""
+    known = fields_by_name(kind)
+    check_keywords(function, given, known)
+    return {
+        known[name].attribute: _read(function, name, known[name], given[name]) for name in given
+    }
+
+
+def request_from(kind: type[T], function: str, given: Mapping[str, Any]) -> T:
+    """The request that keywords describe; raises as :func:`read_keywords`, or if one is missing."""
+    values = read_keywords(kind, function, given)
+    for field in fields_of(kind):
+        if field.required and field.attribute not in values:
+            raise UsageError(f"{function}() needs {field.attribute!r}: {field.help}")
+    return kind(**values)
+
+
+def _read(function: str, name: str, field: Field, value: Any) -> Any:
+    is_one = isinstance(value, str | Mapping | os.PathLike) or not isinstance(value, Iterable)
+    if field.several and value is not None:
+        value = [_plain(each) for each in ([value] if is_one else value)]
+    try:
+        return field.read(_plain(value))
+    except ValueError as error:
+        raise UsageError(f"{function}({name}=...): {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """A game as its spec, a profile as a named document, a path as a text."""
+    if isinstance(value, Game):
+        return value.spec
+    if isinstance(value, BehaviorProfile):
+        return {"profile": value.to_json()}
+    return os.fspath(value) if isinstance(value, os.PathLike) else value

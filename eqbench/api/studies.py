@@ -1,0 +1,163 @@
+"""Studies as functions: the request of a command as keywords, its tables and points as objects."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eqbench.api.keywords import request_from
+from eqbench.api.text import ReportText
+from eqbench.display import Displayed
+from eqbench.errors import UsageError
+from eqbench.report.rows import Report, Table
+from eqbench.requests import Field, fields_of
+from eqbench.studies.frame import Session, Study, answer
+from eqbench.studies.requests import (
+    CrossplayRequest,
+    QuantalRequest,
+    RangesRequest,
+    SimulationRequest,
+    StabilityRequest,
+    TraceRequest,
+)
+from eqbench.studies.study_files import held
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMATS = ("terminal", "md")
+
+
+@dataclass(frozen=True, repr=False)
+class StudyResult(Displayed):
+    """What a study found.
+
+    Attributes
+    ----------
+    document : dict
+        What ``--json`` prints.
+    tables : Report
+    path : Path or None
+        Its folder, if it has one.
+    figures : tuple of Path
+        What was drawn, if figures were asked for.
+    notes : tuple of str
+        What was said on the way.
+    """
+
+    command: str
+    document: dict[str, Any]
+    tables: Report
+    path: Path | None = None
+    figures: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        place = f" in {self.path}" if self.path else ""
+        titles = "; ".join(table.title for table in self.tables.tables if table.title)
+        return f"<eqbench.{self.command}{place}{f': {titles}' if titles else ''}>"
+
+    def report(self, format: str = "terminal") -> ReportText:
+        """Its tables as text, ``terminal`` or ``md``."""
+        from eqbench.report.markdown import markdown
+        from eqbench.report.terminal import plain_text, print_report
+
+        if format not in _FORMATS:
+            raise UsageError(f"{format!r} is no format; choose of {', '.join(_FORMATS)}")
+        if format == "md":
+            return ReportText(markdown(self.tables), format)
+        return ReportText(plain_text(lambda console: print_report(self.tables, console)))
+
+    def to_frame(self, table: int | None = None) -> pd.DataFrame:
+        """The points that it wrote (points.csv or another), or the rows of a table by its number.
+
+        Without a folder it is the first table.
+        """
+        import pandas as pd
+
+        written = sorted(self.path.glob("*.csv")) if self.path else []
+        if table is None and written:
+            return pd.read_csv(written[0])
+        return frame_of(self.tables.tables[table or 0])
+
+
+def frame_of(table: Table) -> pd.DataFrame:
+    """The values of a printed table, with a column for each player's payoff."""
+    import pandas as pd
+
+    table = table.with_payoff_columns()
+    titles = [column.title for column in table.columns]
+    return pd.DataFrame([[row.values.get(t) for t in titles] for row in table.rows], columns=titles)
+
+
+def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
+    """Function of a study, made of its request."""
+    command, fields = request_type.command, fields_of(request_type)
+
+    def study(
+        *given: Any, out: str | PathLike[str] | None = None, figures: bool = False, **options: Any
+    ) -> StudyResult:
+        if given:
+            first = fields[0]
+            options = {first.attribute: given if first.several else given[0]} | options
+        request = request_from(request_type, command, options)
+        kind: type[Study[Any]] = pkgutil.resolve_name(request_type.study)
+        return _carry_out(kind(request, figures=figures), out, figures=figures)
+
+    study.__name__ = study.__qualname__ = command
+    study.__doc__ = _docstring(request_type, fields)
+    study.__signature__ = _signature(fields)  # type: ignore[attr-defined]
+    return study
+
+
+def _docstring(request_type: type[Any], fields: Sequence[Field]) -> str:
+    about = inspect.getdoc(request_type) or ""
+    lines = [f"{each.attribute}\n    {each.help}" for each in fields]
+    lines += ["out\n    Folder for the results.", "figures\n    Whether to draw figures."]
+    return "\n".join([about, "", "Parameters", "----------", *lines])
+
+
+def _signature(fields: Sequence[Field]) -> inspect.Signature:
+    """The first field by its position, the others by keywords, as in the request."""
+    kinds, empty = inspect.Parameter, inspect.Parameter.empty
+    first = kinds.VAR_POSITIONAL if fields[0].several else kinds.POSITIONAL_OR_KEYWORD
+    asked = [
+        inspect.Parameter(
+            each.attribute, kinds.KEYWORD_ONLY, default=empty if each.required else each.default
+        )
+        for each in fields
+    ]
+    asked[0] = inspect.Parameter(fields[0].attribute, first)
+    frame = {"out": None, "figures": False}
+    asked += [inspect.Parameter(k, kinds.KEYWORD_ONLY, default=v) for k, v in frame.items()]
+    return inspect.Signature(asked, return_annotation=StudyResult)
+
+
+def _carry_out(study: Study[Any], out: str | PathLike[str] | None, *, figures: bool) -> StudyResult:
+    command, said = study.request.command, list(study.notes)
+    if (preview := study.preview()) is not None:
+        return StudyResult(command, {}, preview, notes=tuple(said))
+    if not (out or figures or study.request.writes_always):
+        document = answer(study)
+        return StudyResult(command, document, study.report(document), notes=tuple(said))
+    folder = study.folder_type().create(study, None if out is None else Path(out))
+    with held(folder.path, command):
+        document = folder.carry_out(study, Session(folder.path, say=said.append))
+        drawn = folder.draw(study, document) if figures or study.always_draws else ()
+        items = list(drawn)
+    files = tuple(item for item in items if isinstance(item, Path))
+    said += [item for item in items if isinstance(item, str)]
+    return StudyResult(command, document, study.report(document), folder.path, files, tuple(said))
+
+
+crossplay = _function(CrossplayRequest)
+qre = _function(QuantalRequest)
+ranges = _function(RangesRequest)
+simulate = _function(SimulationRequest)
+stability = _function(StabilityRequest)
+trace = _function(TraceRequest)

@@ -1,0 +1,61 @@
+"""Games of stored runs, also those that a plugin brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from eqbench.errors import SpecError
+from eqbench.model.game import Game
+from eqbench.registry import Registry
+from eqbench.store.run_folder import RunFolder
+from eqbench.store.stored_run import StoredRun
+
+
+def registry_of_runs(
+    runs: Iterable[StoredRun | RunFolder],
+    game: str,
+    registry: Registry,
+    tell: Callable[[str], None],
+) -> Registry:
+    """The registry, with the plugins that these runs name where it lacks a game without them.
+
+    `tell` is told which these are, since their code is run when the game is loaded.
+
+    Raises
+    ------
+    SpecError
+        If the runs name no plugins and no such game is known.
+    UsageError
+        If one of the plugins cannot be read.
+    """
+    try:
+        registry.game_entry(game)
+    except SpecError as error:
+        plans = [run.plan for run in runs]
+        requests = [asked for plan in plans for asked in plan.get("parts") or [plan["request"]]]
+        files = [file for request in requests for file in request.get("plugins") or ()]
+        if not files:
+            hint = "; if a plugin brought this game, add --plugin FILE" if plans else ""
+            raise SpecError(f"{error}{hint}") from None
+        registry = registry.with_plugins(dict.fromkeys(files))
+        registry.game_entry(game)
+        for file in dict.fromkeys(files):
+            tell(f"using the plugin {file}, which the run names")
+    return registry
+
+
+def game_of_runs(
+    runs: Sequence[StoredRun | RunFolder],
+    spec: str,
+    registry: Registry,
+    tell: Callable[[str], None],
+    max_nodes: int = 0,
+) -> Game:
+    """Load a game, which may have the size that these runs or `max_nodes` allow.
+
+    Raises as `registry_of_runs` and :meth:`Registry.load_game`.
+    """
+    registry = registry_of_runs(runs, spec, registry, tell)
+    allowed = [run.plan["request"].get("max_nodes") or 0 for run in runs]
+    largest = max([max_nodes, *allowed])
+    return registry.load_game(spec, **({"max_nodes": largest} if largest else {}))

@@ -1,0 +1,279 @@
+"""The Python interface: runs, studies, lists, profiles of others, and how notebooks show them."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eqbench
+from eqbench.model.gambit_text import efg_text
+from eqbench.model.profile import random_profile
+
+OWN = """
+from dataclasses import dataclass
+import eqbench
+
+@eqbench.register_game("{name}")
+@dataclass(frozen=True)
+class Own:
+    def build(self):
+        tree = eqbench.TreeBuilder(["P1"])
+        root = tree.decision(None, 0, "x", ["a", "b"])
+        tree.terminal((root, 0), [1])
+        tree.terminal((root, 1), [2])
+        return tree.tree()
+"""
+RUNS_OWN = """
+import own_game
+try:
+    eqbench.run("here", "cfr")
+except eqbench.UsageError as error:
+    print(error)
+run = eqbench.run("there", "cfr", iterations=10)
+print(run[0].payoffs, run.profile("cfr")["P1", "x", "b"])
+"""
+NOTEBOOK = """
+import eqbench
+run = eqbench.run("kuhn3", ["cfr_plus", "ncp"], seeds=2, timeout=1, out="run")
+print([record.status for record in run])
+run
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> eqbench.Run:
+    out = tmp_path_factory.mktemp("python") / "run"
+    return eqbench.run("kuhn2", ["sequence_lp", "pcfr_plus"], seeds=2, iterations=300, out=out)
+
+
+def examples() -> list[doctest.DocTest]:
+    """Examples in the docstrings of public names, those of methods included."""
+    finder, found = doctest.DocTestFinder(recurse=True), {}
+    for name in eqbench.__all__:
+        item = getattr(eqbench, name)
+        if inspect.isclass(item) or inspect.isfunction(item):
+            module = importlib.import_module(item.__module__)
+            for test in finder.find(item, name, module=module):
+                if test.examples:
+                    found[test.name] = test
+    return list(found.values())
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda test: test.name)
+def test_examples_of_docstrings_come_out_as_printed(
+    example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    said: list[str] = []
+    failed, _ = doctest.DocTestRunner(optionflags=flags).run(example, out=said.append)
+    assert failed == 0, "".join(said)
+
+
+def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
+    run: eqbench.Run, tmp_path: Path
+) -> None:
+    assert [record.status for record in run] == ["ok", "limit"]
+    assert run[0] == run["sequence_lp"]
+    assert len(run.to_frame()) == len(run) == 2
+    assert set(run.equilibria()["solver"]) == {"sequence_lp", "pcfr_plus"}
+    assert not run.traces().empty
+    assert [*eqbench.Run(run.path)] == [*run]
+    for form in ("terminal", "md", "csv", "tex", "html"):
+        assert "pcfr" in run.report(form)
+    chart = run.figure("regret")
+    shown = chart._repr_mimebundle_()
+    assert "<svg" in shown["image/svg+xml"]
+    json.dumps(chart.spec, allow_nan=False)
+    for name in ("chart.png", "chart.svg", "chart.html", "chart.json"):
+        assert chart.save(tmp_path / name).stat().st_size > 1000
+    by_iterations = run.figure("regret", axis="work", metric="nash_conv").to_svg()
+    assert "iterations" in by_iterations
+    assert "NashConv" in by_iterations
+    for wrong, hint in (
+        ({"name": "regrets"}, "did you mean regret"),
+        ({"axs": "work"}, "did you mean axis"),
+        ({"axis": "works"}, "did you mean work"),
+    ):
+        with pytest.raises(eqbench.UsageError, match=hint):
+            run.figure(**wrong)
+    html = run._repr_html_()
+    for text in ("sequence_lp", *run.answer.splitlines(), "data:image/svg+xml"):
+        assert text in html
+    profile = run.profile("sequence_lp")
+    assert float(eqbench.verify("kuhn2", profile).max_regret) < 1e-12
+
+
+def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> None:
+    asked = run.stored.plan["request"]
+    assert (asked["seeds"], asked["iterations"], asked["games"]) == (2, 300, ["kuhn2"])
+    for wrong, hint in (
+        ({"timout": 3}, "did you mean timeout"),
+        ({"seeds": "many"}, r"run\(seeds=...\): 'many' is no integer"),
+        ({"memory": "little"}, "is not a size"),
+    ):
+        with pytest.raises(eqbench.UsageError, match=hint):
+            eqbench.run("kuhn2", "lcp", **wrong)
+    with pytest.raises(eqbench.UsageError, match="needs solvers"):
+        eqbench.run("kuhn3")
+    with pytest.raises(eqbench.UsageError, match=r"solve\(\) has no keyword 'timeout'"):
+        eqbench.solve("kuhn2", "lcp", timeout=1)
+    with pytest.raises(eqbench.UsageError, match="not both"):
+        eqbench.solve("kuhn2", "lcp", eqbench.Budget(), time_s=1)
+    assert eqbench.solve("kuhn2", "cfr", iterations=20).status != "ok"
+
+
+def test_studies_take_the_fields_of_their_requests(run: eqbench.Run, tmp_path: Path) -> None:
+    path = eqbench.qre("kuhn2", last=10, at=[2.0], out=tmp_path / "qre")
+    assert (
+        path.document["schema"] == json.loads((tmp_path / "qre/summary.json").read_text())["schema"]
+    )
+    assert path.to_frame()["parameter"].iloc[-1] == 10
+    assert "Logit quantal" in path._repr_html_()
+    mixed = eqbench.crossplay(run, known=True, most=2)
+    assert mixed.path is None
+    assert list(mixed.to_frame()["entry"]) == ["A", "B"]
+    assert "| entry" in mixed.report("md")
+    with pytest.raises(
+        eqbench.UsageError, match=r"qre\(\) has no keyword 'lst': did you mean last"
+    ):
+        eqbench.qre("kuhn2", lst=3)
+    with pytest.raises(eqbench.UsageError, match=r"trace\(\) needs 'last'"):
+        eqbench.trace("skp", first=3)
+    assert list(inspect.signature(eqbench.qre).parameters)[:2] == ["game", "last"]
+
+
+def test_profiles_are_read_by_labels_and_carried_to_games_that_have_them() -> None:
+    game = eqbench.load_game("kuhn3")
+    floats = random_profile(game.tree, np.random.default_rng(1))
+    profile = eqbench.BehaviorProfile.of(game, floats)
+    frame = profile.to_frame()
+    for row in frame.itertuples():
+        assert profile[row.player, row.infoset, row.action] == row.frequency
+    assert sum(profile["P3", "4:BC"].values()) == pytest.approx(1)
+    assert profile["P1"]["3:"] == profile["P1", "3:"]
+    for wrong, hint in (
+        (("P4",), "unknown player"),
+        (("P3", "4:CB"), "no information set"),
+        (("P3", "4:BC", "rise"), "unknown action"),
+    ):
+        with pytest.raises(eqbench.ProfileError, match=hint):
+            profile[wrong]
+    reduced = eqbench.load_game("kuhn3_reduced")
+    few = eqbench.BehaviorProfile.uniform(reduced)
+    assert few.on(game).exact == eqbench.BehaviorProfile.from_json(game, few.to_json()).exact
+    again = eqbench.load_game("kuhn3", pot=4)
+    assert profile.on(again).probabilities is profile.probabilities
+    with pytest.raises(eqbench.ProfileError, match=r"profile\.on\(game\)"):
+        eqbench.BehaviorProfile(profile.probabilities)["P1"]
+    with pytest.raises(eqbench.ProfileError, match="96 frequencies"):
+        eqbench.BehaviorProfile(profile.probabilities[:3]).on(game)
+
+
+def test_what_solve_returns_is_verified_exactly_and_is_json() -> None:
+    for spec, solver in (("kuhn3", "logit"), ("kuhn2", "lcp"), ("battle_of_sexes", "semismooth")):
+        solved = eqbench.solve(spec, solver)
+        exact = eqbench.verify(spec, solved, exact=True)
+        assert isinstance(exact.max_regret, Fraction)
+        assert abs(float(exact.max_regret) - solved.max_regret) < 1e-12
+        document = json.loads(json.dumps(solved.to_json(), allow_nan=False))
+        assert eqbench.verify(spec, document["equilibria"][0]["profile"], exact=True) == exact
+        assert eqbench.identify(spec, solved) == solved.identity
+
+
+def test_gambits_profiles_and_lines_come_and_go(tmp_path: Path) -> None:
+    pygambit = pytest.importorskip("pygambit", reason="an optional extra is not installed")
+    game = eqbench.load_game("kuhn2")
+    (tmp_path / "game.efg").write_text(efg_text(game.tree))
+    theirs = pygambit.read_efg(str(tmp_path / "game.efg"))
+    found = pygambit.nash.lcp_solve(theirs, rational=True).equilibrium
+    profile = eqbench.from_gambit(game, found)
+    assert eqbench.verify(game, profile, exact=True).max_regret == 0
+    values = [value for player in found for _, row in player for _, value in row]
+    line = ",".join(["NE", *map(str, values)])
+    assert eqbench.gambit_line(profile) == line, "in the order in which Gambit has them"
+    assert eqbench.from_gambit(game, line).exact == profile.exact
+    assert eqbench.to_gambit(profile).max_regret() == 0
+    with pytest.raises(eqbench.ProfileError, match="another game"):
+        eqbench.from_gambit("matching_pennies", found)
+
+
+def test_printed_decimals_of_gambit_are_distributions_again() -> None:
+    profile = eqbench.from_gambit("rock_paper_scissors", "NE,0.333333,0.333333,0.333333,0,0,0")
+    assert set(profile.exact or ()) == {Fraction(1, 3)}
+    for line in ("0.5,0.5", "NE,1/2,1/2", "NE,1,0,0,x,0,1"):
+        with pytest.raises(eqbench.ProfileError):
+            eqbench.from_gambit("rock_paper_scissors", line)
+
+
+def test_policies_of_openspiel_come_and_go() -> None:
+    pytest.importorskip("pyspiel", reason="an optional extra is not installed")
+    found = eqbench.solve("kuhn2", "sequence_lp").profile
+    assert found is not None
+    back = eqbench.from_openspiel("kuhn2", eqbench.to_openspiel(found))
+    assert np.array_equal(back.probabilities, found.probabilities)
+
+
+def test_representations_are_short_and_namespace_is_clean(run: eqbench.Run) -> None:
+    game = eqbench.load_game("kuhn3")
+    shown = [game, run, run[0], eqbench.verify(game, eqbench.BehaviorProfile.uniform(game))]
+    assert all(len(repr(item)) < 160 for item in shown)
+    assert "nash_conv" in repr(shown[-1])
+    assert dir(eqbench) == sorted(dir(eqbench))
+    assert all(getattr(eqbench, name) is not None for name in dir(eqbench))
+    for item in (*shown, eqbench.load_game("matching_pennies"), eqbench.solve("kuhn2", "lcp")):
+        assert item._repr_html_().count("<table>") == item._repr_html_().count("</table>") > 0
+    assert "<img" in eqbench.load_game("matching_pennies")._repr_html_(), "a small tree is drawn"
+
+
+def test_labels_are_text_in_html() -> None:
+    builder = eqbench.TreeBuilder(["<b>P1"])
+    root = builder.decision(None, 0, "<script>", ["<i>", "b"])
+    builder.terminal((root, 0), [1])
+    builder.terminal((root, 1), [2])
+    game = eqbench.Game("one", builder.tree())
+    for item in (game, eqbench.BehaviorProfile.uniform(game)):
+        assert not {"<script>", "<i>", "<b>P1"} & set(item._repr_html_().replace(">", "> ").split())
+
+
+def test_a_notebook_runs_cells_in_children_and_shows_table_and_chart(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="comes with the documentation")
+    nbclient = pytest.importorskip("nbclient", reason="comes with the documentation")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK)])
+    client = nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}})
+    client.execute()
+    said, shown = notebook.cells[0].outputs
+    assert said["text"].count("ok") >= 1
+    assert "<table>" in shown["data"]["text/html"]
+    assert "data:image/svg+xml" in shown["data"]["text/html"]
+
+
+def test_games_of_imported_modules_go_into_children_and_others_say_why_not(tmp_path: Path) -> None:
+    (tmp_path / "own_game.py").write_text(OWN.format(name="there"))
+    (tmp_path / "script.py").write_text(OWN.format(name="here") + RUNS_OWN)
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    said, figures = done.stdout.splitlines()
+    assert "'here' is known in this process only" in said
+    assert figures == "[2.0] 1.0"
+    assert "own_game.py" in next(tmp_path.glob("results/*/manifest.toml")).read_text()
+
+
+def test_importing_eqbench_loads_nothing_else() -> None:
+    program = (
+        "import sys; before = set(sys.modules); import eqbench; print(*set(sys.modules) - before)"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert loaded == ["eqbench"]

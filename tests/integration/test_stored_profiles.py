@@ -1,0 +1,128 @@
+"""Cells of runs are profiles wherever one is asked for, also of games that a plugin brings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import eqbench_here, refused
+
+PLUGIN = """
+from dataclasses import dataclass
+import eqbench
+
+@eqbench.register_game("coin", summary="one coin")
+@dataclass(frozen=True)
+class Coin:
+    def build(self):
+        tree = eqbench.TreeBuilder(["A", "B"])
+        first = tree.decision(None, 0, "first", ["heads", "tails"])
+        for side in range(2):
+            second = tree.decision((first, side), 1, "second", ["heads", "tails"])
+            for other in range(2):
+                won = 1 if side == other else -1
+                tree.terminal((second, other), [won, -won])
+        return tree.tree()
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of kuhn2, `first`, and one of a plugin's game, `coins`."""
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "coin.py").write_text(PLUGIN)
+    run = ("run", "--solver", "lcp,logit", "-q")
+    assert eqbench_here(*run, "--game", "kuhn2", "--out", "first", cwd=folder).code == 0
+    plugin = ("--plugin", "coin.py")
+    assert eqbench_here(*run, "--game", "coin", *plugin, "--out", "coins", cwd=folder).code == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("first", "lcp"),
+        ("first/lcp",),
+        ("first/kuhn2/lcp:0",),
+        ("kuhn2", "first/lcp"),
+        ("kuhn2", "first", "lcp"),
+        ("--game", "kuhn2", "--profile", "./first/lcp"),
+    ],
+    ids=" ".join,
+)
+def test_cell_of_a_run_is_verified(place: Path, words: tuple[str, ...]) -> None:
+    done = eqbench_here("verify", *words, "--json", cwd=place)
+    assert done.code == 0, done.err
+    assert done.json["identity"]["name"] == "kuhn2"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "which profile?"),
+        (("first/lcp:7",), "no candidate of rank 7: ranks are 0 (the best) to 0"),
+        (("first/nothing",), "first has no cell 'nothing'"),
+        (("first", "--profile", "first/lcp"), "unknown game 'first'"),
+        (("kuhn2", "first", "first", "lcp"), "which profile?"),
+        (("none/lcp",), "cannot read the profile none/lcp"),
+    ],
+    ids=str,
+)
+def test_what_is_no_profile_is_refused(place: Path, words: tuple[str, ...], said: str) -> None:
+    refused("verify", *words, words=said, cwd=place)
+
+
+def test_cells_are_listed_where_none_is_named(place: Path) -> None:
+    done = refused("show", "first", words="first has these cells; give", cwd=place)
+    assert "kuhn2/lcp  (ok)" in done.err
+    assert "kuhn2/logit  (" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("draw", "kuhn2", "--profile", "first/lcp"),
+        ("crossplay", "kuhn2", "--profile", "first/lcp", "--known"),
+        ("stability", "kuhn2", "--profile", "first/logit", "--samples", "0", "--out", "stable"),
+    ],
+    ids=" ".join,
+)
+def test_cell_is_a_profile_for_other_commands(place: Path, words: tuple[str, ...]) -> None:
+    assert eqbench_here(*words, cwd=place).code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "coins", "lcp"),
+        ("verify", "coins", "lcp"),
+        ("verify", "coins/lcp", "--exact"),
+        ("draw", "coin", "--profile", "coins/lcp"),
+        ("crossplay", "coins"),
+    ],
+    ids=" ".join,
+)
+def test_plugin_that_a_run_names_is_used_and_said(place: Path, words: tuple[str, ...]) -> None:
+    done = eqbench_here(*words, cwd=place)
+    assert done.code == 0, done.err
+    assert done.err.count(f"using the plugin {place / 'coin.py'}") == 1
+
+
+def test_plugin_is_not_used_for_a_game_that_is_known(place: Path) -> None:
+    done = eqbench_here("draw", "kuhn2", "--profile", "coins/lcp", cwd=place)
+    assert "plugin" not in done.err
+    file = next((place / "coins" / "profiles").glob("*.json"))
+    assert "coin" in json.loads(file.read_text())["game"]
+    again = eqbench_here("verify", file, cwd=place)
+    assert (again.code, again.err.count("using the plugin")) == (0, 1)
+
+
+def test_template_is_a_profile(place: Path) -> None:
+    for kind, payoff in (("--uniform", "1/8"), ("--pure", "0")):
+        made = eqbench_here("profile", "kuhn2", kind, cwd=place)
+        (place / "mine.json").write_text(made.out)
+        done = eqbench_here("verify", "mine.json", "--exact", "--json", cwd=place)
+        assert done.json["exact"]["payoffs"][0] == payoff
+        lines = made.out.splitlines()
+        assert sum(": {" in line and line.endswith(("}", "},")) for line in lines) == 12

@@ -1,0 +1,128 @@
+"""A run is answered in sentences: how many reached the target, what they found, what failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from stored_runs import SPECIAL, cell, identified, identity, without_figures
+
+from eqbench.report.answer import answer
+from eqbench.report.entries import Entry
+from eqbench.store.schema import CellRecord
+
+
+def said(*records: CellRecord, run: str = "") -> tuple[str, ...]:
+    return answer([Entry(run, record) for record in records])
+
+
+def short(key: str, **fields: Any) -> CellRecord:
+    """A cell that ended with a regret of 1e-6, above its target."""
+    return replace(cell(key, **({"status": "limit"} | fields)), max_regret=1e-6)
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    assert answer([]) == ()
+
+
+def test_one_game_is_answered_by_solver() -> None:
+    found = identity("szafron:c11=0", parameters={"beta": 0.1})
+    other = identity("szafron:c11=0", parameters={"beta": 0.3})
+    near = identity("kuhn2", on_path=False)
+    sentences = said(
+        identified(cell("01", solver="slow", elapsed_s=2.0), found),
+        identified(cell("02", solver="fast", elapsed_s=0.5), other, identity("cluster:1")),
+        identified(short("03", solver="late"), near),
+        short("04", solver="stuck", status="stopped"),
+        replace(without_figures("05", solver="bad", status="crashed"), target=4e-10),
+        without_figures("06", status="unsupported"),
+    )
+    assert sentences == (
+        "2 of 5 solvers reached the target (max regret 4.0e-10); fastest: fast (500.0 ms).",
+        "Found equilibria of 1 published set: szafron:c11=0 (2 solvers, β 0.1…0.3), and 1 other in "
+        "no published set; most at once: fast (2).",
+        "Short of the target: stuck (stopped by itself); late (budget used up); bad (crashed).",
+        "Do not take this game: sequence_lp.",
+    )
+
+
+def test_seeds_are_told_from_solvers() -> None:
+    records = [
+        *(cell(f"0{seed}", solver="a", seed=seed, elapsed_s=1.0 + seed) for seed in range(3)),
+        cell("03", solver="b", seed=0, elapsed_s=5.0),
+        short("04", solver="b", seed=1),
+    ]
+    first, _, last = said(*records)
+    assert first == (
+        "1 of 2 solvers reached the target (max regret 4.0e-10) with every seed, 1 with some "
+        "(4 of 5 cells); fastest: a (2.0 s, median of 3)."
+    )
+    assert last == "Short of the target: b (budget used up)."
+
+
+@pytest.mark.parametrize(
+    ("records", "first"),
+    [
+        (
+            [cell("01")],
+            "1 of 1 solver reached the target (max regret 4.0e-10); fastest: cfr_plus (12.3 ms).",
+        ),
+        (
+            [short("01"), short("02", solver="b")],
+            "0 of 2 solvers reached the target (max regret 4.0e-10); closest: b (1.0e-06).",
+        ),
+        ([without_figures("01", status="unsupported")], "Do not take this game: sequence_lp."),
+        (
+            [without_figures("01", solver=s, status="interrupted") for s in "ab"],
+            "0 of 2 solvers ended ok (there was no target).",
+        ),
+        (
+            [cell("01", target=None), short("02", solver="b", target=None)],
+            "1 of 2 solvers ended ok (there was no target); fastest: cfr_plus (12.3 ms).",
+        ),
+        # a refuted claim counts for nothing, whatever was measured
+        ([cell("01", status="refuted")], "0 of 1 solver reached the target"),
+    ],
+)
+def test_first_sentence_says_how_far_solvers_came(records: list[CellRecord], first: str) -> None:
+    assert said(*records)[0].startswith(first)
+
+
+def test_what_only_comes_near_is_not_found() -> None:
+    record = identified(cell("01"), identity("kuhn2", on_path=False))
+    assert said(record)[1] == "No equilibrium was identified."
+
+
+def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
+    games = [
+        [
+            identified(cell(f"{game}1", solver="a", game=f"g{game}", game_spec=f"g{game}"), known),
+            short(f"{game}2", solver="b", game=f"g{game}", game_spec=f"g{game}"),
+        ]
+        for game, known in enumerate([identity("skp:1"), *[identity("cluster:1")] * 6])
+    ]
+    few, many = said(*games[0], *games[1]), said(*(c for game in games for c in game))
+    assert few == (
+        "On 2 games 2 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
+        "take: a; most often fastest: a (on 2 games).",
+        "Found equilibria of 1 published set: skp:1, and 1 other in no published set.",
+        "Short of the target: b ×2 (budget used up).",
+        "g0: 1 of 2 solvers, fastest a (12.3 ms); found skp:1.",
+        "g1: 1 of 2 solvers, fastest a (12.3 ms); found cluster:1.",
+    )
+    assert len(many) == 3
+    assert "6 other" in many[1], "clusters are numbered anew in each game"
+
+
+def test_rows_of_several_runs_are_not_taken_for_solvers() -> None:
+    found = identified(cell("01"), identity("skp:1"))
+    first, second = answer([Entry("old", found), Entry("new", found)])
+    assert first.startswith("2 of 2 solvers of all runs reached the target")
+    assert second.startswith("Found equilibria of 1 published set: skp:1 (1 solver)")
+
+
+def test_hostile_names_cannot_steer_a_screen() -> None:
+    evil = "\x1b[31m" + SPECIAL
+    text = "".join(said(cell("01", solver=evil), short("02", solver="b"), short("03", game=evil)))
+    assert text.isprintable()

@@ -1,0 +1,152 @@
+"""What is said about games, and which solvers take them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import eqbench_here
+
+from eqbench.harness.scopes import KINDS, obstacles, scopes
+from eqbench.model.facts import constant_sum, kind_of_game, sizes, strategy_counts, symmetry
+from eqbench.model.game import Game
+from eqbench.model.tree import GameTree
+from eqbench.registry import default_registry, load_game
+from eqbench.solver import refusal_of
+from eqbench.text import short_number
+
+
+def info(*words: str) -> Any:
+    """What `eqbench info … --json` says."""
+    return eqbench_here("info", *words, "--json", cwd=Path.cwd()).json
+
+
+def reduced_strategies(tree: GameTree, player: int) -> int:
+    """Different sets of information sets and choices that pure strategies leave reachable."""
+    infosets = tree.infosets_of(player)
+    different = set()
+    for choice in itertools.product(*(range(len(tree.infoset_actions[i])) for i in infosets)):
+        chosen: dict[int, int] = {}
+        for i, move in zip(infosets, choice, strict=True):
+            last = int(tree.infoset_parent[i])
+            owner = int(tree.action_start.searchsorted(last, "right")) - 1
+            if last < 0 or chosen.get(owner) == last - int(tree.action_start[owner]):
+                chosen[i] = move
+        different.add(tuple(chosen.items()))
+    return len(different)
+
+
+@pytest.mark.parametrize("spec", ["kuhn2", "jordan", "random_tree(depth=4,seed=1)"])
+def test_strategies_are_counted_as_an_enumeration_finds_them(spec: str) -> None:
+    game = load_game(spec)
+    found = sizes(game)
+    players = range(game.tree.n_players)
+    assert found["reduced strategies"] == [reduced_strategies(game.tree, p) for p in players]
+    assert [s - 1 for s in found["sequences"]] == [
+        sum(len(game.tree.infoset_actions[i]) for i in game.tree.infosets_of(p)) for p in players
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "total", "exchanged", "perfect"),
+    [
+        ("kuhn2", 0.0, "no", False),
+        ("prisoners_dilemma", None, "yes", False),
+        ("rock_paper_scissors", 0.0, "yes", False),
+        ("travelers_dilemma", None, "yes", False),
+        ("minimum_effort(players=3)", None, "yes", False),
+        ("battle_of_sexes", None, "with actions renamed", False),
+        ("matching_pennies", 0.0, "with actions renamed", False),
+        ("jordan", None, "no", False),
+        ("random(seed=1)", None, "no", False),
+        ("random(actions=9,seed=1)", None, "not decided", False),
+        ("random_tree(depth=3,information=1)", None, "no", True),
+    ],
+)
+def test_kind_of_a_game(spec: str, total: float | None, exchanged: str, perfect: bool) -> None:
+    assert kind_of_game(load_game(spec)) == {
+        "constant sum": total,
+        "symmetric": exchanged,
+        "perfect information": perfect,
+        "perfect recall": True,
+    }
+
+
+def test_a_game_whose_payoffs_differ_a_little_is_not_symmetric() -> None:
+    game = load_game("rock_paper_scissors")
+    form = game.sequence_form
+    base = form.base.copy()
+    base[1, 0] += 1e-9
+    form.__dict__.update(base=base)
+    changed = Game(game.spec, game.tree)
+    changed.__dict__["sequence_form"] = form
+    assert symmetry(changed) == "no"
+    assert constant_sum(changed) is None
+
+
+def test_large_numbers_are_short() -> None:
+    assert short_number(82_097) == "82,097"
+    assert short_number(10**5000) == "about 10^5000"
+    assert math.prod(strategy_counts(load_game("leduc").sequence_form)) > 10**100
+
+
+def test_scopes_are_the_answers_of_the_solvers() -> None:
+    registry = default_registry()
+    found = scopes(registry)
+    assert list(found) == [entry.name for entry in registry.solvers() if entry.builtin]
+    assert set(found["cfr"].values()) == {"yes"}
+    assert found["sequence_lp"]["two players, zero sum"] == "yes"
+    assert found["sequence_lp"]["two players, general sum"] == "no"
+    assert found["lcp"]["three or more players"] == "no"
+    assert found["ncp"]["large"] == "no"
+    solver = registry.load_solver("mip").instance
+    asked = [refusal_of(solver, load_game(spec)) for spec in KINDS["three or more players"]]
+    assert [refusal is None for refusal in asked] == [True, False, False]
+    assert found["mip"]["three or more players"] == "some"
+
+
+def test_info_says_which_solvers_take_a_game_and_why_others_do_not() -> None:
+    facts = info("kuhn3")
+    answers = facts["solvers"]
+    registry = default_registry()
+    asked = obstacles(load_game("kuhn3"), registry)
+    assert answers["take it"] == [name for name, obstacle in asked.items() if obstacle is None]
+    assert "3 players" in answers["unsupported"]["lcp"]
+    assert json.dumps(facts["sizes"]["reduced strategies"]) == "[6561, 10000, 65536]"
+    text = " ".join(eqbench_here("info", "kuhn3", cwd=Path.cwd()).out.split())
+    assert text.count("solves two-player games") == 1, "equal reasons stand together"
+
+
+def test_info_of_a_solver_has_its_method_and_what_it_claims() -> None:
+    done = info("gambit_gnm")
+    assert "Govindan and Wilson" in done["about"]
+    assert "claimed to be equilibria" in done["about"]
+    assert "Parameters" not in done["about"]
+    assert done["takes"]["two players, general sum"] == "yes"
+
+
+def test_every_solver_says_what_it_claims() -> None:
+    for entry in default_registry().solvers():
+        if entry.builtin:
+            about = info(entry.name)["about"]
+            assert "claim" in about or "iterate" in about, entry.name
+
+
+def test_listing_solvers_runs_no_code_of_others(tmp_path: Path) -> None:
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(
+        "import eqbench\nfrom dataclasses import dataclass\n\n"
+        '@eqbench.register_solver("mine", summary="of a file")\n@dataclass\nclass Mine:\n'
+        "    def solve(self, game, monitor, rng): ...\n\nraise SystemExit(7)\n"
+    )
+    words = ("list", "solvers", "--plugin", str(plugin))
+    rows = eqbench_here(*words, "--json", cwd=tmp_path).json["solvers"]
+    assert {row["name"]: row["takes"] for row in rows}["mine"] == {}
+    text = eqbench_here(*words, cwd=tmp_path).out
+    listed, asked = text.split("games that they take")
+    assert "of a file" in listed
+    assert "mine" not in asked
