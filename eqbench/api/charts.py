@@ -14,6 +14,7 @@ from eqbench.errors import UsageError, check_keywords, nearest
 from eqbench.report.charts import VEGA_LITE
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
+_LESS = "\ue03c"  # stands for < where what writes the page would not escape it
 # who shows a picture may have wider letters than who measured its legend
 _PADDING = {"left": 5, "top": 5, "right": 30, "bottom": 5}
 
@@ -82,6 +83,12 @@ class Chart:
         """Picture as PNG, of `scale` pixels for each unit of length."""
         return bytes(vl_convert.vegalite_to_png(self.spec, vl_version=VEGA_LITE, scale=scale))
 
+    def _page(self) -> str:
+        """Page whose script no text of the specification can end."""
+        spec = json.loads(json.dumps(self.spec).replace("<", _LESS))
+        page = str(vl_convert.vegalite_to_html(spec, vl_version=VEGA_LITE, bundle=True))
+        return page.replace(_LESS, r"\u003c")
+
     def save(self, path: str | Path) -> Path:
         """Write it as .svg, .png, .json, or .html, a page that needs no network; return the path.
 
@@ -99,8 +106,7 @@ class Chart:
             case ".json":
                 path.write_text(json.dumps(self.spec), encoding="utf-8")
             case ".html":
-                page = vl_convert.vegalite_to_html(self.spec, vl_version=VEGA_LITE, bundle=True)
-                path.write_text(str(page), encoding="utf-8")
+                path.write_text(self._page(), encoding="utf-8")
             case _:
                 raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
         return path

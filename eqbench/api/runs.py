@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 
 def _ignore(words: str) -> None:
     """Do nothing with words."""
+
+
+def _warn(words: str) -> None:
+    warnings.warn(words, stacklevel=5)
 
 
 class Run(Displayed, Sequence[CellRecord]):
@@ -120,7 +125,7 @@ class Run(Displayed, Sequence[CellRecord]):
             If it has none of this rank, or its game is not known here.
         """
         record = self.cell(cell) if isinstance(cell, str) else cell
-        game = game_of_runs([self.stored], record.game_spec, default_registry(), _ignore)
+        game = game_of_runs([self.stored], record.game_spec, default_registry(), _warn)
         return load_profile(game, profile_file(self.stored, record, rank))
 
     def to_frame(self) -> pd.DataFrame:

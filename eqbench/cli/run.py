@@ -140,8 +140,6 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
     from eqbench.store.run_folder import RunFolder
 
     typed, folder, out = given(Request), None, options.out
-    if "plugins" in typed:  # the folder may be gone on with elsewhere
-        typed["plugins"] = tuple(str(Path(file).absolute()) for file in typed["plugins"])
     if options.save_as is not None and (options.out or options.retry or options.dry_run):
         raise UsageError(
             "--save-as runs nothing, so it takes none of --out, --retry and --dry-run; give these "

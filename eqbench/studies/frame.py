@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Generic, Literal, NotRequired, TypedDict, Type
 
 from eqbench.documents import decode, read_file
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
-from eqbench.plugins import import_plugin
+from eqbench.plugins import absolute_files, import_plugin
 from eqbench.report.rows import Report
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import LineReader, append_line
@@ -185,12 +185,15 @@ class StudyFolder:
 
     def note_request(self, study: Study[Any]) -> None:
         """Write what the study is asked for now, with which it goes on the next time."""
+        request = to_data(study.request, kept=True)
+        if "plugin" in request:
+            request["plugin"] = absolute_files(request["plugin"])
         manifest = _Manifest(
             schema=SCHEMA,
             study=study.request.command,
             created=self.created or datetime.now(UTC).isoformat(timespec="seconds"),
             version=self.version,
-            request=to_data(study.request, kept=True),
+            request=request,
         )
         write_texts(self.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
 

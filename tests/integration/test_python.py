@@ -13,8 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stored_runs import cell, write_run
 
 import eqbench
+from eqbench.api.keywords import request_from
+from eqbench.harness.request import Request
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import random_profile
 
@@ -130,6 +133,26 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
     with pytest.raises(eqbench.UsageError, match="not both"):
         eqbench.solve("kuhn2", "lcp", eqbench.Budget(), time_s=1)
     assert eqbench.solve("kuhn2", "cfr", iterations=20).status != "ok"
+
+
+def test_game_that_its_spec_does_not_make_is_refused() -> None:
+    other = eqbench.Game("kuhn2", eqbench.load_game("kuhn3").tree)
+    for run in (lambda: eqbench.run(other, "lcp"), lambda: eqbench.qre(other, last=1)):
+        with pytest.raises(eqbench.UsageError, match="is not what its spec means"):
+            run()
+    asked = request_from(
+        Request, "run", {"games": eqbench.load_game("kuhn3").at(pot=3.2), "solvers": "lcp"}
+    )
+    assert "pot=16/5" in asked.games[0]
+
+
+def test_no_name_ends_the_script_of_a_saved_page(tmp_path: Path) -> None:
+    name = "x</script><script>document.title=1</script><!--"
+    records = [cell("01", solver=name, solver_spec=name)]
+    chart = eqbench.Run(write_run(tmp_path / "run", *records)).figure("times")
+    page = chart.save(tmp_path / "chart.html").read_text()
+    assert name not in page
+    assert f'"{name}"'.replace("<", r"\u003c") in page
 
 
 def test_studies_take_the_fields_of_their_requests(run: eqbench.Run, tmp_path: Path) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from command import eqbench_here, refused
+
+import eqbench
+from eqbench.harness.request import Request
 
 PLUGIN = """
 from dataclasses import dataclass
@@ -100,6 +104,7 @@ def test_cell_is_a_profile_for_other_commands(place: Path, words: tuple[str, ...
         ("verify", "coins/lcp", "--exact"),
         ("draw", "coin", "--profile", "coins/lcp"),
         ("crossplay", "coins"),
+        ("crossplay", "coins", "--game", "coin"),
     ],
     ids=" ".join,
 )
@@ -107,6 +112,37 @@ def test_plugin_that_a_run_names_is_used_and_said(place: Path, words: tuple[str,
     done = eqbench_here(*words, cwd=place)
     assert done.code == 0, done.err
     assert done.err.count(f"using the plugin {place / 'coin.py'}") == 1
+
+
+def test_plugin_of_a_run_is_the_file_that_the_run_began_with(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "coin.py").write_text("raise SystemExit('another file of that name')")
+    monkeypatch.chdir(place)
+    request = Request(["coin"], ["lcp"], plugins=("coin.py",))
+    for given in ((request,), ("coin", "lcp")):
+        options = {} if given == (request,) else {"plugins": "coin.py"}
+        run = eqbench.run(*given, out=tmp_path / f"run{len(given)}", **options)
+        assert run.stored.plan["request"]["plugins"] == [str(place / "coin.py")]
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UserWarning, match=f"using the plugin {place / 'coin.py'}"):
+        run.profile("lcp")
+
+
+def test_plugin_of_a_run_that_may_be_any_file_is_not_used(place: Path, tmp_path: Path) -> None:
+    folder = copytree(place / "coins", tmp_path / "coins")
+    (tmp_path / "coin.py").write_text(PLUGIN)
+    text = (folder / "manifest.json").read_text()
+    (folder / "manifest.json").write_text(text.replace(str(place / "coin.py"), "coin.py"))
+    for words in (
+        ("show", "coins", "lcp"),
+        ("verify", "coins/lcp"),
+        ("crossplay", "coins"),
+        ("run", "--resume", "coins"),
+    ):
+        refused(*words, words="the plugin coin.py without its folder", cwd=tmp_path)
+    given = eqbench_here("show", "coins", "lcp", "--plugin", "coin.py", cwd=tmp_path)
+    assert given.code == 0, given.err
 
 
 def test_plugin_is_not_used_for_a_game_that_is_known(place: Path) -> None:

@@ -207,8 +207,11 @@ def _game_of(
     """The only game that runs and profiles are about, or the one that was asked for."""
     sources = [*runs, *(run for _, run in profiles.values() if run is not None)]
 
+    registry = request.registry()
+
     def canonical(text: str) -> str:
-        registry = registry_of_runs(sources, text, request.registry(), lambda words: None)
+        nonlocal registry  # a plugin that was said once is known from then on
+        registry = registry_of_runs(sources, text, registry, tell)
         return registry.describe_game(text)[1]
 
     specs = {cell.game_spec: None for run in runs for cell in run.cells}
@@ -226,7 +229,7 @@ def _game_of(
                 else "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"
             )
         (spec,) = specs
-    return game_of_runs(sources, spec, request.registry(), tell, request.max_nodes)
+    return game_of_runs(sources, spec, registry, tell, request.max_nodes)
 
 
 def _labels_in_turn() -> Iterator[str]:
