@@ -30,6 +30,7 @@ from eqbench.requests import (
 )
 
 R = TypeVar("R")
+_TYPED = f"{__name__}.typed"  # under which a context keeps the words of its command
 Function = Callable[[R], int | None]
 
 
@@ -134,7 +135,7 @@ class RequestCommand(WithExamples):
         self.fields, self.meant = fields, meant
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        typed = [*args]
+        typed = ctx.meta[_TYPED] = [*args]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -162,13 +163,16 @@ class RequestCommand(WithExamples):
 class NamedArgument(click.Argument):
     """An argument that may also be typed with its name, by an option beside it."""
 
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Take a word unless the option is typed: then all words are those of other arguments."""
+        (option,) = (each for each in ctx.command.params if each.name == _beside(self.name))
+        typed = {word.partition("=")[0] for word in ctx.meta.get(_TYPED, ())}
+        if not typed.intersection(option.opts):
+            super().add_to_parser(parser, ctx)
+
     def consume_value(self, ctx: click.Context, opts: Any) -> Any:
         named = opts.get(_beside(self.name))
-        if isinstance(named, str):
-            if isinstance(opts.get(self.name), str):
-                raise click.UsageError(f"{self.metavar} is given twice", ctx)
-            opts = {**opts, self.name: named}
-        return super().consume_value(ctx, opts)
+        return super().consume_value(ctx, {**opts, self.name: named} if named else opts)
 
 
 def _beside(name: str | None) -> str:

@@ -61,6 +61,25 @@ def test_cell_of_a_run_is_verified(place: Path, words: tuple[str, ...]) -> None:
     assert done.json["identity"]["name"] == "kuhn2"
 
 
+@pytest.mark.parametrize("words", [(".", "lcp"), ("./lcp",), ("../first", "lcp")], ids=" ".join)
+def test_cell_of_the_run_in_this_folder_is_verified(place: Path, words: tuple[str, ...]) -> None:
+    assert eqbench_here("verify", *words, cwd=place / "first").code == 0
+
+
+def test_cells_of_files_are_named_as_they_are_listed(place: Path) -> None:
+    """Also if the folder above holds the manifest of something else."""
+    site = place / "site"
+    site.mkdir()
+    (site / "manifest.json").write_text('{"name": "a site"}')
+    assert eqbench_here("export", "--game", "kuhn2", "game.efg", cwd=site).code == 0
+    for number, game in enumerate((f"{site}/game.efg", "./game.efg", "game.efg")):
+        asked = ("run", "--game", game, "--solver", "lcp", "--out", f"of{number}", "-q")
+        assert eqbench_here(*asked, cwd=site).code == 0
+        for words in ((f"of{number}", f"{game}/lcp"), (f"of{number}/{game}/lcp",)):
+            done = eqbench_here("verify", *words, cwd=site)
+            assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
