@@ -262,7 +262,7 @@ def _print_plan(
         for record in [] if folder is None else folder.cells():
             estimate.learn(record)
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        sums += f"{at_once}: up to {duration(estimate.left_s(missing))}, set-up included"
+        sums += f"{at_once}: {estimate.word} {duration(estimate.left_s(missing))}, set-up included"
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 

@@ -62,6 +62,7 @@ class Received:
     Attributes
     ----------
     misfit : what is wrong with the first profile that cannot be one of the game; no such is kept
+    newest : profile that was reported last, if any was
     """
 
     def __init__(self, frequencies: int) -> None:
@@ -69,6 +70,7 @@ class Received:
         self.candidates: list[CandidateFrame] = []
         self.dropped = 0
         self.misfit = ""
+        self.newest: ProfileFrame | None = None
         self._frequencies, self._bytes = frequencies, 0
 
     def add(self, frame: Frame) -> None:
@@ -80,7 +82,9 @@ class Received:
             self.misfit = self.misfit or (
                 f"a profile of this game has {self._frequencies} frequencies; got {sent}"
             )
-        elif isinstance(frame, SnapshotFrame):
+            return
+        self.newest = frame
+        if isinstance(frame, SnapshotFrame):
             if len(self.snapshots) == MAX_SNAPSHOTS:
                 self.snapshots = self.snapshots[::2]
             self.snapshots.append(frame)

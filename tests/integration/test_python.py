@@ -20,6 +20,7 @@ from eqbench.api.keywords import request_from
 from eqbench.harness.request import Request
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import random_profile
+from eqbench.verification import Verification
 
 OWN = """
 from dataclasses import dataclass
@@ -153,6 +154,13 @@ def test_no_name_ends_the_script_of_a_saved_page(tmp_path: Path) -> None:
     page = chart.save(tmp_path / "chart.html").read_text()
     assert name not in page
     assert f'"{name}"'.replace("<", r"\u003c") in page
+
+
+def test_certificates_of_many_digits_are_shown_short() -> None:
+    tiny = Fraction(1, 10**4400)
+    shown = Verification((Fraction(1, 18), -tiny), (Fraction(0), tiny))
+    assert "payoffs (1/18, -4.94066e-324), regrets (0, 4.94066e-324)" in repr(shown)
+    assert "max regret 4.94066e-324" in shown._repr_html_()
 
 
 def test_studies_take_the_fields_of_their_requests(run: eqbench.Run, tmp_path: Path) -> None:
