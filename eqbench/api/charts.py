@@ -32,11 +32,17 @@ def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
     check_keywords("figure", chosen, parameters)
     switches = spec["usermeta"].get("switches", {})
     for name, value in chosen.items():
-        allowed = switches.get(name) or (parameters[name].get("bind") or {}).get("options")
-        if allowed and value not in allowed:
-            raise UsageError(f"{value!r} is no choice for {name}: {nearest(str(value), allowed)}")
-        parameters[name]["value"] = value
+        several = isinstance(parameters[name]["value"], list)
+        values = [value] if isinstance(value, str) or not several else list(value)
+        allowed = list(switches.get(name) or _options(spec, parameters[name]))
+        for each in values if allowed else ():
+            if each not in allowed:
+                words = nearest(str(each), allowed)
+                raise UsageError(f"{each!r} is no choice for {name}: {words}")
+        parameters[name]["value"] = values if several else value
     for channel, named in spec["usermeta"].get("titles", {}).items():
+        if not all(switches[name] for name in named):  # nothing to draw, so nothing to choose
+            continue
         titles = [switches[name][parameters[name]["value"]] for name in named]
         for encoding in _encodings(spec):
             if encoding.get(channel, {}).get("title"):
@@ -44,6 +50,16 @@ def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
     if parameters["game"].get("bind") and spec["usermeta"].get("isOfGame"):
         spec["title"] = f"{spec['title']} on {parameters['game']['value']}"
     return spec
+
+
+def _options(spec: dict[str, Any], parameter: dict[str, Any]) -> list[Any]:
+    """Values that a parameter without a list of its own may have; empty if any is right."""
+    if parameter["name"] == "hidden":
+        rows = (row for data in spec["datasets"].values() for row in data)
+        return list({row["solver"]: None for row in rows if "solver" in row})
+    if parameter["name"] == "game":
+        return parameter.get("bind", {}).get("options", [parameter["value"]])
+    return []
 
 
 def _encodings(part: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -26,12 +26,19 @@ def fields_by_name(kind: type) -> dict[str, Field]:
 
 
 def read_keywords(kind: type, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of fields, by attribute; UsageError if a keyword is unknown or a value unfit."""
-    known = fields_by_name(kind)
+    """Values of fields, by attribute; UsageError if a keyword is unknown or a value unfit.
+
+    Also if one field has two, by both of its names.
+    """
+    known, values = fields_by_name(kind), {}
     check_keywords(function, given, known)
-    return {
-        known[name].attribute: _read(function, name, known[name], given[name]) for name in given
-    }
+    for name, value in given.items():
+        attribute = known[name].attribute
+        if attribute in values:
+            other = next(each for each in given if known[each] == known[name])
+            raise UsageError(f"{function}() is given {other!r} and {name!r}, which mean the same")
+        values[attribute] = _read(function, name, known[name], value)
+    return values
 
 
 def request_from(kind: type[T], function: str, given: Mapping[str, Any]) -> T:

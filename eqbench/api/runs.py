@@ -99,7 +99,8 @@ class Run(Displayed, Sequence[CellRecord]):
 
     def __repr__(self) -> str:
         ok = sum(record.status == "ok" for record in self)
-        return f"<Run in {self.path}: {len(self)} of {self.stored.planned} cells, {ok} ok>"
+        finished = len(self.stored.finished)
+        return f"<Run in {self.path}: {finished} of {self.stored.planned} cells, {ok} ok>"
 
     @property
     def answer(self) -> str:
@@ -267,7 +268,8 @@ def _experiment(given: Any) -> tuple[Experiment, str | None]:
     if isinstance(given, Experiment):
         return given, None
     if isinstance(given, Game) or (isinstance(given, str) and _is_game(given)):
-        raise UsageError(f"run() needs solvers too, for example run({str(given)!r}, 'all')")
+        spec = given.spec if isinstance(given, Game) else given
+        raise UsageError(f"run() needs solvers too, for example run({spec!r}, 'all')")
     if not isinstance(given, str | Path):
         raise UsageError(f"{given!r} is no experiment; give games and solvers")
     file = find_experiment(str(given))

@@ -102,9 +102,14 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
     def study(
         *given: Any, out: str | PathLike[str] | None = None, figures: bool = False, **options: Any
     ) -> StudyResult:
+        first = fields[0]
+        if given and first.attribute in options:
+            raise UsageError(f"{command}() is given {first.attribute!r} twice")
+        if len(given) > 1 and not first.several:
+            extra = ", ".join(map(repr, given[1:]))
+            raise UsageError(f"{command}() takes keywords after {first.attribute!r}, not {extra}")
         if given:
-            first = fields[0]
-            options = {first.attribute: given if first.several else given[0]} | options
+            options[first.attribute] = given if first.several else given[0]
         request = request_from(request_type, command, options)
         kind: type[Study[Any]] = pkgutil.resolve_name(request_type.study)
         return _carry_out(kind(request, figures=figures), out, figures=figures)
