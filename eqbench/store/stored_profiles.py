@@ -30,6 +30,8 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
         If it cannot be read, or there is no such file, cell or candidate.
     """
     path = Path(text)
+    if path.is_dir() and is_run(path):
+        return profile_of_cell(text, "")  # which says what cells there are
     if text == "-" or os.path.exists(path):
         return read_profile(text), _run_of(path)
     for slash in re.finditer("/", text):  # a path would lose the ./ of a game's file

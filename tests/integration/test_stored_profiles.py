@@ -86,6 +86,7 @@ def test_cells_of_files_are_named_as_they_are_listed(place: Path) -> None:
         ((), "which profile?"),
         (("first/lcp:7",), "no candidate of rank 7: ranks are 0 (the best) to 0"),
         (("first/nothing",), "first has no cell 'nothing'"),
+        (("first",), "first has these cells; give"),
         (("first", "--profile", "first/lcp"), "unknown game 'first'"),
         (("kuhn2", "first", "first", "lcp"), "which profile?"),
         (("none/lcp",), "cannot read the profile none/lcp"),
