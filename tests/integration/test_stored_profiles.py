@@ -182,3 +182,11 @@ def test_template_is_a_profile(place: Path) -> None:
         assert done.json["exact"]["payoffs"][0] == payoff
         lines = made.out.splitlines()
         assert sum(": {" in line and line.endswith(("}", "},")) for line in lines) == 12
+
+
+def test_plugin_of_a_study_is_stored_with_its_folder(place: Path) -> None:
+    words = ("stability", "coin", "--plugin", "coin.py", "--profile", "coins/lcp", "--samples", "0")
+    done = eqbench_here(*words, "--out", "plugged", cwd=place)
+    assert done.code == 0, done.err
+    stored = json.loads((place / "plugged" / "manifest.json").read_text())
+    assert stored["request"]["plugin"] == [str(place / "coin.py")]
