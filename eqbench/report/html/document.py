@@ -133,6 +133,8 @@ class Cell:
 class Table:
     """A table whose columns sort, with a download as CSV and, if it is long, a field to filter it.
 
+    Where the first column is `solver`, rows are linked with charts.
+
     Attributes
     ----------
     name : anchor, and file name of downloads without suffix; unique on the page
@@ -142,8 +144,7 @@ class Table:
     filters : titles of columns for which a list of their values is offered
     plain : without fields and buttons; neither sorts nor downloads
     wrapped : with texts that break into lines, for sentences in cells
-    keys : for each row what it is about: `solver` links it with charts, and `cell`, the place of
-        a cell in the data of the page, lets it open to all that the cell found
+    opens : whether its rows are the cells in the data of the page, and open to all these found
     game : it is shown while this game is chosen, by its place in the data; always if empty
     folded : titles of columns that are hidden until a reader asks for them
     """
@@ -156,7 +157,7 @@ class Table:
     filters: Sequence[str] = ()
     plain: bool = False
     wrapped: bool = False
-    keys: Sequence[Mapping[str, Any]] = ()
+    opens: bool = False
     game: str = ""
     folded: Sequence[str] = ()
 

@@ -28,7 +28,7 @@ from eqbench.report.html.document import (
     Table,
     document,
 )
-from eqbench.report.html.tables import TEXTS, Keys, matrix, overview, page_table
+from eqbench.report.html.tables import TEXTS, matrix, overview, page_table
 from eqbench.report.naming import kind_of_match, listing
 from eqbench.report.rows import Report, all_cells
 from eqbench.report.terminal import mebibytes, seconds
@@ -64,10 +64,9 @@ def report_page(
     players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
     specs = ((name, specification(name, solvers, players)) for name in CHARTS)
     charts = {name: Chart(name, spec) for name, spec in specs if drawable(spec, data)}
-    keys = {solver: k for k, solver in enumerate(solvers)}
-    matrices: list[Block] = [matrix(game, k, keys) for k, game in enumerate(games)]
+    matrices: list[Block] = [matrix(game, k) for k, game in enumerate(games)]
     regret, payoffs = charts.pop("regret", None), charts.pop("payoffs", None)
-    first = [_beside(overview(games, keys), regret), *matrices]
+    first = [_beside(overview(games), regret), *matrices]
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
     published = _published(material)
     parts: list[tuple[str, Iterable[Block | None]]] = [
@@ -78,7 +77,7 @@ def report_page(
                 _notes(material, report),
             ],
         ),
-        ("All cells", _cells(material, report, keys)),
+        ("All cells", _cells(material, report)),
         (
             "Equilibria",
             [_beside(payoffs, *published[:1]), *published[1:], *_tables(report, "found", material)],
@@ -124,13 +123,11 @@ def _notes(material: Material, report: Report) -> Prose | None:
     return Prose(notes, small=True) if notes else None
 
 
-def _cells(material: Material, report: Report, keys: Keys) -> Iterator[Block]:
+def _cells(material: Material, report: Report) -> Iterator[Block]:
     """One row for each cell, which opens to its candidates, and notes on them."""
     records = [entry.record for entry in material.entries]
     if not records:
         return
-    tracks = sorted((t for g in material.games for t in g.tracks), key=lambda track: track.place)
-    solvers = ({"solver": keys[t.solver]} if t.solver in keys else {} for t in tracks)
     yield page_table(
         all_cells(material.entries),
         "results",
@@ -138,7 +135,7 @@ def _cells(material: Material, report: Report, keys: Keys) -> Iterator[Block]:
         filters=("game", "status", "solver"),
         folded=("exploitability",),
         hints=[record.reason for record in records],
-        keys=[{**own, "cell": k} for k, own in enumerate(solvers)],
+        opens=True,
     )
     statuses = {record.status for record in records}
     said = (f"{name}: {text}" for name, text in TEXTS["statuses"].items() if name in statuses)
@@ -194,31 +191,26 @@ def _about(run: StoredRun) -> list[Block]:
         seconds(sum(getattr(cell, name) or 0.0 for cell in run.cells))
         for name in ("elapsed_s", "setup_s")
     )
-    facts: dict[str, Any] = {
+    facts = {
         "cells": f"{len(run.finished)} of {run.planned} finished",
         "time": f"{spent} of solving, {setup} of set-up, all cells together",
-        **run.plan["request"],
-        **{k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")},
-        **(run.plan.get("environment") or {}),
+        **{name: value for name, value in run.plan.items() if name != "cells"},
     }
-    pairs = [
-        (name.removesuffix("_bytes").removesuffix("_s").replace("_", " "), _text(name, value))
-        for name, value in facts.items()
-        if value is not None
-    ]
     resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
     resumed = Command("go on where it stopped", resume)
-    return [Facts(pairs, str(run.path)), *repetition(run), resumed]
+    return [Facts(list(_flat(facts)), str(run.path)), *repetition(run), resumed]
 
 
-def _text(name: str, value: Any) -> str:
-    if name.endswith("_bytes"):
-        return mebibytes(value)
-    if isinstance(value, Mapping):
-        value = [f"{key} {item}" for key, item in value.items() if item is not None]
-    if isinstance(value, list | tuple):
-        value = ", ".join(map(str, value)) or "none"
-    return printable(str(value)) + " s" * name.endswith("_s")
+def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is known under names, and under names within these, as texts."""
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value)
+        elif value is not None:
+            is_size = name.endswith("_bytes")
+            listed = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            words = name.removesuffix("_bytes").replace("_", " ")
+            yield words, mebibytes(value) if is_size else printable(listed) or "none"
 
 
 def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from statistics import median_high
@@ -25,8 +25,6 @@ MOST_EQUILIBRIA = 8  # columns of a matrix
 REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
 _FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
 _NOTHING = Cell("·", None, kind="faint")
-
-Keys = Mapping[str, int]  # places of solvers in the data of the page, which tie rows to charts
 
 
 def tone(status: str) -> str:
@@ -73,13 +71,7 @@ def _number(value: float | None, kind: Kind) -> Cell:
     return Cell("–", None) if value is None else Cell(_FORMATS.get(kind, str)(value), value)
 
 
-def _table(name: str, columns: Sequence[Column], rows: Any, keys: Keys, **look: Any) -> Table:
-    """A table with a row for each solver."""
-    known = [{"solver": keys[row[0].text]} if row[0].text in keys else {} for row in rows]
-    return Table(name, columns, rows, TEXTS[name.partition("-")[0]], keys=known, **look)
-
-
-def overview(games: Sequence[GameTracks], keys: Keys) -> Table:
+def overview(games: Sequence[GameTracks]) -> Table:
     """What became of every solver on every game: the time to the target or the best regret."""
     rows = []
     for solver in dict.fromkeys(solver for game in games for solver in game.by_solver):
@@ -91,10 +83,10 @@ def overview(games: Sequence[GameTracks], keys: Keys) -> Table:
             cells.append(replace(status, text=f"{status.text} {more}".strip()))
         rows.append(cells)
     columns = [SOLVER, *(Column(game.short) for game in games)]
-    return _table("status", columns, rows, keys, title="Every solver on every game")
+    return Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
 
 
-def matrix(game: GameTracks, place: int, keys: Keys) -> Table:
+def matrix(game: GameTracks, place: int) -> Table:
     """Which solver found which equilibria of a game, how good and how fast."""
     solver_of = {id(track.entry): track.solver for track in game.tracks}
     began = [t.entry for t in game.tracks if t.record.status not in ABSENT]
@@ -129,10 +121,8 @@ def matrix(game: GameTracks, place: int, keys: Keys) -> Table:
             ]
         )
     title = f"Equilibria that each solver found on {game.short}"
-    folded = [column.title for column in timed[1:]]
-    return _table(
-        f"matrix-{place}", columns, rows, keys, title=title, game=str(place), folded=folded
-    )
+    look = {"game": str(place), "folded": [column.title for column in timed[1:]]}
+    return Table(f"matrix-{place}", columns, rows, TEXTS["matrix"], title, **look)
 
 
 def _best(tracks: Sequence[Track]) -> float | None:

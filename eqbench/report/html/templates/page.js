@@ -567,8 +567,11 @@ function openRow(row) {
 
 function startRow(row) {
   const first = row.cells[0];
-  if (row.dataset.solver !== undefined) {
-    const { name, look } = SOLVERS[row.dataset.solver];
+  const own = CELLS.get(Number(row.dataset.cell ?? -1))?.solver ?? first.textContent;
+  const place = SOLVERS.findIndex(({ name }) => name === own);
+  if (place >= 0) {
+    row.dataset.solver = place;
+    const { name, look } = SOLVERS[place];
     const mark = swatch(look);
     first.prepend(mark);
     link(row);
@@ -628,7 +631,8 @@ const SAVE = {
 readAddress();
 document.body.append(tip);
 legend();
-for (const row of document.querySelectorAll("tr[data-solver]")) startRow(row);
+for (const table of document.querySelectorAll("table"))
+  if (titleOf(table.tHead.rows[0].cells[0]) === "solver") rowsIn(table).forEach(startRow);
 for (const chip of document.querySelectorAll(".chip")) link(chip);
 for (const card of document.querySelectorAll(".card")) {
   for (const button of card.querySelectorAll("button[data-save]"))
