@@ -174,7 +174,10 @@ Block = Prose | Facts | Command | Chart | Picture | Table | Beside
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page, which the table of contents names; links lead to its title."""
+    """A part of the page, which the table of contents names; links lead to its title.
+
+    Blocks of nothing are left out, and so is a part of nothing.
+    """
 
     title: str
     blocks: Sequence[Block]
@@ -198,8 +201,9 @@ def document(
         itself knows ``datasets`` (rows by name, for charts) and what `report_page` writes.
         JSON has no NaN and no infinity, so they raise a ValueError.
     """
-    blocks = [block for section in sections for block in section.blocks]
-    blocks += [part for block in blocks if isinstance(block, Beside) for part in block.blocks]
+    parts = {part.title: [block for block in part.blocks if _says(block)] for part in sections}
+    blocks = [block for part in parts.values() for block in part]
+    blocks += [each for block in blocks if isinstance(block, Beside) for each in block.blocks]
     charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
     values = {**(data or {}), "charts": charts} if charts else data
     text = json.dumps(values, allow_nan=False, separators=(",", ":"))
@@ -209,12 +213,17 @@ def document(
     page = _environment().get_template("page.html")
     return page.render(
         title=title,
-        sections=sections,
+        parts={title: blocks for title, blocks in parts.items() if blocks},
         lead=lead,
         style=Markup(_file("page.css")),
         scripts=list(map(Markup, scripts)),
         data=None if values is None else Markup(text),
     )
+
+
+def _says(block: Block) -> bool:
+    """Whether there is anything in a block, of which the first field is the content or its name."""
+    return bool(next(iter(vars(block).values())))
 
 
 def anchor_of(text: str) -> str:

@@ -59,47 +59,44 @@ def report_page(
     place : folder that the page is for, so that it can link to the files of runs beside it
     """
     material, report = collect(runs, facts), report_on(runs, every_matrix=True)
-    data, games = datasets(material), material.games
-    solvers = list(dict.fromkeys(t.solver for game in games for t in game.tracks if t.points))
-    players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
-    specs = ((name, specification(name, solvers, players)) for name in CHARTS)
-    charts = {name: Chart(name, spec) for name, spec in specs if drawable(spec, data)}
-    matrices: list[Block] = [matrix(game, k) for k, game in enumerate(games)]
-    regret, payoffs = charts.pop("regret", None), charts.pop("payoffs", None)
-    first = [_beside(overview(games), regret), *matrices]
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    published = _published(material)
-    parts: list[tuple[str, Iterable[Block | None]]] = [
-        (
-            "What was found",
-            [
-                *(first if len(games) > 1 else [_beside(*matrices, regret)]),
-                _notes(material, report),
-            ],
-        ),
-        ("All cells", _cells(material, report)),
-        (
-            "Equilibria",
-            [_beside(payoffs, *published[:1]), *published[1:], *_tables(report, "found", material)],
-        ),
-        (
-            "Solvers compared",
-            [_beside(*(charts.pop(name, None) for name in ("targets", "profile", "pairs")))],
-        ),
-        ("Over seeds", _tables(over_seeds, "summary", material)),
-        ("Cost", [_beside(*charts.values())]),
-        ("What was run", (block for run in runs for block in _about(run))),
-    ]
-    known = ((title, [block for block in blocks if block is not None]) for title, blocks in parts)
-    names = listing([game.short for game in games], 4)
+    data, games = datasets(material), material.games
+    tracks = [track for game in games for track in game.tracks]
+    solvers = list(dict.fromkeys(track.solver for track in tracks if track.points))
+    players = max((len(track.record.payoffs or ()) for track in tracks), default=2)
+    specs = {name: specification(name, solvers, players) for name in CHARTS}
+    charts = {
+        name: [Chart(name, spec)] if drawable(spec, data) else [] for name, spec in specs.items()
+    }
+    matrices = [matrix(game, k) for k, game in enumerate(games)]
+    whole, single = (matrices, []) if len(games) < 2 else ([overview(games)], matrices)
+    notes = [*([] if tracks else [TEXTS["nothing"]]), *report.notes]
+    if unread := [cell_name(track.record) for track in tracks if track.unread]:
+        notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
+    sources, names = _published(material)
+    compared = [*charts["targets"], *charts["profile"], *charts["pairs"]]
+    parts: dict[str, Iterable[Block]] = {
+        "What was found": [Beside([*whole, *charts["regret"]]), *single, Prose(notes, small=True)],
+        "All cells": _cells(material, report),
+        "Equilibria": [
+            Beside([*charts["payoffs"], *sources]),
+            Prose(names, small=True),
+            *_tables(report, "found", material),
+        ],
+        "Solvers compared": [Beside(compared)],
+        "Over seeds": _tables(over_seeds, "summary", material),
+        "Cost": [Beside([*charts["memory"], *charts["times"]])],
+        "What was run": (block for run in runs for block in _about(run)),
+    }
     values = _data(runs, material, place) | {
         "solvers": [
             {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
         ],
         "datasets": {name: columns_of(rows) for name, rows in data.items()},
     }
-    title = f"eqbench on {' '.join(names)}" if names else "eqbench report"
-    sections = [Section(title, blocks) for title, blocks in known if blocks]
+    shown = " ".join(listing([game.short for game in games], 4))
+    title = f"eqbench on {shown}" if shown else "eqbench report"
+    sections = [Section(name, list(blocks)) for name, blocks in parts.items()]
     return document(title, sections, lead=report.answer, data=values)
 
 
@@ -107,20 +104,6 @@ def columns_of(rows: Rows) -> dict[str, Any]:
     """Rows as columns and values, which takes half the space; the page reads datasets so."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
-
-
-def _beside(*blocks: Block | None) -> Beside | None:
-    known = [block for block in blocks if block is not None]
-    return Beside(known) if known else None
-
-
-def _notes(material: Material, report: Report) -> Prose | None:
-    """What is missing."""
-    tracks = [track for game in material.games for track in game.tracks]
-    notes = [*([] if tracks else [TEXTS["nothing"]]), *report.notes]
-    if unread := [cell_name(track.record) for track in tracks if track.unread]:
-        notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
-    return Prose(notes, small=True) if notes else None
 
 
 def _cells(material: Material, report: Report) -> Iterator[Block]:
@@ -141,9 +124,8 @@ def _cells(material: Material, report: Report) -> Iterator[Block]:
     said = (f"{name}: {text}" for name, text in TEXTS["statuses"].items() if name in statuses)
     yield Prose((f"Statuses – {'; '.join(said)}.",), small=True)
     noted = [table for table in report.tables if table.notes and not table.topic]
-    if noted:
-        reasons = [(table.title.partition(" = ")[0], list(table.notes)) for table in noted]
-        yield Facts(reasons, "Reasons and notes")
+    reasons = [(table.title.partition(" = ")[0], list(table.notes)) for table in noted]
+    yield Facts(reasons, "Reasons and notes")
 
 
 def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
@@ -157,19 +139,18 @@ def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
             yield page_table(table, f"{name}-{k}", title=title, caption=caption, game=game)
 
 
-def _published(material: Material) -> list[Block]:
-    """Where the sets that occur were published; empty without names."""
+def _published(material: Material) -> tuple[list[Facts], list[str]]:
+    """Where the sets that occur were published, and how to read their names."""
     found = (item.identity for entry in material.entries for item in entry.record.equilibria)
     names = {identity["name"] for identity in found if identity}
     pairs = []
     for game in material.games:
-        said: dict[str, dict[str, None]] = {}
+        said: dict[str, list[str]] = {}
         for text, name in ((t, known.name) for known in game.sets for t in known.said):
-            if name in names:
-                said.setdefault(text, {})[name] = None
-        pairs += [(game.short, [f"{', '.join(own)}: {t}" for t, own in said.items()])] * bool(said)
-    facts: list[Block] = [Facts(pairs)] if pairs else []
-    return [*facts, *([Prose(TEXTS["names"], small=True)] if names else [])]
+            said.setdefault(text, []).extend({name} & names)
+        lines = [f"{', '.join(own)}: {text}" for text, own in said.items() if own]
+        pairs += [(game.short, lines)] if lines else []
+    return [Facts(pairs)] if pairs else [], TEXTS["names"] if names else []
 
 
 def repetition(run: StoredRun) -> list[Block]:
