@@ -121,8 +121,9 @@ def matrix(game: GameTracks, place: int) -> Table:
             ]
         )
     title = f"Equilibria that each solver found on {game.short}"
-    look = {"game": str(place), "folded": [column.title for column in timed[1:]]}
-    return Table(f"matrix-{place}", columns, rows, TEXTS["matrix"], title, **look)
+    folded = [column.title for column in timed[1:]]
+    about = (TEXTS["matrix"], title)
+    return Table(f"matrix-{place}", columns, rows, *about, game=str(place), folded=folded)
 
 
 def _best(tracks: Sequence[Track]) -> float | None:
