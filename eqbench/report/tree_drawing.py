@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -25,10 +25,11 @@ from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
-from eqbench.report import svg
+from eqbench.report.svg import COLORS, GRAY, INK, LIGHT, PALE
 from eqbench.text import printable
 
 Number = Fraction | float
+Join = tuple[float, bool, list["Node"]]  # x of a vertical line, whether it is beside its nodes
 MAX_NODES = 1500
 LONGEST_FRACTION, LONGEST_LABEL = 9, 28
 NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
@@ -112,35 +113,19 @@ def number_text(value: Number) -> str:
     return f"{float(value):.4g}"
 
 
-class Join(NamedTuple):
-    """A vertical line that joins the nodes of one information set at one depth.
-
-    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
-    between; lines that would overlap are on lanes of their own.
-    """
-
-    lane: int
-    infoset: int
-    nodes: list[int]
-    x: float = 0.0
-
-
 def lay_out(tree: GameTree, nodes: Sequence[Node]) -> tuple[list[Join], float]:
     """Place all nodes; return the lines between those of one information set, and the width."""
     _set_rows(nodes)
     joins: list[Join] = []
     start, right = MARGIN, 0.0
     for level in tree.levels:
-        here = nodes[level]
-        lines = _joins(tree, nodes, range(level.start, level.stop))
+        here, lines = nodes[level], _joined(tree, nodes, level)
         label = max((text_width(node.label) for node in here if node.player >= 0), default=0.0)
         edge = max(text_width(node.edge) for node in here)
-        beside = LANE_GAP * max((join.lane for join in lines), default=0)
+        beside = LANE_GAP * max((lane for lane, _ in lines), default=0)
         x = start + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
-        lanes = x - RADIUS - PADDING - label
-        joins += [
-            join._replace(x=lanes - LANE_GAP * join.lane if join.lane else x) for join in lines
-        ]
+        left = x - RADIUS - PADDING - label
+        joins += [(left - LANE_GAP * lane if lane else x, lane > 0, own) for lane, own in lines]
         ends = (x + 2 * PADDING + text_width(node.label) for node in here if node.player < 0)
         right = max([right, x + RADIUS, *ends])
         for node in here:
@@ -165,22 +150,23 @@ def _set_rows(nodes: Sequence[Node]) -> None:
             node.y = (nodes[node.children[0]].y + nodes[node.children[-1]].y) / 2
 
 
-def _joins(tree: GameTree, nodes: Sequence[Node], here: range) -> list[Join]:
-    """The lines at one depth, whose x is open yet."""
-    members: dict[int, list[int]] = {}
-    for node in here:
-        if tree.player[node] >= 0:
-            members.setdefault(int(tree.infoset[node]), []).append(node)
+def _joined(tree: GameTree, nodes: Sequence[Node], level: slice) -> list[tuple[int, list[Node]]]:
+    """Nodes of each information set at one depth, with the lane of the line that joins them.
+
+    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
+    between; lines that would overlap are on lanes of their own.
+    """
     ends: list[float] = []  # y at which the last line on each lane ends
-    joins = []
-    for infoset, joined in members.items():
-        lane, (first, last) = 0, (joined[0], joined[-1])
-        if last - first >= len(joined):
-            lane = next((k for k, end in enumerate(ends) if end < nodes[first].y), len(ends))
-            ends[lane : lane + 1] = [nodes[last].y]
+    joined = []
+    for infoset in dict.fromkeys(tree.infoset[level][tree.player[level] >= 0].tolist()):
+        own = level.start + np.flatnonzero(tree.infoset[level] == infoset)
+        lane, first, last = 0, nodes[own[0]], nodes[own[-1]]
+        if own[-1] - own[0] >= len(own):
+            lane = next((k for k, end in enumerate(ends) if end < first.y), len(ends))
+            ends[lane : lane + 1] = [last.y]
             lane += 1
-        joins += [Join(lane, infoset, joined)] if len(joined) > 1 else []
-    return joins
+        joined += [(lane, [nodes[at] for at in own])] if len(own) > 1 else []
+    return joined
 
 
 def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None) -> str:
@@ -210,7 +196,7 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
     caption, top = _caption(tree, spec, _notes(tree, nodes, joins), width - 2 * MARGIN)
     height = top + max(node.y for node in nodes) + ROW_GAP / 2 + MARGIN
     sets = (np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets))
-    across = [pair for own in sets for pair in pairwise(own) if nodes[pair[0]].x < nodes[pair[1]].x]
+    pairs = ((nodes[a], nodes[b]) for own in sets for a, b in pairwise(own))
     environment = Environment(
         loader=PackageLoader("eqbench", "report"),
         autoescape=True,
@@ -220,12 +206,13 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
         undefined=StrictUndefined,
         finalize=_written,
     )
-    environment.globals |= vars(svg) | {"RADIUS": RADIUS, "TERMINAL": TERMINAL}
+    environment.globals |= {"INK": INK, "GRAY": GRAY, "PALE": PALE, "LIGHT": LIGHT}
+    environment.globals |= {"COLORS": COLORS, "RADIUS": RADIUS, "TERMINAL": TERMINAL}
     environment.globals |= {"number": number_text, "width": text_width}
     text = environment.get_template("tree.svg").render(
         **{"spec": spec, "size": f"{width:.0f} {height:.0f}", "top": f"{top:.0f}"},
-        **{"caption": caption, "nodes": nodes, "joins": joins, "across": across},
-        owners=tree.infoset_player.tolist(),
+        **{"caption": caption, "nodes": nodes, "joins": joins},
+        across=[(above, below) for above, below in pairs if above.x < below.x],
     )
     # other characters are written as references, so that any terminal can pass them on
     return text.encode("ascii", "xmlcharrefreplace").decode()
@@ -261,7 +248,7 @@ def _notes(tree: GameTree, nodes: Sequence[Node], joins: Sequence[Join]) -> Iter
     names = [_short(label) for label in tree.players]
     yield f"Payoffs in parentheses: {', '.join(names)}."
     if joins:
-        beside = any(join.lane for join in joins)
+        beside = any(is_beside for _, is_beside, _ in joins)
         dots = "; dots mark the edges that lead to them" if beside else ""
         yield f"Dashed lines join the nodes of one information set{dots}."
     ends = [nodes[end].reach for end in tree.terminals.tolist()]
