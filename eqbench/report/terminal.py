@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from eqbench.report.entries import ALARMING
+from eqbench.report.entries import STATUSES
 from eqbench.report.naming import listing
 from eqbench.report.rows import FORMATS, Column, Report, Row, Table, text_of
 from eqbench.report.screen import Screen
@@ -21,7 +21,7 @@ from eqbench.text import printable
 
 TEXT_WIDTH = 150
 LEAST_NAMES = 24  # characters of a column of names, which has lines where there is no space for it
-_STYLES = {"ok": "green"} | dict.fromkeys(("limit", "stopped", "timeout", "memory"), "yellow")
+_STYLES = {status: facts["style"] for status, facts in STATUSES.items()}
 _STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
 
 
@@ -37,9 +37,8 @@ def print_report(report: Report, console: Console, *, answer_first: bool = False
     for place, table in enumerate(report.tables):
         if place:
             console.print()
-        topic = f": {table.topic}" if table.topic else ""
         if table.title:
-            console.print(Text(printable(table.title + topic), style="bold"))
+            console.print(Text(printable(table.heading), style="bold"))
         for line in table.lines:
             console.print(Text(printable(line)))
         shown = _print_rows(table, console) if table.rows else table
@@ -126,8 +125,8 @@ def cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) 
         return Text(text)
     match column.kind:
         case "status":
-            return Text(text, "red" if value in ALARMING else _STYLES.get(value, "dim"))
-        case "words" if brief:
+            return Text(text, _STYLES.get(value, "dim"))
+        case "found" if brief:
             return Text(printable(" ".join(listing([w.partition(",")[0] for w in value], 1))))
         case "names":  # a name is not broken at its own spaces
             names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)
