@@ -82,14 +82,17 @@ def report_text(
     stored: Sequence[StoredRun],
     view: View = DEFAULT,
     *,
-    summarize: bool,
+    summarize: bool | None,
     place: Path | None = None,
 ) -> str:
-    """Report on runs as text in a format, for a file in the folder `place`."""
+    """Report on runs as text in a format, for a file in the folder `place`.
+
+    With `summarize` None a game with many cells of several seeds has a summary.
+    """
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
-        return page_of(stored, summarize=summarize, place=place)
+        return page_of(stored, summarize=bool(summarize), place=place)
     tables = report_on(stored, view, summarize=summarize)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))

@@ -12,7 +12,7 @@ import json
 import pkgutil
 import tomllib
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,9 +29,10 @@ from eqbench.store.run_folder import game_slug, new_run_path
 from eqbench.studies.requests import StudyCommand
 from eqbench.studies.study_files import new_folder, write_texts
 
-MANIFEST, RECORDS, SUMMARY = "manifest.json", "records.jsonl", "summary.json"
+MANIFEST, RECORDS, SUMMARY, FIGURES = "manifest.json", "records.jsonl", "summary.json", "figures"
 SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"
 R = TypeVar("R", bound=StudyCommand)
+Drawn = tuple[str, Any] | Path | str  # a figure by its name, a file, a remark
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,8 @@ class Study(Generic[R]):
         """Return the tables of such a document."""
         raise NotImplementedError
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
-        """Write the figures into the folder; yield their files, and what to say of missing ones."""
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
+        """Yield figures by names of their files, what to say of missing ones, and own files."""
         raise NotImplementedError
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
@@ -246,6 +247,12 @@ class StudyFolder:
         """Return the exit code, and why the study has stopped: also if it does not say so."""
         code, stopped = study.ending(document)
         return (code, stopped) if self.finished or stopped else (INTERRUPTED, "interrupted")
+
+    def draw(self, study: Study[Any], document: Mapping[str, Any]) -> Iterator[Path | str]:
+        """Write the figures of a study; yield the files, and what to say of missing ones."""
+        for drawn in study.draw(self.path, document):
+            save = "eqbench.plots.style:save_both", self.path / FIGURES
+            yield from call(*save, *drawn) if isinstance(drawn, tuple) else [drawn]
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""

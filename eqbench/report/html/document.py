@@ -188,14 +188,6 @@ class Table:
     game: str = ""
     folded: Sequence[str] = ()
 
-    def choices(self, column: str) -> list[tuple[int, str, list[str]]]:
-        """Position, head and different texts of the columns with that head."""
-        return [
-            (place, head.title, list(dict.fromkeys(row[place].text for row in self.rows)))
-            for place, head in enumerate(self.columns)
-            if head.title == column
-        ]
-
 
 @dataclass(frozen=True)
 class Beside:

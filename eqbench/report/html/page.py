@@ -15,7 +15,7 @@ from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.report.charts import CHARTS, looks, specification
-from eqbench.report.charts.datasets import Rows, datasets, payoff_notes
+from eqbench.report.charts.datasets import Rows, datasets
 from eqbench.report.charts.material import GameFacts, GameTracks, Material, collect
 from eqbench.report.exports import report_on, run_names
 from eqbench.report.html.document import (
@@ -36,11 +36,13 @@ from eqbench.report.naming import kind_of_match, listing
 from eqbench.report.rows import Column, Report, all_cells
 from eqbench.report.terminal import mebibytes, seconds
 from eqbench.store.run_folder import EXPERIMENT
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import printable, printable_lines
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
-_MOST_STRATEGY_BYTES = 450_000  # of a page that is to stay below two million
+# of a page that is to stay below two million bytes with 75 cells
+_MOST_CANDIDATES, _MOST_STRATEGY_BYTES = 280, 200_000
 _SHARES = 10_000  # a frequency is an integer, in parts of this
 _TEXTS = tomllib.loads((resources.files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
 
@@ -69,12 +71,11 @@ def report_page(
     keys = {solver: k for k, solver in enumerate(solvers)}
     found, payoffs = _tables(report, "found", material), charts.pop("payoffs", None)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    notes = _small(payoff_notes(material))
     published, compared = _published(material), ("targets", "profile", "pairs")
     parts: list[tuple[str, Iterable[Block | None]]] = [
         ("What was found", _first(material, report, keys, charts.pop("regret", None))),
         ("All cells", _cells(material, report, keys)),
-        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *notes, *found]),
+        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *found]),
         ("Solvers compared", [_beside(*(charts.pop(name, None) for name in compared))]),
         ("Over seeds", _tables(over_seeds, "summary", material)),
         ("Cost", [_beside(*charts.values())]),
@@ -242,13 +243,11 @@ def _text(name: str, value: Any) -> str:
 def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
+    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(material.entries), 1) + 1)
     cells = []
     for entry in material.entries:
         record, show = entry.record, ["eqbench", "show", str(run_of[entry.run].path)]
-        equilibria = [
-            asdict(item) | {"match": item.identity and kind_of_match(item.identity)}
-            for item in record.equilibria[:_MOST_LISTED]
-        ]
+        equilibria = [_candidate(item) for item in record.equilibria[:most]]
         facts = {"run": entry.run, "candidates": len(record.equilibria), "equilibria": equilibria}
         command = shlex.join([*show, cell_name(record), "--candidates"])
         cells.append({**record.to_json(), **facts, "command": printable(command)})
@@ -270,6 +269,14 @@ def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> 
         ],
         "cells": cells,
     }
+
+
+def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
+    """A candidate without the long list of where it behaves differently off the path."""
+    if item.identity is None:
+        return asdict(item)
+    match, identity = kind_of_match(item.identity), {**item.identity, "off_path": {}}
+    return asdict(item) | {"match": match, "identity": identity}
 
 
 def _folder(run: StoredRun, place: Path | None) -> str | None:
