@@ -62,11 +62,10 @@ def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
     Foreign games are told apart by their contents too, since a path may stand for several files.
     """
 
-    def game(entry: Entry) -> Hashable:
-        spec, content = entry.record.game_spec, entry.record.game_content
-        return spec, content if is_foreign(spec) else ""
+    def game(record: CellRecord) -> tuple[str, str | None]:
+        return record.game_spec, record.game_content if is_foreign(record.game_spec) else None
 
-    return list(grouped(entries, game).values())
+    return list(grouped(entries, lambda entry: game(entry.record)).values())
 
 
 def by_solver(entries: Iterable[Entry]) -> list[list[Entry]]:

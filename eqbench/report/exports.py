@@ -114,15 +114,15 @@ def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float])
     rows = []
     for group in by_solver(arranged(began(entries))):
         run, solver = group[0].run, group[0].record.solver
-        values = {"run": run, "solver": solver, **statistics_of(group, timeouts)}
-        rows.append(Row(group[0].solver, values))
-    statistics = (declared("", facts) for facts in COLUMNS["summary"])
-    has_quartiles = max((row.values["cells"] for row in rows), default=0) >= LEAST_CELLS
-    shown = (column for column in statistics if has_quartiles or "quartile" not in column.title)
-    columns = (*([RUN] if entries[0].run else []), SOLVER, *shown)
+        figures = statistics_of(group, timeouts).items()
+        shown = {t: v for t, v in figures if len(group) >= LEAST_CELLS or "quartile" not in t}
+        rows.append(Row(group[0].solver, {"run": run, "solver": solver, **shown}))
+    columns = [*([RUN] if entries[0].run else []), SOLVER]
+    columns += [declared("", facts) for facts in COLUMNS["summary"]]
+    kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
     limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
     notes = (f"timeout of a cell: {limits}", *cell_notes(entries))
-    return Table(title, columns, tuple(rows), notes)
+    return Table(title, kept, tuple(rows), notes)
 
 
 def report_of(
