@@ -15,7 +15,7 @@ from eqbench.report.entries import ABSENT, ALARMING, arranged, reached_target
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.html.document import Cell, Table
 from eqbench.report.naming import handed_over, spread
-from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row
+from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row, text_of
 from eqbench.report.rows import Table as ReportTable
 from eqbench.report.terminal import mebibytes, seconds, small
 from eqbench.text import printable
@@ -60,8 +60,7 @@ def _cell(row: Row, column: Column, hint: str) -> Cell:
     if column.kind == "status":
         return Cell(value, hint=printable(hint), kind=tone(value))
     if isinstance(value, str) or not column.numeric:
-        between = ", " if column.kind == "names" else " "
-        return Cell(printable(value if isinstance(value, str) else between.join(value)))
+        return Cell(printable(text_of(row, column)))
     if value == 0 and column.title in row.exact:
         return Cell("0 exactly", value)
     return _number(value, column.kind)
