@@ -16,7 +16,6 @@ from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, reached_target
 from eqbench.report.exports import statistics_of
 from eqbench.report.html.document import Block, Chart, Prose, Section, document
-from eqbench.report.html.page import columns_of
 from eqbench.report.html.tables import page_table
 from eqbench.report.rows import Report, Row, declared
 from eqbench.report.rows import Table as ReportTable
@@ -103,10 +102,9 @@ def _facts(run: StoredRun) -> Sequence[Any]:
 
 def _trials(material: Material, of_solvers: Rows) -> list[Trial]:
     """Trials of solvers, each by its name and that of its run, and of whole runs."""
-    by_place = {track.place: track for game in material.games for track in game.tracks}
     trials: dict[Any, Trial] = {}
     for row in of_solvers:
-        track = by_place[row["cell"]]
+        track = material.tracks[row["cell"]]
         seed = "" if row["seed"] is None else f"seed {row['seed']}"
         *_, cells = trials.setdefault(row["trial"], (row["game"], seed, {}))
         cells[track.solver] = track.record
@@ -136,5 +134,4 @@ def _scatter(
     spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
     for param in spec["params"]:
         param |= {"value": "elapsed_s"} if param["name"] == "measure" else {}
-    data = {"cells": columns_of(cells), "trials": columns_of(rows)}
-    return Chart("pairs", spec), {"datasets": data}
+    return Chart("pairs", spec), {"datasets": {"cells": cells, "trials": rows}}

@@ -35,9 +35,7 @@ def chart(
     """
     material = collect(runs, facts)
     data = datasets(material)
-    solvers = dict.fromkeys(row["solver"] for row in data["cells"] if row["max_regret"] is not None)
-    players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
-    spec = specification(name, list(solvers), players)
+    spec = specification(name, material.solvers, material.players)
     games = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
     games = games or [game.short for game in material.games]
     game = next(param for param in spec["params"] if param["name"] == "game")

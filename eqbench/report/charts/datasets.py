@@ -34,13 +34,15 @@ def datasets(material: Material) -> dict[str, Rows]:
     """All datasets; names of columns are those of the stored records where there are such."""
     trials = [trial for game in material.games for trial in _trials(game)]
     pairs = [(game, track) for game in material.games for track in game.tracks]
-    pairs.sort(key=lambda pair: pair[1].place)
-    shares = _shares(trials, {track.solver for _, track in pairs})
+    shares = _shares(trials, {track.solver for track in material.tracks})
     most = _MOST_DRAWN // max(len(pairs), 1) + 1
     return {
-        "cells": [_cell(game, track) | shares.get(track.place, {}) for game, track in pairs],
+        "cells": sorted(
+            (_cell(*pair) | shares.get(pair[1].place, {}) for pair in pairs),
+            key=lambda row: row["cell"],
+        ),
         "snapshots": [
-            {"cell": track.place, **point} for _, track in pairs for point in _progress(track)
+            {"cell": t.place, **point} for t in material.tracks for point in _progress(t)
         ],
         "equilibria": [row for game in material.games for row in _equilibria(game, most)],
         "trials": [

@@ -89,6 +89,23 @@ class Material:
     entries: Sequence[Entry]
     games: Sequence[GameTracks]
 
+    @cached_property
+    def tracks(self) -> list[Track]:
+        """All cells, in the order of the entries."""
+        tracks = (track for game in self.games for track in game.tracks)
+        return sorted(tracks, key=lambda track: track.place)
+
+    @cached_property
+    def solvers(self) -> list[str]:
+        """Labels of solvers of which something was measured, by game."""
+        tracks = (track for game in self.games for track in game.tracks)
+        return list(dict.fromkeys(track.solver for track in tracks if track.points))
+
+    @cached_property
+    def players(self) -> int:
+        """Number of players, the largest of any game; at least two."""
+        return max((len(entry.record.payoffs or ()) for entry in self.entries), default=2)
+
 
 def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = None) -> Material:
     """Cells of runs by game, with their anytime curves as far as those can be read.
@@ -117,7 +134,7 @@ def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = N
 
 
 def _track(entry: Entry, place: int, run: StoredRun) -> Track:
-    record, label = entry.record, entry.record.solver + (f" ({entry.run})" if entry.run else "")
+    record = entry.record
     points: list[Snapshot] = []
     unread = False
     try:
@@ -128,4 +145,4 @@ def _track(entry: Entry, place: int, run: StoredRun) -> Track:
     if None not in (record.elapsed_s, record.nash_conv, record.max_regret):
         final = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
         points.append(Snapshot(*final))  # type: ignore[arg-type]
-    return Track(entry, place, printable(label), points, unread)
+    return Track(entry, place, printable(entry.solver), points, unread)

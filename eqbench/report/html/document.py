@@ -198,14 +198,16 @@ def document(
     sections : from top to bottom; their anchors and the names of blocks must differ
     lead : paragraphs below the first heading
     data : JSON values that programs find in the element with the id ``data``. Of these the page
-        itself knows ``datasets`` (rows by name, for charts) and what `report_page` writes.
+        itself knows ``datasets`` (rows by name, for charts; written as columns and values, which
+        takes half the space) and what `report_page` writes.
         JSON has no NaN and no infinity, so they raise a ValueError.
     """
     parts = {part.title: [block for block in part.blocks if _says(block)] for part in sections}
     blocks = [block for part in parts.values() for block in part]
     blocks += [each for block in blocks if isinstance(block, Beside) for each in block.blocks]
     charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
-    values = {**(data or {}), "charts": charts} if charts else data
+    values = {**(data or {}), "charts": charts} if charts else dict(data or {})
+    values["datasets"] = {name: _columns(rows) for name, rows in values.get("datasets", {}).items()}
     text = json.dumps(values, allow_nan=False, separators=(",", ":"))
     for char in "<>&":  # so that nothing ends or begins an element
         text = text.replace(char, f"\\u{ord(char):04x}")
@@ -217,8 +219,13 @@ def document(
         lead=lead,
         style=Markup(_file("page.css")),
         scripts=list(map(Markup, scripts)),
-        data=None if values is None else Markup(text),
+        data=Markup(text),
     )
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
 
 
 def _says(block: Block) -> bool:

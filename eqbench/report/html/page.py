@@ -14,7 +14,7 @@ from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.report.charts import CHARTS, drawable, looks, specification
-from eqbench.report.charts.datasets import Rows, datasets
+from eqbench.report.charts.datasets import datasets
 from eqbench.report.charts.material import GameFacts, Material, collect
 from eqbench.report.exports import report_on, run_names
 from eqbench.report.html.document import (
@@ -31,7 +31,7 @@ from eqbench.report.html.document import (
 from eqbench.report.html.tables import TEXTS, matrix, overview, page_table
 from eqbench.report.naming import kind_of_match, listing
 from eqbench.report.rows import Report, all_cells
-from eqbench.report.terminal import mebibytes, seconds
+from eqbench.report.terminal import mebibytes
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
@@ -61,17 +61,15 @@ def report_page(
     material, report = collect(runs, facts), report_on(runs, every_matrix=True)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
     data, games = datasets(material), material.games
-    tracks = [track for game in games for track in game.tracks]
-    solvers = list(dict.fromkeys(track.solver for track in tracks if track.points))
-    players = max((len(track.record.payoffs or ()) for track in tracks), default=2)
-    specs = {name: specification(name, solvers, players) for name in CHARTS}
+    solvers = material.solvers
+    specs = {name: specification(name, solvers, material.players) for name in CHARTS}
     charts = {
         name: [Chart(name, spec)] if drawable(spec, data) else [] for name, spec in specs.items()
     }
     matrices = [matrix(game, k) for k, game in enumerate(games)]
     whole, single = (matrices, []) if len(games) < 2 else ([overview(games)], matrices)
-    notes = [*([] if tracks else [TEXTS["nothing"]]), *report.notes]
-    if unread := [cell_name(track.record) for track in tracks if track.unread]:
+    notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
+    if unread := [cell_name(track.record) for track in material.tracks if track.unread]:
         notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
     sources, names = _published(material)
     compared = [*charts["targets"], *charts["profile"], *charts["pairs"]]
@@ -92,18 +90,12 @@ def report_page(
         "solvers": [
             {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
         ],
-        "datasets": {name: columns_of(rows) for name, rows in data.items()},
+        "datasets": data,
     }
     shown = " ".join(listing([game.short for game in games], 4))
     title = f"eqbench on {shown}" if shown else "eqbench report"
     sections = [Section(name, list(blocks)) for name, blocks in parts.items()]
     return document(title, sections, lead=report.answer, data=values)
-
-
-def columns_of(rows: Rows) -> dict[str, Any]:
-    """Rows as columns and values, which takes half the space; the page reads datasets so."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
 
 
 def _cells(material: Material, report: Report) -> Iterator[Block]:
@@ -168,15 +160,7 @@ def repetition(run: StoredRun) -> list[Block]:
 
 def _about(run: StoredRun) -> list[Block]:
     """What was asked for, where it ran, and how to repeat it."""
-    spent, setup = (
-        seconds(sum(getattr(cell, name) or 0.0 for cell in run.cells))
-        for name in ("elapsed_s", "setup_s")
-    )
-    facts = {
-        "cells": f"{len(run.finished)} of {run.planned} finished",
-        "time": f"{spent} of solving, {setup} of set-up, all cells together",
-        **{name: value for name, value in run.plan.items() if name != "cells"},
-    }
+    facts = run.plan | {"cells": f"{len(run.finished)} of {run.planned} finished"}
     resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
     resumed = Command("go on where it stopped", resume)
     return [Facts(list(_flat(facts)), str(run.path)), *repetition(run), resumed]

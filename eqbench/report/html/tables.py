@@ -18,6 +18,7 @@ from eqbench.report.naming import handed_over, spread
 from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row, text_of
 from eqbench.report.rows import Table as ReportTable
 from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable
 
 TEXTS = tomllib.loads((files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
@@ -87,7 +88,6 @@ def overview(games: Sequence[GameTracks]) -> Table:
 
 def matrix(game: GameTracks, place: int) -> Table:
     """Which solver found which equilibria of a game, how good and how fast."""
-    solver_of = {id(track.entry): track.solver for track in game.tracks}
     began = [t.entry for t in game.tracks if t.record.status not in ABSENT]
     found = equilibria(began)
     known = [item for item in found if not item.is_near]
@@ -105,9 +105,9 @@ def matrix(game: GameTracks, place: int) -> Table:
         Column("only near", "count", "only\nnear"),
     ]
     rows = []
-    for solver in dict.fromkeys(solver_of[id(entry)] for entry in arranged(began)):
+    for solver in dict.fromkeys(printable(entry.solver) for entry in arranged(began)):
         own = game.by_solver[solver]
-        near = [item.name for item in found if item.is_near and _members(item, own)]
+        near = [item.name for item in found if item.is_near and _members([item], solver)]
         rows.append(
             [
                 Cell(solver),
@@ -115,7 +115,7 @@ def matrix(game: GameTracks, place: int) -> Table:
                 _number(_time(own), "seconds"),
                 _number(_best(own), "small"),
                 *(_number(_time(own, float(regret)), "seconds") for regret in REGRETS),
-                *(_finds(own, items) for items in groups),
+                *(_finds(items, solver, len(own)) for items in groups),
                 Cell(f"≈{len(near)}", len(near), ", ".join(near), "faint") if near else _NOTHING,
             ]
         )
@@ -165,21 +165,21 @@ def _status(tracks: Sequence[Track]) -> Cell:
     )
 
 
-def _members(item: Found, tracks: Sequence[Track]) -> list[Sequence[Any]]:
-    """What cells found of an equilibrium."""
-    own = {id(track.entry) for track in tracks}
-    return [members for entry, members in item.cells if id(entry) in own]
+def _members(items: Sequence[Found], solver: str) -> list[Sequence[EquilibriumRecord]]:
+    """What each cell of a solver found of some equilibria."""
+    cells = (cell for item in items for cell in item.cells)
+    return [members for entry, members in cells if printable(entry.solver) == solver]
 
 
-def _finds(tracks: Sequence[Track], items: Sequence[Found]) -> Cell:
+def _finds(items: Sequence[Found], solver: str, trials: int) -> Cell:
     """How many of some equilibria a solver found, or in how many of its cells, and where."""
-    cells = [members for item in items for members in _members(item, tracks)]
+    cells = _members(items, solver)
     if not cells:
         return _NOTHING
     members = [member for each in cells for member in handed_over(each)]
-    where = spread([member.identity for member in members]) if len(items) == 1 else ""
-    several = len(tracks) > 1 and len(items) == 1
+    where = spread(member.identity for member in members) if len(items) == 1 else ""
+    several = trials > 1 and len(items) == 1
     number = len(cells) if several else len(members)
-    text = f"{number}/{len(tracks)}" if several else str(number)
+    text = f"{number}/{trials}" if several else str(number)
     between = "\n" if "…" in where else " "
     return Cell(f"{text}{between}{where}".strip(), number, kind="good")

@@ -1,12 +1,11 @@
 "use strict";
 // -- data --------------------------------------------------------------------------------------
 
-const element = document.getElementById("data");
-const DATA = element ? JSON.parse(element.textContent) : {};
+const DATA = JSON.parse(document.getElementById("data").textContent);
 const SPECS = DATA.charts ?? {};
 // datasets come as columns with rows of values, which is half the size
 const DATASETS = Object.fromEntries(
-  Object.entries(DATA.datasets ?? {}).map(([name, { columns, rows }]) => [
+  Object.entries(DATA.datasets).map(([name, { columns, rows }]) => [
     name,
     rows.map((row) => Object.fromEntries(columns.map((column, k) => [column, row[k]]))),
   ]),
