@@ -39,7 +39,7 @@ from eqbench.text import printable, printable_lines
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
-_MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 60_000
+_MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
 _SHARES = 10_000  # a frequency is an integer, in parts of this
 
 
