@@ -108,13 +108,13 @@ def _trials(material: Material, of_solvers: Rows) -> list[Trial]:
         seed = "" if row["seed"] is None else f"seed {row['seed']}"
         *_, cells = trials.setdefault(row["trial"], (row["game"], seed, {}))
         cells[track.solver] = track.record
-    if len({entry.run for entry in material.entries}) > 1:
-        for entry in material.entries:
-            cell = entry.record
+    if len({track.entry.run for track in material.tracks}) > 1:
+        for track in material.tracks:
+            cell = track.record
             key = (cell.game_spec, cell.solver_spec, cell.seed, cell.repeat)
             name = f"{cell.solver} {cell.trial}".strip()
             *_, cells = trials.setdefault(key, (cell.game, name, {}))
-            cells[f"{_ALL}{entry.run}"] = cell
+            cells[f"{_ALL}{track.entry.run}"] = cell
     return list(trials.values())
 
 
@@ -122,8 +122,8 @@ def _scatter(
     material: Material, known: Rows, sides: Sequence[str], trials: Iterable[Trial]
 ) -> tuple[Chart, dict[str, Any]]:
     """A chart with a point for each trial of two sides, and the data of the page that it needs."""
-    found = zip(material.entries, known, strict=True)
-    row_of = {id(entry.record): row for entry, row in found}
+    found = zip(material.tracks, known, strict=True)
+    row_of = {id(track.record): row for track, row in found}
     cells: Rows = []
     rows: Rows = []
     for at, (game, name, own) in enumerate(trials):

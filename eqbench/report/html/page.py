@@ -66,8 +66,8 @@ def report_page(
     charts = {
         name: [Chart(name, spec)] if drawable(spec, data) else [] for name, spec in specs.items()
     }
-    matrices = [matrix(game, k) for k, game in enumerate(games)]
-    whole, single = (matrices, []) if len(games) < 2 else ([overview(games)], matrices)
+    matrices = [matrix(material, place) for place in range(len(games))]
+    whole, single = (matrices, []) if len(games) < 2 else ([overview(material)], matrices)
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
     if unread := [cell_name(track.record) for track in material.tracks if track.unread]:
         notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
@@ -100,11 +100,11 @@ def report_page(
 
 def _cells(material: Material, report: Report) -> Iterator[Block]:
     """One row for each cell, which opens to its candidates, and notes on them."""
-    records = [entry.record for entry in material.entries]
+    records = [track.record for track in material.tracks]
     if not records:
         return
     yield page_table(
-        all_cells(material.entries),
+        all_cells([track.entry for track in material.tracks]),
         "results",
         caption=TEXTS["results"],
         filters=("game", "status", "solver"),
@@ -133,7 +133,7 @@ def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
 
 def _published(material: Material) -> tuple[list[Facts], list[str]]:
     """Where the sets that occur were published, and how to read their names."""
-    found = (item.identity for entry in material.entries for item in entry.record.equilibria)
+    found = (item.identity for track in material.tracks for item in track.record.equilibria)
     names = {identity["name"] for identity in found if identity}
     pairs = []
     for game in material.games:
@@ -181,9 +181,9 @@ def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
-    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(material.entries), 1) + 1)
+    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(material.tracks), 1) + 1)
     cells = []
-    for entry in material.entries:
+    for entry in (track.entry for track in material.tracks):
         record, show = entry.record, ["eqbench", "show", str(run_of[entry.run].path)]
         equilibria = [_candidate(item) for item in record.equilibria[:most]]
         facts = {"run": entry.run, "candidates": len(record.equilibria), "equilibria": equilibria}
@@ -191,7 +191,8 @@ def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> 
         cells.append({**record.to_json(), **facts, "command": printable(command)})
     games = []
     for game in material.games:
-        own = [(cells[track.place], run_of[track.entry.run]) for track in game.tracks]
+        tracks = [track for track in material.tracks if track.game is game]
+        own = [(cells[track.place], run_of[track.entry.run]) for track in tracks]
         sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
         games.append({"name": game.short, "information_sets": sets})
     asked = [

@@ -10,8 +10,8 @@ from importlib.resources import files
 from statistics import median_high
 from typing import Any
 
-from eqbench.report.charts.material import GameTracks, Track
-from eqbench.report.entries import ABSENT, ALARMING, arranged, reached_target
+from eqbench.report.charts.material import Material, Track
+from eqbench.report.entries import ABSENT, ALARMING, arranged, began, reached_target
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.html.document import Cell, Table
 from eqbench.report.naming import handed_over, spread
@@ -71,25 +71,27 @@ def _number(value: float | None, kind: Kind) -> Cell:
     return Cell("–", None) if value is None else Cell(_FORMATS.get(kind, str)(value), value)
 
 
-def overview(games: Sequence[GameTracks]) -> Table:
+def overview(material: Material) -> Table:
     """What became of every solver on every game: the time to the target or the best regret."""
-    rows = []
-    for solver in dict.fromkeys(solver for game in games for solver in game.by_solver):
+    rows, games = [], [material.by_solver(game) for game in material.games]
+    for solver in dict.fromkeys(solver for game in games for solver in game):
         cells = [Cell(solver)]
-        for own in (game.by_solver.get(solver, []) for game in games):
+        for own in (game.get(solver, []) for game in games):
             time, best = _time(own), _best(own)
             more = seconds(time) if time is not None else "" if best is None else small(best)
             status = _status(own)
             cells.append(replace(status, text=f"{status.text} {more}".strip()))
         rows.append(cells)
-    columns = [SOLVER, *(Column(game.short) for game in games)]
+    columns = [SOLVER, *(Column(game.short) for game in material.games)]
     return Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
 
 
-def matrix(game: GameTracks, place: int) -> Table:
+def matrix(material: Material, place: int) -> Table:
     """Which solver found which equilibria of a game, how good and how fast."""
-    began = [t.entry for t in game.tracks if t.record.status not in ABSENT]
-    found = equilibria(began)
+    game = material.games[place]
+    solvers = material.by_solver(game)
+    entries = began(track.entry for own in solvers.values() for track in own)
+    found = equilibria(entries)
     known = [item for item in found if not item.is_near]
     shown, others = known[:MOST_EQUILIBRIA], known[MOST_EQUILIBRIA:]
     groups = [[item] for item in shown] + [others] * bool(others)
@@ -105,8 +107,8 @@ def matrix(game: GameTracks, place: int) -> Table:
         Column("only near", "count", "only\nnear"),
     ]
     rows = []
-    for solver in dict.fromkeys(printable(entry.solver) for entry in arranged(began)):
-        own = game.by_solver[solver]
+    for solver in dict.fromkeys(printable(entry.solver) for entry in arranged(entries)):
+        own = solvers[solver]
         near = [item.name for item in found if item.is_near and _members([item], solver)]
         rows.append(
             [
