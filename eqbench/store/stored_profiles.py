@@ -31,11 +31,7 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     """
     path = Path(text)
     if text == "-" or os.path.exists(path):
-        folder, run = path.absolute().parent.parent, None
-        if is_run(folder):
-            with suppress(UsageError):  # it may be the manifest of something else
-                run = RunFolder.open(folder)
-        return read_profile(text), run
+        return read_profile(text), _run_of(path)
     for parent in [*reversed(PurePath(text).parents)][1:]:
         folder = run_folder(str(parent))
         if is_run(folder):
@@ -44,6 +40,15 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
             cell, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
             return read_profile(str(profile_file(run, run.cell(cell), rank))), run
     return read_profile(text), None  # which says that there is no such file
+
+
+def _run_of(file: Path) -> RunFolder | None:
+    """Run that a file in its folder of profiles is part of, if any."""
+    folder = file.absolute().parent.parent
+    if is_run(folder):
+        with suppress(UsageError):  # it may be the manifest of something else
+            return RunFolder.open(folder)
+    return None
 
 
 def profile_file(run: StoredRun, cell: CellRecord, rank: int) -> Path:
