@@ -227,6 +227,23 @@ class Registry:
         """
         return LoadedSolver(*self._load("solver", spec))
 
+    def obstacles(self, game: Game) -> dict[str, tuple[str, str] | None]:
+        """Status and reason of each solver that cannot take a game, None of those that can."""
+        return {entry.name: self._obstacle(entry, game) for entry in self.solvers()}
+
+    def _obstacle(self, entry: Entry, game: Game) -> tuple[str, str] | None:
+        """Why a solver cannot take a game; one that cannot be asked is unavailable."""
+        from eqbench.solver import obstacle_of
+
+        try:
+            return obstacle_of(self.load_solver(entry.name).instance, game)
+        except SolverUnavailableError as error:
+            return "unavailable", str(error)
+        except Exception as error:  # of a plugin
+            if entry.builtin:
+                raise
+            return "unavailable", f"it cannot be asked: {describe(error)}"
+
     def resolve_solvers(self, text: str) -> list[str]:
         """Solver specs of a comma-separated list.
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from eqbench.builtin import FOREIGN_GAMES
+from eqbench.builtin import FOREIGN_GAMES, takes
 from eqbench.errors import EqbenchError
-from eqbench.harness.scopes import scopes
 from eqbench.plugins import Entry
 from eqbench.registry import Registry, default_registry
 from eqbench.spec import format_value
@@ -35,7 +34,7 @@ def list_solvers(plugins: Iterable[str | PathLike[str]] = ()) -> pd.DataFrame:
 
     `in_all` says whether the word ``all`` means it too, and `missing` names packages that it needs
     and that are not installed. Further columns say which kinds of games a solver takes, as it
-    answers for small games of each kind; they are empty for solvers of others.
+    answers for a few games of each kind; they are empty for solvers of others.
 
     Examples
     --------
@@ -54,7 +53,7 @@ def list_solvers(plugins: Iterable[str | PathLike[str]] = ()) -> pd.DataFrame:
         "in_all": [entry.default_row for entry in solvers],
         "missing": [", ".join(entry.missing()) for entry in solvers],
     }
-    kinds = pd.DataFrame.from_dict(scopes(registry), orient="index")
+    kinds = pd.DataFrame.from_dict(takes(), orient="index")
     return _frame(registry, solvers).assign(**facts).join(kinds)
 
 

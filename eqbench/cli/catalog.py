@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class ListRequest:
     """List the games, the solvers or the shipped experiments.
 
-    Of solvers also which kinds of games they take, as they answer for small games of each kind.
+    Of solvers also which kinds of games they take, as they answer for a few games of each kind.
     """
 
     kind: Annotated[
@@ -48,25 +48,16 @@ def list_(request: ListRequest) -> None:
     lists_solvers = request.kind == "solvers"
     games = [*registry.games(), *FOREIGN_GAMES.values()]
     rows = [
-        {
-            "name": entry.name,
-            "summary": entry.summary,
-            "source": entry.source,
-            **(_solver_facts(entry) if lists_solvers else {}),
-        }
+        {"name": entry.name, "summary": entry.summary, "source": entry.source}
+        | (_solver_facts(entry) if lists_solvers else {})
         for entry in (registry.solvers() if lists_solvers else games)
     ]
-    if lists_solvers:
-        from eqbench.harness.scopes import scopes
-
-        takes = scopes(registry)
-        rows = [row | {"takes": takes.get(row["name"], {})} for row in rows]
     if request.as_json:
         put_json({"schema": f"eqbench.{request.kind}/1", request.kind: rows})
         return
     put_names({row["name"]: _summary(row) for row in rows})
     if lists_solvers:
-        _print_scopes(rows)
+        _print_takes(rows)
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if lists_solvers:
         say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
@@ -85,15 +76,14 @@ def _summary(row: dict[str, Any]) -> str:
     return text
 
 
-def _print_scopes(rows: list[dict[str, Any]]) -> None:
+def _print_takes(rows: list[dict[str, Any]]) -> None:
     """Print which kinds of games the solvers take, those with equal answers on one line."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         if row["takes"]:  # code of others is not run for a list
             alike.setdefault(tuple(row["takes"].values()), []).append(row["name"])
-    kinds = list(rows[0]["takes"])
     put("\ngames that they take")
-    for number, kind in enumerate(kinds):
+    for number, kind in enumerate(rows[0]["takes"]):
         put(f"{'|     ' * number}{kind}")
     for answers, names in alike.items():
         text = "".join(f"{answer:<6}" for answer in answers)
@@ -141,7 +131,6 @@ class InfoRequest:
 def info(request: InfoRequest) -> None:
     from eqbench.equilibria import known_equilibria
     from eqbench.errors import SpecError, nearest
-    from eqbench.harness.scopes import obstacles, scopes
     from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
     from eqbench.registry import default_registry
@@ -164,13 +153,12 @@ def info(request: InfoRequest) -> None:
             instance = registry.describe_game(request.spec)[0]
             game = registry.load_game(request.spec, max_nodes=request.max_nodes)
         facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}
-        facts["solvers"] = _answers(obstacles(game, registry))
+        facts["solvers"] = _answers(registry.obstacles(game))
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
         solver = registry.load_solver(request.spec)
         instance = solver.instance
         facts |= {"spec": solver.spec, **_solver_facts(entry), "about": _about(instance)}
-        facts["takes"] = scopes(registry, entry.name).get(entry.name, {})
     values = option_texts(instance)
     facts["options"] = [
         option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
@@ -182,7 +170,10 @@ def info(request: InfoRequest) -> None:
 
 
 def _solver_facts(entry: Entry) -> dict[str, Any]:
-    return {"missing": entry.missing(), "default_row": entry.default_row}
+    from eqbench.builtin import takes
+
+    known = takes().get(entry.name, {}) if entry.builtin else {}
+    return {"missing": entry.missing(), "default_row": entry.default_row, "takes": known}
 
 
 def _about(solver: Any) -> str:
