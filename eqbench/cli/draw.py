@@ -65,5 +65,4 @@ def draw(request: DrawRequest) -> None:
         return
     file = Path(request.out or f"{file_name(game_slug(request.game))}.svg")
     write_text(file, picture)
-    if not request.quiet:
-        say(f"wrote {file}")
+    say(f"wrote {file}")

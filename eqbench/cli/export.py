@@ -78,7 +78,7 @@ def export(request: ExportRequest) -> None:
     if request.as_json:
         facts = {"game": game.spec, "file": str(path), "nodes": nodes, "bytes": size}
         put_json({"schema": SCHEMA} | facts)
-    elif not request.quiet:
+    else:
         say(f"wrote {path}: {nodes:,} nodes, {size:,} bytes")
 
 

@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from eqbench.cli.output import messages
 from eqbench.documents import read_file
 from eqbench.requests import (
     FOLDER,
@@ -55,6 +56,7 @@ def command(
         own = fields_of(request)
 
         def carry_out(**values: Any) -> None:
+            messages.quiet = bool(values.get("quiet"))
             names = [field.attribute for field in own if field.attribute in values]
             code = function(request(**{name: values[name] for name in names}))
             click.get_current_context().exit(code or 0)

@@ -12,7 +12,7 @@ from eqbench.cli.output import print_report, put, put_page, say, say_notes
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import GAME, RUN, SOLVER, STANDARD_OUTPUT, File, Option, Words
+from eqbench.requests import GAME, RUN, SOLVER, STANDARD_OUTPUT, File, Option, Quiet, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
@@ -65,6 +65,7 @@ class ReportRequest(View):
             "status",
         ),
     ] = ()
+    quiet: Quiet = False
 
 
 @command(ReportRequest)
