@@ -13,6 +13,7 @@ import operator
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
@@ -153,6 +154,18 @@ class Registry:
     def solver_entry(self, spec: str | Spec) -> Entry:
         """Entry that a solver spec names; imports nothing, and raises as `game_entry`."""
         return self._find("solver", spec)[0]
+
+    def kind_of(self, word: str) -> Kind | None:
+        """Whether a word names games or solvers, None if neither."""
+        finds: dict[Kind, Callable[[str], Any]] = {
+            "game": self.game_entry,
+            "solver": self.resolve_solvers,
+        }
+        for kind, find in finds.items():
+            with suppress(SpecError):
+                find(word)
+                return kind
+        return None
 
     def options(self, entry: Entry) -> list[Option]:
         """Options in field order with the defaults of this entry; imports its class.

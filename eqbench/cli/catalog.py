@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
-import pkgutil
 import re
 from dataclasses import asdict, dataclass
 from shutil import get_terminal_size
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, put_names, say
 from eqbench.cli.progress import told
+from eqbench.harness.schemas import DOCUMENTS, schema_text
 from eqbench.requests import MOST_NODES, Choice, Json, MaxNodes, Option, Plugins, Spec
 from eqbench.text import short_number, shortened
 
@@ -290,22 +289,6 @@ def _text(value: Any) -> str:
     return f"{value:g}"
 
 
-# Documents as ``module:type``, and what they are.
-DOCUMENTS = {
-    "manifest": ("eqbench.store.schema:Manifest", "manifest.json and each line of resumed.jsonl"),
-    "record": ("eqbench.store.schema:CellRecord", "each line of runs.jsonl and interrupted.jsonl"),
-    "clusters": ("eqbench.store.schema:Clusters", "clusters.json"),
-    "profile": (
-        "eqbench.model.profile_json:ProfileDocument",
-        "profiles, also those given by --profile",
-    ),
-    "tree": ("eqbench.model.tree_files:TreeHeader", "labels.json beside a game's arrays"),
-    "experiment": ("eqbench.harness.experiment:experiment_schema", "files that eqbench run takes"),
-    "frame": ("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
-}
-_CLOSED = ("record", "clusters")  # have no further keys
-
-
 @dataclass(frozen=True)
 class SchemaRequest:
     """Print the JSON Schema of a document, or list the documents.
@@ -324,16 +307,3 @@ def schema(request: SchemaRequest) -> None:
         put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
     else:
         put(schema_text(request.name), end="")
-
-
-def schema_text(name: str) -> str:
-    """JSON Schema of a document as text."""
-    from eqbench.documents import schema_of
-
-    target = pkgutil.resolve_name(DOCUMENTS[name][0])
-    # an experiment is read field by field, so that mistakes are named by their lines
-    if name == "experiment":
-        kind = target()
-    else:
-        kind = schema_of(target, closed=name in _CLOSED) | {"title": f"eqbench {name}"}
-    return json.dumps(kind, indent=2, ensure_ascii=False) + "\n"

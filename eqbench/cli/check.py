@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from eqbench.cli.hints import kind_of
 from eqbench.cli.options import Group, command
 from eqbench.cli.output import put, put_json
 from eqbench.requests import GAME, MOST_NODES, SOLVER, Json, MaxNodes, Option, Plugins
@@ -19,14 +18,11 @@ if TYPE_CHECKING:
 
 
 class _Checks(Group):
-    """A word that is neither game nor solver may name one."""
+    def meant(self, word: str) -> str:
+        from eqbench.registry import default_registry
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.commands and (kind := kind_of(args[0])):
-            raise click.UsageError(f"did you mean: eqbench check {kind} {shlex.quote(args[0])}")
-        return super().resolve_command(ctx, args)
+        kind = default_registry().kind_of(word)
+        return f"eqbench check {kind} {shlex.quote(word)}" if kind else ""
 
 
 @click.group(cls=_Checks)

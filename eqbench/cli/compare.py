@@ -7,13 +7,13 @@ from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say_notes
-from eqbench.requests import FLAG, GAME, SOLVER, Choice, Json, Kind, Option, StoredRun
+from eqbench.requests import FLAG, CellFilter, Choice, Json, Kind, Option, StoredRun
 
 REGRESSION = 3
 
 
 @dataclass(frozen=True)
-class CompareRequest:
+class CompareRequest(CellFilter):
     """Compare two runs cell by cell, for example before and after a change.
 
     BASE and NEW are folders of runs, or `latest`. Cells belong together if game, solver with its
@@ -50,17 +50,6 @@ class CompareRequest:
     allow_missing: Annotated[
         bool, Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing")
     ] = False
-    games: Annotated[
-        tuple[str, ...], Option("Only this game, or several separated by commas.", GAME, "game")
-    ] = ()
-    solvers: Annotated[
-        tuple[str, ...],
-        Option(
-            "Only this solver, with its options or without, or several separated by commas.",
-            SOLVER,
-            "solver",
-        ),
-    ] = ()
     format: Annotated[str, Option("How to print the tables.", Choice(words=("terminal", "md")))] = (
         "terminal"
     )

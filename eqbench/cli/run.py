@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from eqbench.cli.hints import run_of
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import (
     print_report,
@@ -36,6 +35,18 @@ if TYPE_CHECKING:
 NOTHING_RAN = 4
 _BAD = ("crashed", "refuted")
 _NEVER_RAN = ("unsupported", "unavailable")
+
+
+def run_of(words: Iterable[str]) -> str:
+    """The run of the games and solvers among these words, of all solvers if there is none."""
+    from eqbench.registry import default_registry
+
+    kinds = {word: default_registry().kind_of(word) for word in words}
+    games, solvers = (
+        ",".join(word for word in kinds if kinds[word] == kind) for kind in ("game", "solver")
+    )
+    asked = ["eqbench", "run", "--game", games, "--solver", solvers or "all"]
+    return shlex.join(asked) if games else ""
 
 
 class Statuses(Words):
