@@ -12,44 +12,45 @@ from tables import ROOT, expected_best
 
 from eqbench.plots.style import (
     MARKERS,
-    SMALL_SIZE,
-    add_legend,
-    label_axes,
+    Panel,
+    Series,
+    dots,
+    draw_figure,
+    line,
     log_log_figure,
-    new_figure,
+    note,
     player_color,
-    sample,
     save_figure,
-    title_figure,
 )
 from eqbench.report.svg import COLORS, GRAY
-from eqbench.store.results import load_results
 
 FOLDER = ROOT / "docs" / "figures"
 EDGE = 1e-17  # where regrets below rounding are drawn
+LOOKS = [{"marker": marker, "markersize": 5, "linewidth": 1} for marker in MARKERS]
 
 
 def best_of_starts(data: Mapping[str, Any]) -> None:
     """Draw the expected best regret against the number of starts, one panel per group."""
     counts = [2**power for power in range(data["starts"].bit_length())]
-    figure = new_figure(7.2, 3.6)
-    panels = figure.subplots(1, len(data["groups"]), sharey=True)
-    for panel, group in zip(panels, data["groups"], strict=True):
+    panels = list[Panel]()
+    for group in data["groups"]:
         by_solver: dict[str, list[list[float]]] = {}
         for row in group["rows"]:
             by_solver.setdefault(row["solver"].partition("(")[0], []).append(row["max_regrets"])
-        for (solver, games), color, marker in zip(by_solver.items(), COLORS, MARKERS, strict=False):
-            curve = [expected_best(games, count) for count in counts]
-            style = {"color": color, "marker": marker, "markersize": 5, "linewidth": 1}
-            panel.plot(counts, curve, label=solver, **style)
-        label_axes(panel, "number of random starts k", "", group["title"])
-        panel.set_yscale("log")
-        panel.set_xscale("log", base=2)
-        panel.set_xticks(counts, [str(count) for count in counts])
-    label_axes(panels[0], "", "expected best max regret\n(share of the payoff range)")
-    add_legend(figure, panels[-1].get_legend_handles_labels()[0])
+        series = [
+            line(counts, [expected_best(games, count) for count in counts], color, solver, **look)
+            for (solver, games), color, look in zip(by_solver.items(), COLORS, LOOKS, strict=False)
+        ]
+        y_label = "" if panels else "expected best max regret\n(share of the payoff range)"
+        words = ("number of random starts k", y_label, group["title"])
+        panels.append(Panel(series, *words))
     iterations = f"{data['iterations']:,} iterations each"
-    title_figure(figure, f"Best of k random starts with {iterations}, three players")
+    title = f"Best of k random starts with {iterations}, three players"
+    figure = draw_figure(panels, 7.2, 3.6, len(panels), title=title, sharey=True)
+    for ax in figure.axes:
+        ax.set_yscale("log")
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(counts, [str(count) for count in counts])
     save_figure(figure, FOLDER / "best_of_starts.svg")
 
 
@@ -79,26 +80,24 @@ def coexisting(data: Mapping[str, Any]) -> None:
 
     rows = {row["cards"]: row for row in data["rows"] if not row["stalled"]}
     cards = sorted(rows)
-    figure = new_figure(7.2, 3.8)
-    ax = figure.subplots()
-    label_axes(ax, "cards", "at one pot, at most")
-    series = {
+    known = {int(number): most for number, most in data["paper"].items()}
+    counts = {
         "points of the branch": [rows[n]["most"] for n in cards],
         "different equilibria": [rows[n]["at"][0]["distinct_payoffs"] for n in cards],
     }
-    for (name, counts), color, marker in zip(series.items(), COLORS, MARKERS, strict=False):
-        ax.plot(cards, counts, marker=marker, color=color, linewidth=1, markersize=5, label=name)
-    known = {int(number): most for number, most in data["paper"].items()}
-    style = {"marker": "x", "color": "black", "linestyle": "none", "markersize": 9}
-    ax.plot(list(known), list(known.values()), label="Billingham 2018", **style)
-    ax.axhline(data["paper_most"], color=GRAY, linewidth=0.8, linestyle="--")
-    above = {"xytext": (0, 3), "textcoords": "offset points", "color": GRAY, "fontsize": 8}
-    place = (cards[0], data["paper_most"])
-    ax.annotate(f"Billingham 2018: up to {data['paper_most']}", place, **above)
-    ax.set_ylim(bottom=0)
-    ax.set_xticks(cards)
-    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    add_legend(figure, ax.get_legend_handles_labels()[0])
+    series = [
+        line(cards, own, color, name, **look)
+        for (name, own), color, look in zip(counts.items(), COLORS, LOOKS, strict=False)
+    ]
+    most, look = data["paper_most"], {"color": GRAY, "linewidth": 0.8, "linestyle": "--"}
+    series += [
+        dots(list(known), list(known.values()), "black", "Billingham 2018", 9, marker="x"),
+        Series("axhline", (most,), look),
+        note(f"Billingham 2018: up to {most}", cards[0], most, (0, 3), color=GRAY),
+    ]
+    settings = {"ylim": (0, None), "xticks": cards}
+    figure = draw_figure([Panel(series, "cards", "at one pot, at most", "", settings)], 7.2, 3.8)
+    figure.axes[0].yaxis.set_major_locator(MaxNLocator(integer=True))
     save_figure(figure, FOLDER / "coexisting.svg")
 
 
@@ -112,9 +111,7 @@ def nash_conv(run: Path, path: Path) -> None:
     import eqbench
 
     traces, results = eqbench.load_traces(run), eqbench.load_results(run)
-    figure = new_figure(8.6, 4.6)
-    ax = figure.add_subplot()
-    handles = []
+    series = list[Series]()
     styles = zip(cycle(colormaps["tab10"].colors), cycle("os^Dv<>ph"), strict=False)
     for cell in results[results["nash_conv"].notna()].itertuples():
         color, marker = next(styles)
@@ -122,15 +119,14 @@ def nash_conv(run: Path, path: Path) -> None:
         x = [*curve["elapsed_s"], cell.elapsed_s]
         y = [max(value, 1e-16) for value in (*curve["nash_conv"], cell.nash_conv)]
         face = color if cell.status == "ok" else "white"
-        style = {"color": color, "marker": marker, "markerfacecolor": face, "markersize": 6}
-        ax.plot(x, y, linewidth=1.1, markevery=[len(x) - 1], clip_on=False, **style)
-        handles.append(sample(cell.solver, **style))
-    ax.set(xscale="log", yscale="log")
-    ax.set_ylim(bottom=1e-16)
-    label_axes(ax, "seconds of solving", "NashConv (payoff units)")
-    add_legend(figure, handles, title="full marker: converged")
-    title_figure(figure, "Three-player Kuhn poker: NashConv against time, measured by the verifier")
-    save_figure(figure, path)
+        style = {"marker": marker, "markerfacecolor": face, "markersize": 6}
+        series.append(line(x, y, color, markevery=[len(x) - 1], clip_on=False, **style))
+        series.append(line([], [], color, cell.solver, **style))
+    settings = {"xscale": "log", "yscale": "log", "ylim": (1e-16, None)}
+    panel = Panel(series, "seconds of solving", "NashConv (payoff units)", "", settings)
+    title = "Three-player Kuhn poker: NashConv against time, measured by the verifier"
+    legend = "full marker: converged"
+    save_figure(draw_figure([panel], 8.6, 4.6, title=title, legend=legend), path)
 
 
 def answer(run: Path, path: Path) -> None:
@@ -138,37 +134,27 @@ def answer(run: Path, path: Path) -> None:
 
     What met the target is filled. Regrets below rounding are drawn at the edge.
     """
-    cells = load_results(run).dropna(subset=["max_regret"]).sort_values("elapsed_s")
+    import eqbench
+
+    cells = eqbench.load_results(run).dropna(subset=["max_regret"])
+    target = cells["target"].iloc[0]
     names = sorted(set(cells["equilibrium"].dropna()))
     colors = {name: player_color(place) for place, name in enumerate(names)}
-    figure = new_figure(7.2, 4.2)
-    ax = figure.subplots()
-    ax.set(xscale="log", yscale="log", xlim=(4e-4, 200))
+    series = [dots([], [], color, name, 7) for name, color in colors.items()]
     for cell in cells.itertuples():
-        color = colors.get(cell.equilibrium, GRAY)
+        color, on_left = colors.get(cell.equilibrium, GRAY), len(cell.solver) > 12
         place = (cell.elapsed_s, max(cell.max_regret, EDGE))
-        is_met = cell.max_regret <= cell.target
-        ax.plot(*place, "o", color=color, markersize=7, fillstyle="full" if is_met else "none")
-        on_left = len(cell.solver) > 12  # or long names would cover what is beside them
-        ax.annotate(
-            cell.solver,
-            place,
-            (-7 if on_left else 7, -3),
-            textcoords="offset points",
-            ha="right" if on_left else "left",
-            fontsize=SMALL_SIZE,
-            color=color,
-        )
-    target = cells["target"].iloc[0]
-    ax.axhline(target, color=GRAY, linewidth=0.8, linestyle=":")
-    ax.annotate(
-        "target", (150, target), (0, 3), textcoords="offset points", ha="right", fontsize=SMALL_SIZE
-    )
-    label_axes(ax, "seconds of solving", "what a player could still gain")
-    title_figure(figure, "Three-player Kuhn poker: how fast, how good, which equilibrium")
-    add_legend(
-        figure,
-        [sample(name, color=color, marker="o", linestyle="") for name, color in colors.items()],
-        title="equilibrium found",
-    )
+        fill = "full" if cell.max_regret <= target else "none"
+        series.append(dots([place[0]], [place[1]], color, size=7, fillstyle=fill))
+        # long names would cover what is beside them
+        beside = {"ha": "right"} if on_left else {}
+        series.append(note(cell.solver, *place, (-7 if on_left else 7, -3), color=color, **beside))
+    series += [
+        Series("axhline", (target,), {"color": GRAY, "linewidth": 0.8, "linestyle": ":"}),
+        note("target", 5e-4, target, (0, 3)),
+    ]
+    settings = {"xscale": "log", "yscale": "log", "xlim": (4e-4, 200)}
+    panel = Panel(series, "seconds of solving", "what a player could still gain", "", settings)
+    title = "Three-player Kuhn poker: how fast, how good, which equilibrium"
+    figure = draw_figure([panel], 7.2, 4.2, title=title, legend="equilibrium found")
     save_figure(figure, path)

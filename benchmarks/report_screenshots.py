@@ -2,8 +2,8 @@
 
 Usage: python benchmarks/report_screenshots.py RUN [--out DIR]
 
-Writes wide.png (the upper part at 1400 pixels), figures.png (the curves of the first game and the
-figures on targets) and narrow.png (as on a telephone, three pieces side by side). Needs playwright
+Writes wide.png (the first screen at 1400 pixels), figures.png (payoffs, equilibria, and shares of
+targets) and narrow.png (as on a telephone, three pieces side by side). Needs playwright
 and a Chromium on the path; Pillow comes with matplotlib.
 """
 
@@ -58,15 +58,15 @@ def screenshots(text: str) -> dict[str, Image.Image]:
         browser = playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--disable-gpu"]
         )
-        page = browser.new_page(viewport={"width": WIDE, "height": 1500})
+        page = browser.new_page(viewport={"width": WIDE, "height": 1100})
         page.goto(file.as_uri())
+        page.wait_for_selector("#regret [data-drawn] svg")
         upper = _shot(page)
         figures = [
-            _part(page, "#convergence .beside >> nth=0"),
-            _part(page, "#targets-reached .beside"),
+            _part(page, f"#{anchor} .beside") for anchor in ("equilibria", "solvers-compared")
         ]
         page.set_viewport_size({"width": NARROW, "height": 1100})
-        pieces = [_at(page, anchor) for anchor in ("what-was-run", "comparison", "convergence")]
+        pieces = [_at(page, anchor) for anchor in ("what-was-found", "regret", "equilibria")]
         browser.close()
     return {"wide": upper, "figures": _below(figures), "narrow": _side_by_side(pieces)}
 
@@ -76,6 +76,12 @@ def _shot(page: Any) -> Image.Image:
 
 
 def _part(page: Any, selector: str) -> Image.Image:
+    part = page.locator(selector)
+    part.scroll_into_view_if_needed()
+    for chart in part.locator(".chart").all():
+        chart.scroll_into_view_if_needed()
+        chart.locator("svg").wait_for()
+    page.evaluate("document.getElementById('solvers').style.position = 'static'")
     return _image(page.locator(selector).screenshot())
 
 
@@ -83,6 +89,7 @@ def _at(page: Any, anchor: str) -> Image.Image:
     page.evaluate(
         "name => document.getElementById(name).scrollIntoView({behavior: 'instant'})", anchor
     )
+    page.wait_for_timeout(2000)  # charts are drawn when they come into view
     return _shot(page)
 
 

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from eqbench.api.runs import Run, run
     from eqbench.api.studies import crossplay, qre, ranges, simulate, stability, trace
     from eqbench.errors import (
+        DocumentError,
         EqbenchError,
         GameFormatError,
+        GameTooLargeError,
+        ImperfectRecallError,
         ProfileError,
         SolverUnavailableError,
         SpecError,
@@ -40,8 +43,8 @@ _NAMES = {
     "eqbench.api.peers": "from_gambit from_openspiel gambit_line to_gambit to_openspiel",
     "eqbench.api.runs": "Run run",
     "eqbench.api.studies": "crossplay qre ranges simulate stability trace",
-    "eqbench.errors": "EqbenchError GameFormatError ProfileError SolverUnavailableError SpecError "
-    "StoreError UsageError",
+    "eqbench.errors": "DocumentError EqbenchError GameFormatError GameTooLargeError "
+    "ImperfectRecallError ProfileError SolverUnavailableError SpecError StoreError UsageError",
     "eqbench.harness.experiment": "Experiment read_experiment",
     "eqbench.harness.inprocess": "identify load_profile solve verify",
     "eqbench.harness.request": "Request",
@@ -60,11 +63,14 @@ __all__ = [  # type checkers and linters read names one by one
     "BehaviorProfile",
     "Budget",
     "Candidate",
+    "DocumentError",
     "EqbenchError",
     "Experiment",
     "Game",
     "GameFormatError",
+    "GameTooLargeError",
     "GameTree",
+    "ImperfectRecallError",
     "ProfileError",
     "Request",
     "Run",

@@ -16,13 +16,8 @@ from report_pages import write_trace
 from stored_runs import cell, identified, identity, write_run
 
 import eqbench
-from eqbench.report.comparison import (
-    Criteria,
-    compare_runs,
-    comparison_json,
-    comparison_report,
-    regressions,
-)
+from eqbench.report.comparison import Criteria, compare_runs, regressions
+from eqbench.report.comparison_view import comparison_json, comparison_report
 from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.html.page import report_page
 from eqbench.report.latex import latex

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eqbench.builtin import FOREIGN_GAMES, takes
 from eqbench.errors import EqbenchError
+from eqbench.model.game import Game
 from eqbench.plugins import Entry
 from eqbench.registry import Registry, default_registry
 from eqbench.spec import format_value
@@ -29,32 +30,38 @@ def list_games(plugins: Iterable[str | PathLike[str]] = ()) -> pd.DataFrame:
     return _frame(registry, [*registry.games(), *FOREIGN_GAMES.values()])
 
 
-def list_solvers(plugins: Iterable[str | PathLike[str]] = ()) -> pd.DataFrame:
+def list_solvers(
+    game: Game | str | None = None, plugins: Iterable[str | PathLike[str]] = ()
+) -> pd.DataFrame:
     """Solvers by name, as :func:`list_games`.
 
     `in_all` says whether the word ``all`` means it too, and `missing` names packages that it needs
-    and that are not installed. Further columns say which kinds of games a solver takes, as it
-    answers for a few games of each kind; they are empty for solvers of others.
+    and that are not installed. If a game is given, `takes` says whether the solver takes it here,
+    and `reason` why not. Otherwise columns say which kinds of games a solver takes, as it answers
+    for a few games of each kind; they are empty for solvers of others.
 
     Examples
     --------
     >>> import eqbench
-    >>> solvers = eqbench.list_solvers()
-    >>> bool(solvers.loc["cfr_plus", "in_all"])
-    True
-    >>> solvers.loc["lcp", "three or more players"]
+    >>> eqbench.list_solvers().loc["lcp", "three or more players"]
     'no'
+    >>> eqbench.list_solvers("kuhn3").loc[["cfr_plus", "sequence_lp"], "takes"].tolist()
+    [True, False]
     """
     import pandas as pd
 
     registry = default_registry().with_plugins(map(str, plugins))
     solvers = registry.solvers()
-    facts: dict[str, Any] = {
-        "in_all": [entry.default_row for entry in solvers],
-        "missing": [", ".join(entry.missing()) for entry in solvers],
-    }
-    kinds = pd.DataFrame.from_dict(takes(), orient="index")
-    return _frame(registry, solvers).assign(**facts).join(kinds)
+    frame = _frame(registry, solvers)
+    frame["in_all"] = [entry.default_row for entry in solvers]
+    frame["missing"] = [", ".join(entry.missing()) for entry in solvers]
+    if game is None:
+        return frame.join(pd.DataFrame.from_dict(takes(), orient="index"))
+    answers = registry.obstacles(registry.load_game(game) if isinstance(game, str) else game)
+    met = [answers[entry.name] for entry in solvers]
+    frame["takes"] = [obstacle is None for obstacle in met]
+    frame["reason"] = ["" if obstacle is None else obstacle[1] for obstacle in met]
+    return frame
 
 
 def _frame(registry: Registry, entries: list[Entry]) -> pd.DataFrame:

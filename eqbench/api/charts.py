@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import vl_convert
 
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, check_keywords, nearest
 from eqbench.report.charts import VEGA_LITE
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
+# who shows a picture may have wider letters than who measured its legend
+_PADDING = {"left": 5, "top": 5, "right": 30, "bottom": 5}
+
+
+def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """A chart with what a reader of the page may switch: parameters, and titles that name them.
+
+    Raises
+    ------
+    UsageError
+        If there is no such switch, or it has no such value.
+    """
+    spec = copy.deepcopy(spec)
+    parameters = {each["name"]: each for each in spec["params"]}
+    check_keywords("figure", chosen, parameters)
+    switches = spec["usermeta"].get("switches", {})
+    for name, value in chosen.items():
+        allowed = switches.get(name) or (parameters[name].get("bind") or {}).get("options")
+        if allowed and value not in allowed:
+            raise UsageError(f"{value!r} is no choice for {name}: {nearest(str(value), allowed)}")
+        parameters[name]["value"] = value
+    for channel, named in spec["usermeta"].get("titles", {}).items():
+        titles = [switches[name][parameters[name]["value"]] for name in named]
+        for encoding in _encodings(spec):
+            if encoding.get(channel, {}).get("title"):
+                encoding[channel]["title"] = ": ".join(titles)
+    if parameters["game"].get("bind") and spec["usermeta"].get("isOfGame"):
+        spec["title"] = f"{spec['title']} on {parameters['game']['value']}"
+    return spec
+
+
+def _encodings(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield part.get("encoding", {})
+    for layer in part.get("layer", ()):
+        yield from _encodings(layer)
 
 
 class Chart:
@@ -39,7 +75,8 @@ class Chart:
 
     def to_svg(self) -> str:
         """Text of the picture as SVG."""
-        return str(vl_convert.vegalite_to_svg(self.spec, vl_version=VEGA_LITE))
+        spec = {"padding": _PADDING} | self.spec
+        return str(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE))
 
     def to_png(self, scale: float = 2.0) -> bytes:
         """Picture as PNG, of `scale` pixels for each unit of length."""

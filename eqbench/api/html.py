@@ -7,22 +7,24 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from eqbench.api.runs import Run
 from eqbench.api.studies import StudyResult
 from eqbench.errors import EqbenchError
+from eqbench.model.facts import kind_of_game
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report.exports import report_on
-from eqbench.report.rows import Table
-from eqbench.report.terminal import cell
+from eqbench.report.rows import Table, text_of
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Verification
 
 MOST_DRAWN = 80  # nodes of a tree that is shown
+MOST_COMPILED = 20_000  # nodes of a game that is looked at closely for this
 MOST_ROWS = 60
+MOST_UNBROKEN = 12  # characters
 _SHOWN = (
     *("run", "game", "solver", "seed", "repeat", "status", "max regret", "found"),
     *("equilibrium", "time"),
@@ -48,13 +50,15 @@ def _game(game: Game) -> Markup:
     }
     if tree.payoffs.parameter:
         sizes["parameter"] = f"{tree.payoffs.parameter} = {tree.payoffs.value}"
+    if tree.n_nodes <= MOST_COMPILED:
+        sizes |= {name: _said(value) for name, value in kind_of_game(game).items()}
     drawing = _picture(draw_tree(tree, game.spec)) if tree.n_nodes <= MOST_DRAWN else Markup()
     return _headed(game.spec, _grid((), sizes.items()), drawing)
 
 
 @html_of.register
 def _profile(profile: BehaviorProfile) -> Markup:
-    if profile.tree is None:
+    if profile.tree is None or profile.tree.n_nodes > MOST_COMPILED:
         return Markup("<pre>{}</pre>").format(repr(profile))
     rows = [
         (player, label, ", ".join(f"{action} {_number(value)}" for action, value in row.items()))
@@ -98,7 +102,8 @@ def _record(record: CellRecord) -> Markup:
 def _run(run: Run) -> Markup:
     said = Markup("").join(Markup("<p>{}</p>").format(line) for line in run.answer.splitlines())
     tables = [
-        _table(table, () if table.topic else _SHOWN) for table in report_on([run.stored]).tables
+        _table(table, _SHOWN if any(c.kind == "status" for c in table.columns) else ())
+        for table in report_on([run.stored], summarize=None).tables
     ]
     return said + Markup("").join(tables) + _chart(run)
 
@@ -139,9 +144,9 @@ def _picture(svg: str) -> Markup:
 def _table(table: Table, only: Sequence[str] = ()) -> Markup:
     """A table of a report with the lines above it; `only` some of its columns, if named."""
     columns = [column for column in table.columns if not only or column.title in only]
-    rows = [[cell(row, column).plain for column in columns] for row in table.rows]
+    rows = [[text_of(row, column) for column in columns] for row in table.rows]
     lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
-    grid = _grid([column.title for column in columns], rows) if rows else Markup()
+    grid = _grid([column.title + column.unit for column in columns], rows) if rows else Markup()
     topic = f": {table.topic}" if table.topic else ""
     return _headed(table.title + topic, lines, grid)
 
@@ -157,8 +162,11 @@ def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
 
 
 def _line(tag: str, values: Iterable[Any]) -> Markup:
-    style = Markup(' style="text-align: left; padding: 0 1em 0 0"')
-    cells = (Markup("<{0}{1}>{2}</{0}>").format(tag, style, escape(value)) for value in values)
+    """A row; what is short is not broken at its hyphens."""
+    cell = Markup('<{0} style="text-align: left; padding: 0 1em 0 0{1}">{2}</{0}>')
+    texts = map(str, values)
+    short = "; white-space: nowrap"
+    cells = (cell.format(tag, short if len(text) <= MOST_UNBROKEN else "", text) for text in texts)
     return Markup("<tr>{}</tr>").format(Markup("").join(cells))
 
 
@@ -166,6 +174,13 @@ def _number(value: Any) -> str:
     """Six significant digits, of what is not a short fraction."""
     text = str(value)
     return text if len(text) <= 12 and "." not in text else f"{float(Fraction(text)):.6g}"
+
+
+def _said(value: Any) -> str:
+    """A fact in words; None means that it is not so."""
+    if value is None or isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _payoffs(values: Sequence[float]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -21,14 +23,21 @@ from eqbench.registry import default_registry
 from eqbench.report.answer import answer
 from eqbench.report.exports import entries_of
 from eqbench.report.view import View
+from eqbench.spec import split_specs
 from eqbench.store.results import load_equilibria, load_results, load_traces
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_games import game_of_runs
+from eqbench.store.stored_profiles import profile_file
 from eqbench.store.stored_run import read_run, run_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from eqbench.api.charts import Chart
+
+
+def _ignore(words: str) -> None:
+    """Do nothing with words."""
 
 
 class Run(Displayed, Sequence[CellRecord]):
@@ -111,13 +120,8 @@ class Run(Displayed, Sequence[CellRecord]):
             If it has none of this rank, or its game is not known here.
         """
         record = self.cell(cell) if isinstance(cell, str) else cell
-        if not 0 <= rank < len(record.equilibria):
-            raise UsageError(f"{record!r} has no profile of rank {rank}")
-        request = self.stored.plan["request"]
-        registry = default_registry().with_plugins(request.get("plugins") or ())
-        limit = {"max_nodes": request["max_nodes"]} if request.get("max_nodes") else {}
-        game = registry.load_game(record.game_spec, **limit)
-        return load_profile(game, self.path / str(record.equilibria[rank].profile))
+        game = game_of_runs([self.stored], record.game_spec, default_registry(), _ignore)
+        return load_profile(game, profile_file(self.stored, record, rank))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per cell, as :func:`eqbench.load_results`."""
@@ -143,24 +147,29 @@ class Run(Displayed, Sequence[CellRecord]):
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is no format; choose of {', '.join(SUFFIXES)}")
         view = request_from(View, "report", options)
-        text = report_text(format, [self.stored], view, summarize=bool(view.summarize))
+        text = report_text(format, [self.stored], view, summarize=view.summarize)
         return ReportText(text, format)
 
-    def figure(self, name: str = "regret") -> Chart:
+    def figure(self, name: str = "regret", **switches: Any) -> Chart:
         """A chart of the run: ``regret`` against time, ``payoffs``, ``times``, …
+
+        Parameters
+        ----------
+        switches : what can be switched on the page, such as ``game="kuhn3"``, ``axis="work"``,
+            ``metric="nash_conv"``, ``hidden=["cfr"]``
 
         Raises
         ------
         UsageError
-            If there is no chart of this name; the message lists them.
+            If there is no such chart, switch or choice; the message lists what there is.
         """
-        from eqbench.api.charts import Chart
+        from eqbench.api.charts import Chart, switched
         from eqbench.harness.reports import game_facts
         from eqbench.report.charts import chart
 
         specs = dict.fromkeys(record.game_spec for record in self)
-        facts: Any = dict(game_facts(specs))
-        return Chart(chart(name, [self.stored], facts))
+        spec = chart(name, [self.stored], dict(game_facts(specs)))
+        return Chart(switched(spec, switches))
 
 
 def run(
@@ -168,6 +177,7 @@ def run(
     solvers: str | Iterable[str] | None = None,
     *,
     out: str | PathLike[str] | None = None,
+    tell: Callable[[str], None] = _ignore,
     **options: Any,
 ) -> Run:
     """Run an experiment as ``eqbench run`` does: every cell in a process of its own.
@@ -178,6 +188,7 @@ def run(
         an experiment
     solvers : one or several, or ``all``
     out : folder for the results; one that holds this run already is gone on with
+    tell : called with a line for each cell that ends, for example ``print``
     options : what an experiment file takes, such as ``seeds=5``, ``timeout=20``, ``memory="2GiB"``,
         ``plugins="mine.py"``; they replace what an experiment says
 
@@ -211,7 +222,37 @@ def run(
         changes = read_keywords(Request, "run", options)
         experiment, place = _experiment(games)
         experiment, out = experiment.with_changes(changes), out or place
-    return Run(carry_out(experiment, None if out is None else Path(out)))
+    parts = tuple(map(_with_modules, experiment.parts))
+    folder = None if out is None else Path(out)
+    return Run(carry_out(replace(experiment, parts=parts), folder, tell))
+
+
+def _with_modules(request: Request) -> Request:
+    """The request with the files of modules that have registered its games and solvers here.
+
+    Raises
+    ------
+    UsageError
+        If one was registered where there is no file that another process could import.
+    """
+    registry = default_registry().with_plugins(request.plugins)
+    specs = [spec for text in request.games for spec in split_specs(text)]
+    entries = [registry.game_entry(spec) for spec in specs]
+    for text in request.solvers:
+        entries += map(registry.solver_entry, registry.resolve_solvers(text))
+    files = list(request.plugins)
+    for entry in entries:
+        if entry.origin != "decorator":
+            continue
+        file = getattr(sys.modules.get(entry.module), "__file__", None)
+        if file is None or entry.module == "__main__":
+            raise UsageError(
+                f"the {entry.kind} {entry.name!r} is known in this process only, and cells run in "
+                "processes of their own; write it into a file (%%writefile in a notebook) and "
+                "import that, or solve here by eqbench.solve"
+            )
+        files.append(file)
+    return replace(request, plugins=tuple(dict.fromkeys(files)))
 
 
 def _experiment(given: Any) -> tuple[Experiment, str | None]:

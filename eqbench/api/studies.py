@@ -130,21 +130,18 @@ def _docstring(request_type: type[Any], fields: Sequence[Field]) -> str:
 
 def _signature(fields: Sequence[Field]) -> inspect.Signature:
     """The first field by its position, the others by keywords, as in the request."""
-    parameter, kinds = inspect.Parameter, inspect.Parameter
+    kinds, empty = inspect.Parameter, inspect.Parameter.empty
     first = kinds.VAR_POSITIONAL if fields[0].several else kinds.POSITIONAL_OR_KEYWORD
     asked = [
-        parameter(
-            each.attribute,
-            kinds.KEYWORD_ONLY if place else first,
-            default=parameter.empty
-            if each.required or (not place and each.several)
-            else each.default,
+        inspect.Parameter(
+            each.attribute, kinds.KEYWORD_ONLY, default=empty if each.required else each.default
         )
-        for place, each in enumerate(fields)
+        for each in fields
     ]
-    frame = [parameter("out", kinds.KEYWORD_ONLY, default=None)]
-    frame += [parameter("figures", kinds.KEYWORD_ONLY, default=False)]
-    return inspect.Signature([*asked, *frame], return_annotation=StudyResult)
+    asked[0] = inspect.Parameter(fields[0].attribute, first)
+    frame = {"out": None, "figures": False}
+    asked += [inspect.Parameter(k, kinds.KEYWORD_ONLY, default=v) for k, v in frame.items()]
+    return inspect.Signature(asked, return_annotation=StudyResult)
 
 
 def _carry_out(

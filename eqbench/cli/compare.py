@@ -1,24 +1,40 @@
-"""`eqbench compare`: what changed between two runs."""
+"""`eqbench compare`: what changed between two runs, or how two solvers of one differ."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say_notes
-from eqbench.requests import FLAG, CellFilter, Choice, Json, Kind, Option, StoredRun
+from eqbench.cli.output import put_page, put_result, say, say_notes, write_text
+from eqbench.errors import UsageError
+from eqbench.requests import (
+    FILE,
+    FLAG,
+    STANDARD_OUTPUT,
+    CellFilter,
+    Choice,
+    Json,
+    Kind,
+    Option,
+    StoredRun,
+)
 
 REGRESSION = 3
 
 
 @dataclass(frozen=True)
 class CompareRequest(CellFilter):
-    """Compare two runs cell by cell, for example before and after a change.
+    """Compare two runs, or two solvers of one run, cell by cell.
 
-    BASE and NEW are folders of runs, or `latest`. Cells belong together if game, solver with its
-    options, and seed agree; several seeds are compared by their medians, and cells that only one
-    run has are listed. With --game or --solver only these cells count.
+    BASE and NEW are folders of runs, or `latest`. Without NEW, --solver names two solvers of BASE,
+    which are held against each other on every game, trial by trial: cells of one seed, and a cell
+    without a seed against those of all seeds.
+
+    Of two runs, cells belong together if game, solver with its options, and seed agree; several
+    seeds are compared by their medians, and cells that only one run has are listed. With --game or
+    --solver only these cells count.
 
     A regression is a status that became worse (ok before and not now, a result before and none
     now, or now crashed or refuted), a cell that only BASE has, and whatever meets a condition. A
@@ -35,7 +51,10 @@ class CompareRequest(CellFilter):
     """
 
     base: Annotated[str, Option("Run to compare with.", StoredRun("BASE"), argument=True)]
-    new: Annotated[str, Option("Run to compare.", StoredRun("NEW"), argument=True)]
+    new: Annotated[
+        str | None,
+        Option("Run to compare; two solvers of BASE without.", StoredRun("NEW"), argument=True),
+    ] = None
     conditions: Annotated[
         tuple[str, ...],
         Option(
@@ -50,9 +69,13 @@ class CompareRequest(CellFilter):
     allow_missing: Annotated[
         bool, Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing")
     ] = False
-    format: Annotated[str, Option("How to print the tables.", Choice(words=("terminal", "md")))] = (
-        "terminal"
-    )
+    format: Annotated[
+        str,
+        Option("How to show the tables; html is a page.", Choice(words=("terminal", "md", "html"))),
+    ] = "terminal"
+    out: Annotated[
+        str | None, Option("File of the page; compare.html unless given, - prints it.", FILE)
+    ] = None
     as_json: Json = False
 
 
@@ -61,27 +84,44 @@ def compare(request: CompareRequest) -> int:
     from eqbench.report.comparison import (
         Criteria,
         compare_runs,
-        comparison_json,
-        comparison_report,
+        compare_solvers,
         parse_rule,
         regressions,
     )
+    from eqbench.report.comparison_view import comparison_json, comparison_report
     from eqbench.store.stored_run import read_run, run_folder
 
+    if request.out is not None and request.format != "html":
+        raise UsageError("--out is the file of a page; give --format html too")
+    are_runs = request.new is not None
     criteria = Criteria(
         tuple(map(parse_rule, request.conditions)),
-        statuses=not request.allow_worse_status,
-        missing=not request.allow_missing,
+        statuses=are_runs and not request.allow_worse_status,
+        missing=are_runs and not request.allow_missing,
     )
-    before, after = (read_run(run_folder(name)) for name in (request.base, request.new))
-    comparison = compare_runs(before, after, request.games, request.solvers)
+    base = read_run(run_folder(request.base))
+    if request.new is None:
+        comparison = compare_solvers(base, request.solvers, request.games)
+    else:
+        new = read_run(run_folder(request.new))
+        comparison = compare_runs(base, new, request.games, request.solvers)
     found = regressions(comparison, criteria)
     if request.as_json:
-        say_notes(before, after)
-    put_result(
-        comparison_json(comparison, criteria, found),
-        lambda: comparison_report(comparison, criteria, found),
-        as_json=request.as_json,
-        form=request.format,
-    )
+        say_notes(comparison.base, comparison.new)
+    if request.format == "html" and not request.as_json:
+        from eqbench.report.overview import comparison_page
+
+        page = comparison_page(comparison, comparison_report(comparison, criteria, found))
+        if request.out == STANDARD_OUTPUT:
+            put_page(page)
+        else:
+            write_text(Path(request.out or "compare.html"), page)
+            say(f"wrote {request.out or 'compare.html'}")
+    else:
+        put_result(
+            comparison_json(comparison, criteria, found),
+            lambda: comparison_report(comparison, criteria, found),
+            as_json=request.as_json,
+            form=request.format,
+        )
     return REGRESSION if found else 0

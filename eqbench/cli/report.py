@@ -26,7 +26,9 @@ class ReportRequest(View, CellFilter):
     these cells only.
 
     With --format html it is one page with tables and figures that needs no network: report.html
-    in the folder of the run, unless --out says where; --out - is standard output.
+    in the folder of the run, unless --out says where; --out - is standard output. If RUN is a
+    folder of runs, such as results, it is an index of them, index.html, and each run that has no
+    page yet gets one.
     """
 
     runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
@@ -59,7 +61,13 @@ class ReportRequest(View, CellFilter):
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    from eqbench.harness.reports import report_text, write_report, write_reports
+    from eqbench.harness.reports import (
+        report_text,
+        runs_in,
+        write_index,
+        write_report,
+        write_reports,
+    )
     from eqbench.report.exports import report_on
     from eqbench.store.stored_run import chosen, read_runs
 
@@ -71,6 +79,15 @@ def report(request: ReportRequest) -> None:
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "
             "DIR, or choose one format"
         )
+    if (
+        formats == ("html",)
+        and out != STANDARD_OUTPUT
+        and (found := runs_in(Path(request.runs[0])))
+    ):
+        index = Path(out or Path(request.runs[0]) / "index.html")
+        for file in write_index(found, index):
+            say(f"wrote {file}")
+        return
     page = page_file(formats, out, request.runs)
     stored = chosen(read_runs(request.runs), request.games, request.solvers, request.statuses)
     if "csv" in formats:  # which has no place for notes

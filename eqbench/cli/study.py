@@ -124,7 +124,7 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
         return 0
     begun = folder.finished or folder.records  # otherwise there is nothing to draw yet
     if begun and (options.figures or study.always_draws):
-        for drawn in study.draw(folder.path, document):
+        for drawn in folder.draw(study, document):
             if isinstance(drawn, str):
                 say_always(drawn)
             else:

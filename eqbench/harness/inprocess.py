@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from eqbench.documents import read_file
 from eqbench.equilibria import Identifier, Identity
 from eqbench.errors import ProfileError, UsageError, check_keywords
 from eqbench.harness.child import Limits, Outcome
@@ -16,11 +15,11 @@ from eqbench.harness.judge import Judge, Received
 from eqbench.harness.solve import solve_once
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.stored_profiles import named_profile
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 
@@ -205,20 +204,27 @@ def load_profile(game: Game | GameTree | str, profile: Any) -> BehaviorProfile:
     Parameters
     ----------
     game : Game, tree or spec
-    profile : BehaviorProfile, the interchange form as a dictionary, the path of its JSON file, or
-        what :func:`solve` returns, of which the best profile is taken
+    profile : BehaviorProfile, the interchange form as a dictionary, the path of its JSON file,
+        a cell of a run as ``RUN/CELL``, or what :func:`solve` returns, of which the best is taken
 
     Raises
     ------
     SpecError, ProfileError
         If the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> run = eqbench.run("kuhn2", "lcp", out="one")
+    >>> eqbench.load_profile("kuhn2", "one/lcp")
+    <BehaviorProfile of kuhn(players=2,cards=3,pot=2,reduce=none,raises=0): 24 frequencies...>
     """
     if isinstance(game, str):
         game = default_registry().load_game(game)
     if isinstance(profile, CellRecord | EquilibriumRecord):
         profile = getattr(profile, "profile", None)
     if isinstance(profile, str | Path):
-        profile = parse_profile(read_file(profile, MOST_PROFILE_BYTES))
+        profile, _ = named_profile(str(profile))
     if isinstance(profile, dict):
         return BehaviorProfile.from_json(game, profile)
     if not isinstance(profile, BehaviorProfile):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -38,13 +38,14 @@ class Pool:
     Attributes
     ----------
     stop : event that ends the work; set by an interrupt or an error
+    waiting : cells that nobody has begun or finished, as far as is known, by key
     """
 
     def __init__(
         self, cells: Sequence[Cell], folder: RunFolder, lines: LineReader[CellRecord]
     ) -> None:
         self.stop = threading.Event()
-        self._waiting = {cell.key: cell for cell in cells}
+        self.waiting = {cell.key: cell for cell in cells}
         self._lines = lines
         self._claims = folder.claims()
         self._lock = threading.Lock()
@@ -83,7 +84,7 @@ class Pool:
 
     def _loop(self, do: Callable[[Cell], None]) -> None:
         try:
-            while not self.stop.is_set() and self._waiting:
+            while not self.stop.is_set() and self.waiting:
                 cell = self._next()
                 if cell is None:
                     self.stop.wait(LOOK_AGAIN_S)
@@ -99,14 +100,14 @@ class Pool:
     def _next(self) -> Cell | None:
         """A cell that is ours now; None if others are at work on all that are left."""
         with self._lock:
-            for key in list(self._waiting):
+            for key in list(self.waiting):
                 if not self._claims.take(key):
                     continue
                 # it may have been finished between our last look and the claim
                 for record in self._lines.new():
-                    self._waiting.pop(record.key, None)
-                if key in self._waiting:
-                    return self._waiting.pop(key)
+                    self.waiting.pop(record.key, None)
+                if key in self.waiting:
+                    return self.waiting.pop(key)
                 self._claims.release(key)
             return None
 
@@ -146,7 +147,7 @@ class PlannedRun:
     Attributes
     ----------
     cells : what is planned
-    waiting : keys of cells of which nothing is stored yet
+    waiting : cells that are to be run, by key
     running : cells at work, by key
     """
 
@@ -154,7 +155,7 @@ class PlannedRun:
         self.experiment = asked if isinstance(asked, Experiment) else Experiment((asked,))
         self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
         self.cells: list[Cell] = []
-        self.waiting: set[str] = set()
+        self.waiting: Mapping[str, Cell] = {}
         self.running: dict[str, Running] = {}
         self._recorder: Recorder | None = None
         self._ended: dict[str, Status] = {}
@@ -232,9 +233,9 @@ class PlannedRun:
         done = self.finished_in(folder, again)
         assert self._lines is not None
         waiting = [cell for cell in self.cells if cell.key not in done]
-        self.waiting = {cell.key for cell in waiting}
-        observer.planned(self.cells, finished=len(done))
         pool = Pool(waiting, folder, self._lines)
+        self.waiting = pool.waiting
+        observer.planned(self.cells, finished=len(done))
         recorder = self._recorder = Recorder(folder)
         lock = threading.Lock()
 
@@ -254,7 +255,6 @@ class PlannedRun:
                     most_bytes(n_actions),
                 )
             record = recorder.record(cell, outcome, received)
-            self.waiting.discard(cell.key)
             with lock:
                 observer.finished(record)
             del self.running[cell.key]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from eqbench.equilibria import known_sets
@@ -16,10 +18,12 @@ from eqbench.report.html.page import report_page
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.naming import symbol
+from eqbench.report.overview import index_page
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
-from eqbench.store.stored_run import StoredRun
+from eqbench.store.run_folder import LINES, MANIFEST
+from eqbench.store.stored_run import StoredRun, read_run
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 
@@ -39,6 +43,29 @@ def write_reports(
         yield file
 
 
+def runs_in(folder: Path) -> list[StoredRun]:
+    """Runs below a folder that is none itself, the newest first; other folders are passed over."""
+    found = []
+    for manifest in [] if (folder / MANIFEST).exists() else folder.glob(f"*/{MANIFEST}"):
+        with suppress(UsageError):  # a study, or of another version
+            found.append(read_run(manifest.parent))
+    return sorted(found, key=lambda run: str(run.plan.get("created", "")), reverse=True)
+
+
+def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
+    """Write the pages of runs that have none or an old one, and an index; yield the files."""
+    links = {}
+    for run in runs:
+        page = run.path / "report.html"
+        lines = run.path / LINES
+        if not page.exists() or page.stat().st_mtime < lines.stat().st_mtime:
+            write_report(page, page_of([run], summarize=False, place=run.path))
+            yield page
+        links[os.path.relpath(page, file.parent)] = run
+    write_report(file, index_page(links))
+    yield file
+
+
 def write_report(file: Path, text: str) -> None:
     """Write a report into a file, whose folder may be new; UsageError if it cannot be written."""
     try:
@@ -55,14 +82,17 @@ def report_text(
     stored: Sequence[StoredRun],
     view: View = DEFAULT,
     *,
-    summarize: bool,
+    summarize: bool | None,
     place: Path | None = None,
 ) -> str:
-    """Report on runs as text in a format, for a file in the folder `place`."""
+    """Report on runs as text in a format, for a file in the folder `place`.
+
+    With `summarize` None a game with many cells of several seeds has a summary.
+    """
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
-        return page_of(stored, summarize=summarize, place=place)
+        return page_of(stored, summarize=bool(summarize), place=place)
     tables = report_on(stored, view, summarize=summarize)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))

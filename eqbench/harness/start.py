@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -152,22 +152,33 @@ def go_on(job: PlannedRun, folder: RunFolder, again: Collection[Status]) -> list
     return said
 
 
-class _Silent:
-    """Observer that says nothing."""
+class _Told:
+    """Observer that has each cell told as it ends."""
 
-    def planned(self, cells: Sequence[Cell], finished: int) -> None: ...
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell, self._all, self._done = tell, 0, 0
+
+    def planned(self, cells: Sequence[Cell], finished: int) -> None:
+        self._all, self._done = len(cells), finished
 
     def started(self, cell: Cell) -> None: ...
 
-    def finished(self, record: CellRecord) -> None: ...
+    def finished(self, record: CellRecord) -> None:
+        self._done += 1
+        self._tell(f"{self._done}/{self._all} {record!r}")
 
 
-def carry_out(experiment: Experiment, out: Path | None = None) -> Path:
+def carry_out(
+    experiment: Experiment,
+    out: Path | None = None,
+    tell: Callable[[str], None] = lambda words: None,
+) -> Path:
     """Run all cells of an experiment that its folder does not have; return the folder.
 
     Parameters
     ----------
     out : folder for the results; one that holds this run already is gone on with
+    tell : is told a line for each cell that ends
 
     Raises
     ------
@@ -178,7 +189,7 @@ def carry_out(experiment: Experiment, out: Path | None = None) -> Path:
     """
     with PlannedRun(experiment) as job:
         folder, _ = begin(job, out, NEVER_CACHED)
-        job.execute(folder, _Silent())
+        job.execute(folder, _Told(tell))
         if formats := job.experiment.report:
             from eqbench.harness.reports import write_reports  # which takes long to import
 

@@ -60,8 +60,9 @@ class Watch:
             return Standing("planning")
         now, running = time.monotonic(), list(self._job.running.values())
         left_s, spent_s = self._left_s(now, running), now - self._begun
+        done = self._total - len(self._job.waiting) - len(running)
         return Standing(
-            f"{self._total - len(self._job.waiting)} of {self._total} cells done",
+            f"{done} of {self._total} cells done",
             share=spent_s / (spent_s + left_s) if left_s else 1.0,
             left=f"up to {clock(left_s)} left",
             now=tuple(self._at_work(each, now) for each in running),
@@ -71,7 +72,7 @@ class Watch:
         """Seconds that are left; estimated anew now and then, since there may be many cells."""
         if now >= self._estimate_at:
             spent_s = {each.cell.key: now - each.since for each in running}
-            left = [cell for cell in self._job.cells if cell.key in self._job.waiting]
+            left = [*self._job.waiting.values(), *(each.cell for each in running)]
             self._end = now + self._estimate.left_s(left, spent_s)
             cost_s = time.monotonic() - now
             self._estimate_at = now + max(ESTIMATE_S, cost_s / COST_SHARE)

@@ -76,9 +76,7 @@ class BehaviorProfile(Displayed):
             raise ProfileError('give a player, an information set and an action: ["P1", "3:", ...]')
         player = _player(tree, labels[0])
         if len(labels) == 1:
-            return {
-                tree.infoset_labels[i]: self._row(tree, i).copy() for i in tree.infosets_of(player)
-            }
+            return {tree.infoset_labels[i]: self._row(tree, i) for i in tree.infosets_of(player)}
         infoset = _infoset(tree, player, labels[1])
         row = self._row(tree, infoset)
         if len(labels) == 3 and labels[2] not in row:

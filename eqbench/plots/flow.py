@@ -8,12 +8,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from eqbench.dynamics import Dynamics
 from eqbench.equilibria import KnownSet, known_sets
@@ -24,30 +24,17 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray, IntArray
+from eqbench.plots import style
 from eqbench.plots.branches import LINE_STYLES
 from eqbench.plots.stability import regime_diagram
-from eqbench.plots.style import (
-    LABEL_SIZE,
-    SMALL_SIZE,
-    Color,
-    add_legend,
-    by_name,
-    game_title,
-    label_axes,
-    new_figure,
-    ordered_colors,
-    sample,
-    save_both,
-    title_figure,
-)
 from eqbench.report.svg import GRAY, INK
 from eqbench.studies.branch import POINTS
 from eqbench.studies.flow.points import SimulatedRun, read_points
 from eqbench.studies.flow.rest_points import verdicts
 from eqbench.studies.flow.simulate import SimulationStudy
+from eqbench.studies.frame import Drawn
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -57,24 +44,27 @@ _EVEN = 1.5  # times the last distance of points is still the same distance
 _SAMPLES = 50  # points of a run at which couplings are taken
 
 
-def frequency_names(game: Game, known: Sequence[KnownSet]) -> list[str]:
-    """Names of the free frequencies, F of them.
+def frequency_names(game: Game) -> dict[str, str]:
+    """Names of the F free frequencies, and ``player|information set|action`` of each.
 
-    Those of a published set where it names all of them, such as `b3`; else
-    ``player|information set|action``.
+    The name is that of a published set where it names all of them, such as `b3`.
     """
-    actions = Choices.of(game.tree).action.tolist()
-    names = dict(enumerate(action_labels(game.tree)))
-    for each in known[:1]:
-        published = dict(zip(each.layout.action.tolist(), each.layout.variables, strict=True))
+    actions, own = Choices.of(game.tree).action.tolist(), action_labels(game.tree)
+    names = dict(enumerate(own))
+    for known in known_sets(game)[:1]:
+        published = dict(zip(known.layout.action.tolist(), known.layout.variables, strict=True))
         names = published if published.keys() >= set(actions) else names
-    return [names[action] for action in actions]
+    return {names[action]: own[action] for action in actions}
+
+
+def _labels(game: Game) -> list[str]:
+    """Names of the free frequencies for axes: below a published one what it stands for."""
+    return [a if a == b else f"{a}\n{b}" for a, b in frequency_names(game).items()]
 
 
 def title_of(game: Game) -> str:
     """The game and the value of its payoff parameter."""
-    payoffs = game.tree.payoffs
-    return game_title(game.spec, payoffs.parameter, payoffs.value)
+    return style.game_title(game.spec, game.tree.payoffs.parameter, game.tree.payoffs.value)
 
 
 def free_frequencies(game: Game, run: SimulatedRun) -> FloatArray:
@@ -102,17 +92,16 @@ def last_turns(values: FloatArray, turns: int) -> int:
     A turn lasts from one rise of the column with the largest range through the middle of that
     range to the next one.
     """
-    ranges = np.ptp(values, axis=0)
-    widest = values[:, ranges.argmax()]
+    widest = values[:, np.ptp(values, axis=0).argmax()]
     low = widest < (widest.min() + widest.max()) / 2
     rises = np.flatnonzero(low[:-1] & ~low[1:])
     return int(rises[-turns - 1]) if len(rises) > turns else 0
 
 
-def moving(game: Game, runs: Sequence[SimulatedRun]) -> list[int]:
-    """Free frequencies whose range over the second half of some run exceeds 0.02, ascending."""
-    ranges = [np.ptp(free_frequencies(game, run)[second_half(run)], axis=0) for run in runs]
-    return np.flatnonzero(np.max(ranges, axis=0) > MOVES).tolist()
+def ranges(game: Game, runs: Sequence[SimulatedRun]) -> FloatArray:
+    """The largest range of each free frequency over the second half of a run, float64 (F,)."""
+    halves = [free_frequencies(game, run)[second_half(run)] for run in runs]
+    return np.max([np.ptp(half, axis=0) for half in halves], axis=0)
 
 
 def couplings(game: Game, runs: Sequence[SimulatedRun]) -> FloatArray:
@@ -154,115 +143,84 @@ MOST_RUNS = 4
 BINS = 150
 MEAN_OVER = 5  # bins
 CLOSE_UP = 600  # points at the end that are drawn one by one
-WIDTHS = {1: 5.0, 2: 4.0}  # of a column of the whole in inches, by the number of runs
-WIDTH = 3.2  # if there are more
-_NOTHING_MOVES = f"nothing moves by more than {MOVES} in the second half"
-BAND: dict[str, Any] = {"alpha": 0.3, "linewidth": 0}
+WIDTHS = (0.0, 5.0, 4.0, 3.2, 3.2)  # of a column of the whole in inches, by the number of runs
 
 
-def series_figure(game: Game, runs: Sequence[SimulatedRun], *, note: str = "") -> Figure:
+def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "") -> Figure:
     """Frequencies that move against time: a column for each run, then the end of the first one.
 
     What oscillates too fast for the whole is a band there, between the smallest and the largest
     value of a short stretch, with the running mean as a line. Frequencies that are at rest in the
     second half are listed above; if all are, they are drawn. At most 24 frequencies are drawn,
     those with the largest ranges, and the first four runs.
-
-    Parameters
-    ----------
-    note : what else is to be said, below the title
     """
-    names = frequency_names(game, known_sets(game))
-    shown = runs[:MOST_RUNS]
-    positions = moving(game, shown) or list(range(len(names)))
-    values = [free_frequencies(game, run) for run in shown]
-    rows = _widest(positions, shown, values)
-    widths = [WIDTHS.get(len(shown), WIDTH)] * len(shown) + [WIDTH]
-    figure = new_figure(sum(widths) + 2.0, 1.5 + 0.72 * len(rows))
-    figure.set_layout_engine("constrained", wspace=0.03)  # so that numbers on the axes keep apart
-    grid = figure.subplots(
-        len(rows), len(widths), squeeze=False, sharex="col", sharey=True, width_ratios=widths
+    shown, labels = runs[:MOST_RUNS], _labels(game)
+    moved = ranges(game, shown)
+    moving = np.flatnonzero(moved > MOVES)
+    positions = moving if len(moving) else np.arange(len(labels))
+    widest = positions[np.argsort(-moved[positions], kind="stable")[:MOST_ROWS]]
+    first, panels = shown[0], list[style.Panel]()
+    end = np.arange(len(first.times))[late_part(first)][-CLOSE_UP:]
+    last = first._replace(
+        name=f"the end of {first.name}", times=first.times[end], behavior=first.behavior[end]
     )
-    colors = ordered_colors(len(runs))
-    banded = False
-    for axes, position in zip(grid, rows, strict=True):
-        for ax, run, free, color in zip(axes, shown, values, colors, strict=False):
-            banded |= _draw_whole(ax, run.times, free[:, position], color)
-        end = late_part(shown[0])  # points are drawn one by one there
-        times, late = shown[0].times[end][-CLOSE_UP:], values[0][end, position][-CLOSE_UP:]
-        axes[-1].plot(times, late, color=colors[0], linewidth=0.8)
-        for ax in axes:
-            label_axes(ax)
-            ax.set(ylim=(-0.06, 1.06), yticks=(0, 1))
-            ax.margins(x=0.01)
-        style = {"fontsize": LABEL_SIZE, "rotation": 0, "ha": "right", "va": "center"}
-        axes[0].set_ylabel(names[position], **style)
-    titles = [*(run.name for run in shown), f"the end of {shown[0].name}"]
-    for ax, title in zip(grid[0], titles, strict=True):
-        label_axes(ax, title=title)
-    figure.supxlabel("time", fontsize=LABEL_SIZE)
+    colors = style.ordered_colors(len(shown))
+    settings = {"ylim": (-0.06, 1.06), "yticks": (0, 1), "xmargin": 0.01}
+    for position in sorted(widest.tolist()):
+        for run, color in zip((*shown, last), (*colors, colors[0]), strict=True):
+            values = free_frequencies(game, run)[:, position]
+            drawn = _whole(run.times, values, color, points=run is last)
+            name = "" if len(panels) > len(shown) else run.name
+            label = "" if len(panels) % (len(shown) + 1) else labels[position]
+            panels.append(style.Panel(drawn, "", label, name, settings))
     words = [
-        _at_rest(names, shown, values, set(positions)) if moving(game, shown) else _NOTHING_MOVES,
-        _left_out(rows, positions, "frequencies"),
-        _left_out(shown, runs, "runs"),
-        note,
+        _at_rest(game, shown, set(moving.tolist())),
+        f"{len(widest)} of {len(positions)} frequencies are drawn" * (len(widest) < len(positions)),
+        f"{len(shown)} of {len(runs)} runs are drawn" * (len(shown) < len(runs)),
+        remark,
     ]
-    lines = [title_of(game), "; ".join(filter(None, words))]
-    title_figure(figure, "\n".join(filter(None, lines)), SMALL_SIZE)
-    if banded:
-        from matplotlib.patches import Patch
-
-        mean = sample("running mean", color=INK, linewidth=1.0)
-        add_legend(figure, [mean, Patch(color=INK, label="range", **BAND)])
+    widths = [WIDTHS[len(shown)]] * len(shown) + [WIDTHS[-1]]
+    figure = style.draw_figure(
+        panels,
+        sum(widths) + 2.6,
+        1.5 + 0.72 * len(widest),
+        len(widths),
+        title="\n".join(filter(None, [title_of(game), "; ".join(filter(None, words))])),
+        x_label="time",
+        sharex="col",
+        sharey=True,
+        width_ratios=widths,
+    )
+    figure.set_layout_engine("constrained", wspace=0.03)  # so that numbers on the axes keep apart
+    for ax in figure.axes:
+        ax.yaxis.label.set(rotation=0, ha="right", va="center", multialignment="right")
     return figure
 
 
-def _left_out(drawn: Sequence[Any], those: Sequence[Any], things: str) -> str:
-    """That not all are drawn, in words; empty if all are."""
-    return f"{len(drawn)} of {len(those)} {things} are drawn" if len(drawn) < len(those) else ""
-
-
-def _widest(
-    positions: Sequence[int], runs: Sequence[SimulatedRun], values: Sequence[FloatArray]
-) -> list[int]:
-    """The frequencies with the largest ranges in the second half, in their own order."""
-    ranges = [
-        np.ptp(free[second_half(run)][:, positions], axis=0)
-        for run, free in zip(runs, values, strict=True)
-    ]
-    order = np.argsort(-np.max(ranges, axis=0), kind="stable")[:MOST_ROWS]
-    return sorted(positions[place] for place in order.tolist())
-
-
-def _draw_whole(ax: Axes, times: FloatArray, values: FloatArray, color: Color) -> bool:
-    """Draw a line, or where points are many a band with its mean; return whether it is a band."""
-    if len(times) <= 2 * BINS:
-        ax.plot(times, values, color=color, linewidth=0.8)
-        return False
-    edges = np.linspace(times[0], times[-1], BINS + 1)
-    first = np.searchsorted(times, edges[:-1])
-    filled = np.append(np.diff(first) > 0, True)  # the others hold no point
-    first, middle = first[filled], (edges[:-1] + edges[1:])[filled] / 2
-    low, high = np.minimum.reduceat(values, first), np.maximum.reduceat(values, first)
-    ax.fill_between(middle, low, high, color=color, **BAND)
+def _whole(
+    times: FloatArray, values: FloatArray, color: style.Color, *, points: bool
+) -> list[style.Series]:
+    """A line, or unless all points shall be seen a band with its mean where they are many."""
+    if points or len(times) <= 2 * BINS:
+        return [style.line(times, values, color, linewidth=0.8)]
+    share = (times - times[0]) / (times[-1] - times[0])
+    table = pd.DataFrame({"time": times, "value": values})
+    groups = table.groupby(np.minimum(share * BINS, BINS - 1).astype(int))
+    middle, value = groups["time"].mean(), groups["value"]
+    look = {"color": color, "label": "range", "alpha": 0.3, "linewidth": 0}
+    band = style.Series("fill_between", (middle, value.min(), value.max()), look)
     # over so wide stretches that they contain several periods
-    wide = MEAN_OVER / 2 * (edges[1] - edges[0])
-    begin, end = np.searchsorted(times, (middle - wide, middle + wide))
-    sums = np.concatenate(([0.0], np.cumsum(values)))
-    ax.plot(middle, (sums[end] - sums[begin]) / (end - begin), color=color, linewidth=1.0)
-    return True
+    mean = value.mean().rolling(MEAN_OVER, center=True, min_periods=1).mean()
+    return [band, style.line(middle, mean, color, "running mean", linewidth=1.0)]
 
 
-def _at_rest(
-    names: Sequence[str],
-    runs: Sequence[SimulatedRun],
-    values: Sequence[FloatArray],
-    moving: Set[int],
-) -> str:
+def _at_rest(game: Game, runs: Sequence[SimulatedRun], moving: set[int]) -> str:
     """Which frequencies are at rest in the second half, and where, over all runs, in words."""
-    ends = np.concatenate([free[second_half(run)] for run, free in zip(runs, values, strict=True)])
+    if not moving:
+        return f"nothing moves by more than {MOVES} in the second half"
+    ends = np.concatenate([free_frequencies(game, run)[second_half(run)] for run in runs])
     found = []
-    for position, name in enumerate(names):
+    for position, name in enumerate(frequency_names(game)):
         if position not in moving:
             low, high = f"{ends[:, position].min():.2f}", f"{ends[:, position].max():.2f}"
             found.append(f"{name} {low}" if low == high else f"{name} {low}–{high}")
@@ -275,43 +233,26 @@ MOST_PANELS, MOST_COLUMNS = 8, 4
 TURNS = 30
 MOST_POINTS = 40_000  # of all lines; beyond that they become a picture inside the SVG
 MARK = "#c81e1e"
-LONGEST_TAG = 3
 TOGETHER = 0.055  # names that are so close to each other are written as one
-_RING: dict[str, Any] = {
-    "color": MARK,
-    "marker": "o",
-    "linestyle": "",
-    "fillstyle": "none",
-    "markersize": 7,
-}
-_DOT: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 2.5}
+_RING: dict[str, Any] = {"size": 7, "fillstyle": "none"}
 _MEMBERS_DRAWN = 32
 _SAME = 1e-6
 
 Plane = tuple[int, int]  # two free frequencies
-Spot = tuple[float, float]  # in a plane
 
 
 def planes_of(
     game: Game, runs: Sequence[SimulatedRun], pairs: Sequence[tuple[str, str]] = ()
 ) -> list[Plane]:
-    """The planes that are drawn: the named ones, or else the most strongly coupled pairs.
+    """The planes that are drawn: of pairs by name, or else of the most strongly coupled ones.
 
-    Empty if no pair is named, and no two frequencies that drive each other move.
-
-    Parameters
-    ----------
-    pairs : names of frequencies, ``player|information set|action`` or those of a published set
-
-    Raises
-    ------
-    UsageError
-        If a name is unknown, or a pair names one frequency twice.
+    Empty if no pair is named, and no two frequencies that drive each other move. UsageError if a
+    name is neither published nor ``player|information set|action``, or a pair has only one.
     """
     if not pairs:
         return coupled_pairs(game, runs, MOST_PANELS)
-    position = {name: place for place, name in enumerate(frequency_names(game, ()))}
-    position |= {name: place for place, name in enumerate(frequency_names(game, known_sets(game)))}
+    names = frequency_names(game)
+    position = {name: k for own in (names.values(), names) for k, name in enumerate(own)}
     for pair in pairs:
         for name in pair:
             if name not in position:
@@ -327,38 +268,30 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
     """The last 30 turns of all runs, one color each, in planes of two frequencies.
 
     Of a run with fewer turns in its late part all of that is drawn. A dot is its end. Published
-    equilibria are red: circles, lines or areas, each with what its name ends in, or with a number
-    where that is long.
+    equilibria are red: circles, lines or areas, each with what its name ends in.
     """
-    known = known_sets(game)
-    names = frequency_names(game, known)
-    rows = math.ceil(len(planes) / MOST_COLUMNS)
-    columns = math.ceil(len(planes) / rows)
-    figure = new_figure(1.9 + 2.5 * columns, 2.5 * rows)
-    figure.set_layout_engine("compressed")  # panels are square
-    title_figure(figure, title_of(game))
-    grid = figure.subplots(rows, columns, squeeze=False)
-    colors, tags = ordered_colors(len(runs)), _tags(known)
+    known, labels = known_sets(game), _labels(game)
+    colors = style.ordered_colors(len(runs))
     orbits = [[_orbit(game, run, plane) for run in runs] for plane in planes]
     dense = sum(len(orbit) for row in orbits for orbit in row) > MOST_POINTS
-    for ax, (x, y), row in zip(grid.flat, planes, orbits, strict=False):
-        label_axes(ax, names[x], names[y])
-        ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
-        ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
-        for orbit, color in zip(row, colors, strict=True):
-            ax.plot(*orbit.T, color=color, linewidth=0.5, rasterized=dense)
-            ax.plot(*orbit[-1], color=color, **_DOT, clip_on=False)
-        _mark(ax, known, tags, Choices.of(game.tree).action[[x, y]])
-    for ax in grid.flat[len(planes) :]:
-        ax.remove()
-    handles = [sample(run.name, color=color) for run, color in zip(runs, colors, strict=True)]
-    handles.append(sample("end of a run", color=GRAY, **_DOT))
-    if known:
-        handles.append(sample("published equilibria", **_RING))
-    others = {name: tag for name, tag in tags.items() if not name.endswith(tag)}
-    handles += [sample(f"{tag}: {name}", linestyle="") for name, tag in others.items()]
-    end = max(float(run.times[-1]) for run in runs)
-    add_legend(figure, handles, title=f"at most {TURNS} turns,\nup to time {end:,.10g}")
+    keys = [style.line([], [], color, run.name) for run, color in zip(runs, colors, strict=True)]
+    keys += [style.dots([], [], GRAY, "end of a run", 2.5)]
+    keys += [style.dots([], [], MARK, "published equilibria", **_RING)] if known else []
+    square = {"lim": (-0.03, 1.03), "ticks": (0, 0.5, 1)}
+    settings = {f"{axis}{name}": value for name, value in square.items() for axis in "xy"}
+    panels = []
+    for (x, y), row in zip(planes, orbits, strict=True):
+        series = keys + _marks(known, Choices.of(game.tree).action[[x, y]])
+        for (across, up), color in zip((orbit.T for orbit in row), colors, strict=True):
+            series.append(style.line(across, up, color, linewidth=0.5, rasterized=dense))
+            series.append(style.dots(across[-1:], up[-1:], color, size=2.5, clip_on=False))
+        panels.append(style.Panel(series, labels[x], labels[y], "", settings | {"aspect": "equal"}))
+    rows = math.ceil(len(planes) / MOST_COLUMNS)
+    columns = math.ceil(len(planes) / rows)
+    legend = f"at most {TURNS} turns,\nup to time {max(run.times[-1] for run in runs):,.10g}"
+    size = 1.9 + 2.6 * columns, 2.7 * rows
+    figure = style.draw_figure(panels, *size, columns, title=title_of(game), legend=legend)
+    figure.set_layout_engine("compressed")  # panels are square
     return figure
 
 
@@ -368,56 +301,37 @@ def _orbit(game: Game, run: SimulatedRun, plane: Plane) -> FloatArray:
     return late[last_turns(late, TURNS) :]
 
 
-def _tags(known: Sequence[KnownSet]) -> dict[str, str]:
-    """What published sets are called in a plane: the end of their names, or their numbers."""
-    ends = {each.name: each.name.rpartition(":")[2] for each in known}
-    if all(len(end) <= LONGEST_TAG for end in ends.values()):
-        return ends
-    return {name: f"({number})" for number, name in enumerate(ends, start=1)}
+def _marks(known: Sequence[KnownSet], actions: IntArray) -> list[style.Series]:
+    """Where published sets are, with the ends of their names beside a circle or above a line."""
+    from matplotlib.patheffects import withStroke
 
-
-def _mark(ax: Axes, known: Sequence[KnownSet], tags: Mapping[str, str], actions: IntArray) -> None:
-    """Draw where published sets are, with their tags."""
-    circles: set[Spot] = set()
-    named: dict[Spot, set[str]] = {}
+    series = list[style.Series]()
+    named: dict[tuple[float, float], tuple[bool, set[str]]] = {}
+    above: dict[str, Any] = {"clip_on": False, "zorder": 5}
     for each in known:
         corners = _outline(each, actions)
         if not len(corners):
             continue
         x, y = corners.T
-        spot = float(x.mean()), float(y.mean())
         if len(corners) == 1:
-            ax.plot(x, y, **_RING, clip_on=False, zorder=5)
-            circles.add(spot)
+            series.append(style.dots(x, y, MARK, **_RING, **above))
         elif len(corners) == 2:
-            ends: dict[str, Any] = {"solid_capstyle": "round", "clip_on": False}
-            ax.plot(x, y, color=MARK, linewidth=2.2, zorder=5, **ends)
+            series.append(style.line(x, y, MARK, linewidth=2.2, solid_capstyle="round", **above))
         else:
-            ax.fill(x, y, facecolor=MARK, alpha=0.12, edgecolor=MARK, linewidth=0.8)
+            look = {"facecolor": (MARK, 0.12), "edgecolor": MARK, "linewidth": 0.8}
+            series.append(style.Series("fill", (x, y), look))
+        spot = float(x.mean()), float(y.mean())
         near = [other for other in named if np.abs(np.subtract(spot, other)).max() < TOGETHER]
-        named.setdefault(near[0] if near else spot, set()).add(tags[each.name])
-    for spot, words in named.items():
-        _tag(ax, spot, ", ".join(by_name(words)), is_circle=spot in circles)
-
-
-def _tag(ax: Axes, spot: Spot, text: str, *, is_circle: bool) -> None:
-    """Write what is there: beside a circle, so that no other is as near, or above a line."""
-    from matplotlib.patheffects import withStroke
-
-    x, y = spot
-    side = 1 if x < 0.85 else -1  # toward the middle, so that it stays inside
-    ax.annotate(
-        text,
-        spot,
-        (6 * side, 0) if is_circle else (0, 7 if y < 0.9 else -7),
-        textcoords="offset points",
-        ha="left" if side > 0 else "right",
-        va="center",
-        fontsize=SMALL_SIZE,
-        color=MARK,
-        path_effects=[withStroke(linewidth=2.0, foreground="white")],
-        zorder=6,
-    )
+        is_circle, words = named.setdefault(near[0] if near else spot, (len(corners) == 1, set()))
+        words.add(each.name.rpartition(":")[2])
+    look = {"path_effects": [withStroke(linewidth=2.0, foreground="white")], "zorder": 6}
+    look |= {"color": MARK, "va": "center", "fontsize": style.SMALL_SIZE}
+    for (x, y), (is_circle, words) in named.items():
+        side = 1 if x < 0.85 else -1  # toward the middle, so that it stays inside
+        offset = (6 * side, 0) if is_circle else (0, 7 if y < 0.9 else -7)
+        text, place = ", ".join(style.by_name(words)), "left" if side > 0 else "right"
+        series.append(style.note(text, x, y, offset, ha=place, **look))
+    return series
 
 
 def _outline(known: KnownSet, actions: IntArray) -> FloatArray:
@@ -446,7 +360,6 @@ EARLY = 0.002  # share of the time before which averages are not shown
 LEAST_BEFORE = 50  # points, as far apart as usual; with fewer, averages look jagged
 NEARLY = 0.05  # share by which times may differ that an average is taken over
 _DIGITS = 9  # payoffs that agree to so many decimals are one line
-_AREA = {"color": GRAY, "alpha": 0.15, "linewidth": 0}
 
 
 def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
@@ -456,43 +369,38 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
     begins where points are dense, as they are not early in a long run. Published equilibria are
     dark: lines p = u t above and payoffs u below, areas where these vary within a set.
     """
-    players = game.tree.players
-    figure = new_figure(2.2 + 2.9 * len(players), 5.2)
-    title_figure(figure, title_of(game))
-    grid = figure.subplots(2, len(players), squeeze=False, sharex="row")
-    colors = ordered_colors(len(runs))
-    published = _merged(KnownPayoffs.of(game))
-    styles = list(itertools.islice(itertools.cycle(LINE_STYLES[1:]), len(published)))
+    players, colors = game.tree.players, style.ordered_colors(len(runs))
     end = max(float(run.times[-1] - run.times[0]) for run in runs)
-    for player, (above, below) in enumerate(grid.T):
-        label_axes(above, "time", "" if player else "profit", players[player])
-        label_axes(below, "time", "" if player else "profit / time")
-        below.set_xscale("log")
-        for payoffs, style in zip(published.values(), styles, strict=True):
-            low, high = payoffs[player]
-            for rate in sorted({low, high}):
-                above.plot((0, end), (0, rate * end), **_line(style))
-                below.axhline(rate, **_line(style))
-            if low < high:
-                above.fill_between((0, end), (0, low * end), (0, high * end), **_AREA)
-                below.axhspan(low, high, **_AREA)
+    published = _merged(KnownPayoffs.of(game))
+    above, below = list[style.Panel](), list[style.Panel]()
+    for player, name in enumerate(players):
+        profits, ratios = list[style.Series](), list[style.Series]()
         for run, color in zip(runs, colors, strict=True):
             elapsed, profit = run.times - run.times[0], run.profits[:, player]
-            rows = _spread(elapsed, np.linspace(0, end, MOST_PROFIT_POINTS))
-            above.plot(elapsed[rows], profit[rows], color=color, linewidth=1.0)
-            dense = np.geomspace(_dense_from(elapsed), elapsed[-1], MOST_PROFIT_POINTS)
-            rows = _spread(elapsed, dense)
-            below.plot(elapsed[rows], _averages(elapsed, profit)[rows], color=color, linewidth=1.0)
-    handles = [sample(run.name, color=color) for run, color in zip(runs, colors, strict=True)]
-    handles += [sample(k, **_line(style)) for k, style in zip(published, styles, strict=True)]
-    add_legend(figure, handles)
-    return figure
-
-
-def _dense_from(elapsed: FloatArray) -> float:
-    """The time from which averages are drawn, of ascending times that begin with 0."""
-    end = float(elapsed[-1])
-    return min(max(EARLY * end, LEAST_BEFORE * float(np.diff(elapsed).max())), end / 2)
+            times = np.linspace(0, elapsed[-1], MOST_PROFIT_POINTS)
+            profits.append(style.line(times, np.interp(times, elapsed, profit), color, run.name))
+            first = max(EARLY * elapsed[-1], LEAST_BEFORE * np.diff(elapsed).max())
+            first = min(first, elapsed[-1] / 2)
+            times = np.geomspace(first, elapsed[-1], MOST_PROFIT_POINTS)
+            rows = np.unique(np.searchsorted(elapsed, times))
+            ratios.append(style.line(elapsed[rows], _averages(elapsed, profit)[rows], color))
+        styles = itertools.cycle(LINE_STYLES[1:])
+        for (known, payoffs), dashes in zip(published.items(), styles, strict=False):
+            look: dict[str, Any] = {"linestyle": dashes, "linewidth": 0.9, "zorder": 3}
+            low, high = payoffs[player]
+            for rate in sorted({low, high}):
+                profits.append(style.line((0, end), (0, rate * end), INK, known, **look))
+                ratios.append(style.Series("axhline", (rate,), look | {"color": INK}))
+            if low < high:
+                pale = {"color": GRAY, "alpha": 0.15, "linewidth": 0}
+                ends = [0, end], [0, low * end], [0, high * end]
+                profits.append(style.Series("fill_between", ends, pale))
+                ratios.append(style.Series("axhspan", (low, high), pale))
+        labels = ("", "") if player else ("profit", "profit / time")
+        above.append(style.Panel(profits, "time", labels[0], name))
+        below.append(style.Panel(ratios, "time", labels[1], settings={"xscale": "log"}))
+    size, title = (2.2 + 2.9 * len(players), 5.2), title_of(game)
+    return style.draw_figure([*above, *below], *size, len(players), title=title, sharex="row")
 
 
 def _averages(elapsed: FloatArray, profit: FloatArray) -> FloatArray:
@@ -506,23 +414,13 @@ def _averages(elapsed: FloatArray, profit: FloatArray) -> FloatArray:
     return (sums[end] - sums[first]) / (end - first)
 
 
-def _line(style: Any) -> dict[str, Any]:
-    """How a published payoff is drawn: above the runs, which may lie on it."""
-    return {"color": INK, "linestyle": style, "linewidth": 0.9, "zorder": 3}
-
-
 def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:
     """Payoffs (N, 2) of the published sets, those with the same payoffs under one name."""
-    ranges = {name: np.round(known.ranges[name], _DIGITS) + 0.0 for name in by_name(known.ranges)}
-    names: dict[bytes, list[str]] = {}
-    for name, payoffs in ranges.items():
-        names.setdefault(payoffs.tobytes(), []).append(name)
-    return {", ".join(same): ranges[same[0]] for same in names.values()}
-
-
-def _spread(elapsed: FloatArray, wanted: FloatArray) -> NDArray[np.int64]:
-    """Points of a run next after the wanted times, each once."""
-    return np.unique(np.searchsorted(elapsed, wanted[wanted <= elapsed[-1]]))
+    found: dict[bytes, tuple[list[str], FloatArray]] = {}
+    for name in style.by_name(known.ranges):
+        rounded = np.round(known.ranges[name], _DIGITS) + 0.0  # no -0
+        found.setdefault(rounded.tobytes(), ([], rounded))[0].append(name)
+    return {", ".join(names): payoffs for names, payoffs in found.values()}
 
 
 NO_PLANES = "at the end no two that drive each other move, so no orbits are drawn"
@@ -531,48 +429,29 @@ VALUES = 121  # of the parameter at which published sets are looked at, beside t
 
 def draw_simulation(
     study: SimulationStudy, folder: Path, document: Mapping[str, Any]
-) -> list[Path]:
-    """Write orbits, time series and profits as figures, for each value of the parameter.
+) -> Iterator[Drawn]:
+    """Draw orbits, time series and profits for each value of the parameter.
 
-    If there are several values, a diagram of the regimes along them too. Returns the files.
-
-    Parameters
-    ----------
-    document : the summary of the simulation
-
-    Raises
-    ------
-    UsageError
-        If a name is unknown, the points cannot be read, or a file cannot be written.
+    If there are several values, a diagram of the regimes along them too.
     """
     runs = {run.name: run for run in read_points(study.games[0], folder / POINTS)}
-    several = len(document["values"]) > 1
-    files: list[Path] = []
-    for value, game in zip(document["values"], study.games, strict=False):
-        rows = [row for row in document["runs"] if row["parameter"] == value["parameter"]]
+    places = [value["parameter"] for value in document["values"]]
+    words: dict[float, Counter[str]] = {}
+    for run in document["runs"]:
+        words.setdefault(run["parameter"], Counter())[run["regime"]] += 1
+    for value, game in zip(places, study.games, strict=False):
+        rows = [row for row in document["runs"] if row["parameter"] == value]
         named = [runs[row["name"]]._replace(name=row["start"]) for row in rows]
-        drawn = [run for run in named if len(run.times) > 1]
-        suffix = f"-{document['parameter']}-{value['parameter']:g}" if several else ""
-        for name, figure in _figures(game, drawn, study.request.pairs) if drawn else ():
-            files += save_both(figure, folder, f"{name}{suffix}")
-    if several:
-        entries = _stability(study, [value["parameter"] for value in document["values"]])
-        words: dict[float, Counter[str]] = {}
-        for run in document["runs"]:
-            words.setdefault(run["parameter"], Counter())[run["regime"]] += 1
-        figure = regime_diagram(entries, words, document["parameter"], title=study.request.game)
-        files += save_both(figure, folder, "regimes")
-    return files
-
-
-def _figures(
-    game: Game, runs: Sequence[SimulatedRun], pairs: Sequence[tuple[str, str]]
-) -> Iterator[tuple[str, Figure]]:
-    planes = planes_of(game, runs, pairs)
-    if planes:
-        yield "phase", phase_figure(game, runs, planes)
-    yield "series", series_figure(game, runs, note="" if planes else NO_PLANES)
-    yield "profits", profit_figure(game, runs)
+        suffix = f"-{document['parameter']}-{value:g}" if len(places) > 1 else ""
+        if drawn := [run for run in named if len(run.times) > 1]:
+            if planes := planes_of(game, drawn, study.request.pairs):
+                yield f"phase{suffix}", phase_figure(game, drawn, planes)
+            remark = "" if planes else NO_PLANES
+            yield f"series{suffix}", series_figure(game, drawn, remark=remark)
+            yield f"profits{suffix}", profit_figure(game, drawn)
+    if len(places) > 1:
+        entries, title = _stability(study, places), study.request.game
+        yield "regimes", regime_diagram(entries, words, document["parameter"], title=title)
 
 
 def _stability(study: SimulationStudy, values: Sequence[float]) -> list[dict[str, Any]]:

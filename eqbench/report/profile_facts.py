@@ -50,11 +50,8 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
         "candidates": count,
         "rank": None if candidate is None else rank,
         "candidate": None if candidate is None else asdict(candidate),
-        "players": [],
-        "payoff_range": None,
-        "payoff_scale": None,
-        "information_sets": [],
-        "szafron": None,
+        **{"players": [], "payoff_range": None, "payoff_scale": None},
+        **{"information_sets": [], "szafron": None},
     }
 
 
@@ -63,41 +60,37 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
 
     The payoff scale of the game is what its regret compares with.
     """
-    tree, behavior = game.tree, profile.probabilities
-    seen = inspect_profile(game, behavior)
-    gaps = [None if np.isnan(gap) else gap for gap in seen.gaps.tolist()]
-    sets = []
-    for i, (label, actions) in enumerate(
-        zip(tree.infoset_labels, tree.infoset_actions, strict=True)
-    ):
-        start = int(tree.action_start[i])
-        sets.append(
-            {
-                "player": tree.players[tree.infoset_player[i]],
-                "label": label,
-                "reach": float(seen.reach[i]),
-                "own_reach": float(seen.own_reach[i]),
-                "counterfactual_reach": float(seen.counterfactual_reach[i]),
-                "actions": [
-                    {
-                        "action": action,
-                        "frequency": float(behavior[start + a]),
-                        "gap": gaps[start + a],
-                    }
-                    for a, action in enumerate(actions)
-                ],
-            }
+    tree, seen = game.tree, inspect_profile(game, profile.probabilities)
+    gaps = (None if np.isnan(gap) else gap for gap in seen.gaps.tolist())
+    moves = iter(zip(profile.probabilities.tolist(), gaps, strict=True))  # of all sets in turn
+    reaches = (seen.reach, seen.own_reach, seen.counterfactual_reach)
+    sets = [
+        {
+            "player": tree.players[player],
+            "label": label,
+            **dict(zip(("reach", "own_reach", "counterfactual_reach"), reach, strict=True)),
+            "actions": [
+                {"action": action, "frequency": frequency, "gap": gap}
+                for action, (frequency, gap) in zip(actions, moves, strict=False)
+            ],
+        }
+        for player, label, actions, reach in zip(
+            tree.infoset_player.tolist(),
+            tree.infoset_labels,
+            tree.infoset_actions,
+            np.transpose(reaches).tolist(),
+            strict=True,
         )
+    ]
     parsed = parse_spec(game.spec)
     options = dict(parsed.options)
     sizes = options.get("players"), options.get("cards"), options.get("raises", 0)
-    grid = _szafron_grid(sets) if (parsed.name, sizes) == ("kuhn", (3, 4, 0)) else None
     return {
         "players": list(tree.players),
         "payoff_range": tree.payoff_range,
         "payoff_scale": tree.payoff_scale,
         "information_sets": sets,
-        "szafron": grid,
+        "szafron": _szafron_grid(sets) if (parsed.name, sizes) == ("kuhn", (3, 4, 0)) else None,
     }
 
 

@@ -36,63 +36,48 @@ _LEGEND = (
 
 def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
-    record = facts["cell"]
+    record, found = facts["cell"], facts["candidate"]
     reason = f" – {shortened(printable(record['reason']))}" if record["reason"] else ""
     iterations = f"{record['iterations']:,} iterations, " if record["iterations"] else ""
     time, memory = seconds(record["elapsed_s"]), mebibytes(record["peak_memory_bytes"])
-    cell = [
+    seed = "" if record["seed"] is None else f", seed {record['seed']},"
+    title = f"{record['solver']}{seed} on {game_title(record['game'], record['game_spec'])}"
+    lines = [
         f"{record['status']}{reason}",
         f"{iterations}time {time}, memory {memory}, key {record['key']}",
     ]
-    seed = "" if record["seed"] is None else f", seed {record['seed']},"
-    title = f"{record['solver']}{seed} on {game_title(record['game'], record['game_spec'])}"
-    if facts["candidate"] is None:
-        return Report((Table(title, lines=(*cell, "the cell has no profile")),))
-    sets = facts["information_sets"]
-    order = sorted(range(len(sets)), key=lambda i: -sets[i]["reach"])
-    shown = sets if show_all else [sets[i] for i in sorted(order[:MOST_SETS])]
-    of_players: dict[str, list[dict[str, Any]]] = {}
-    for item in shown:
-        of_players.setdefault(item["player"], []).append(item)
-    played = [_sets_table(player, own) for player, own in of_players.items()]
-    more = (
-        f"These are the {len(shown)} most reached of {len(sets):,} information sets; --all prints "
-        "all."
-    )
-    return Report(
-        (_candidate(title, cell, facts), *played, *_grid(facts["szafron"] or {})),
-        _LEGEND,
-        (more,) if len(shown) < len(sets) else (),
-    )
-
-
-def _candidate(title: str, cell: list[str], facts: dict[str, Any]) -> Table:
-    found = facts["candidate"]
+    if found is None:
+        return Report((Table(title, lines=(*lines, "the cell has no profile")),))
     which = f"rank {facts['rank']} (the best is 0) of {facts['candidates']}"
-    refuted = found["refuted"]
+    lines.append(f"{which}: {found['claim']}, {found['profile']}")
+    if found["refuted"] is not None:
+        lines.append(f"refuted: {shortened(printable(found['refuted']))}")
     allowed = EQUILIBRIUM_SHARE * facts["payoff_scale"]
-    lines = [
-        *cell,
-        f"{which}: {found['claim']}, {found['profile']}",
-        *([] if refuted is None else [f"refuted: {shortened(printable(refuted))}"]),
-        *identity_lines(found["identity"], is_equilibrium=found["max_regret"] <= allowed),
-    ]
+    lines += identity_lines(found["identity"], is_equilibrium=found["max_regret"] <= allowed)
     columns = (
         Column("player", identifies=True),
         Column("payoff", "payoff", layout="+z.5f"),
         Column("regret", "small"),
     )
-    names = map(_label, facts["players"])
-    rows = tuple(
-        Row(values[0], dict(zip((column.title for column in columns), values, strict=True)))
-        for values in zip(names, found["payoffs"], found["regrets"], strict=True)
-    )
-    players, nash_conv = len(found["regrets"]), found["nash_conv"]
+    players, nash_conv = map(_label, facts["players"]), found["nash_conv"]
+    figures = zip(players, found["payoffs"], found["regrets"], strict=True)
+    rows = tuple(Row.of(columns, values) for values in figures)
     note = (
-        f"NashConv {small(nash_conv)}, max regret {small(found['max_regret'])}, "
-        f"exploitability (NashConv / {players}) {small(nash_conv / players)}"
+        f"NashConv {small(nash_conv)}, max regret {small(found['max_regret'])}, exploitability "
+        f"(NashConv / {len(rows)}) {small(nash_conv / len(rows))}"
     )
-    return Table(title, columns, rows, (note,), lines=tuple(lines))
+    sets = facts["information_sets"]
+    order = sorted(range(len(sets)), key=lambda i: -sets[i]["reach"])
+    shown = sets if show_all else [sets[i] for i in sorted(order[:MOST_SETS])]
+    owners = dict.fromkeys(item["player"] for item in shown)
+    played = [_sets_table(player, [s for s in shown if s["player"] == player]) for player in owners]
+    more = (
+        f"These are the {len(shown)} most reached of {len(sets):,} information sets; --all prints "
+        "all."
+    )
+    candidate = Table(title, columns, rows, (note,), lines=tuple(lines))
+    tables = (candidate, *played, *_grid(facts["szafron"] or {}))
+    return Report(tables, _LEGEND, (more,) if len(shown) < len(sets) else ())
 
 
 def identity_lines(
@@ -134,31 +119,26 @@ def identity_lines(
 def _sets_table(player: str, sets: list[dict[str, Any]], most: int | None = None) -> Table:
     """What a player does, with as many actions side by side as fit, `most` of them at most."""
     abreast = most or max(len(item["actions"]) for item in sets)
-    numbers = ["", *(f" {k}" for k in range(2, abreast + 1))]
     columns = [
         Column("information set", "text", "information\nset", identifies=True),
         Column("reach", "number", identifies=True),
         Column("own reach", "number", "own\nreach", identifies=True),
     ]
-    for k in numbers:
+    for k in ["", *(f" {k}" for k in range(2, abreast + 1))]:
         frequency = Column(f"frequency{k}", "number", f"fre-\nquency{k}")
         columns += [Column(f"action{k}", "text"), frequency, Column(f"gap{k}", "number")]
     rows = []
     for item in sets:
-        start = {
-            "information set": _label(item["label"]),
-            "reach": "unreached" if item["reach"] == 0 else _probability(item["reach"]),
-            "own reach": _probability(item["own_reach"]),
-        }
+        label, own = _label(item["label"]), _probability(item["own_reach"])
+        reach = "unreached" if item["reach"] == 0 else _probability(item["reach"])
         for first in range(0, len(item["actions"]), abreast):
-            values: dict[str, Any] = dict.fromkeys((c.title for c in columns), "")
-            actions = item["actions"][first : first + abreast]
-            for k, action in zip(numbers, actions, strict=False):
+            values = ["", "", ""] if first else [label, reach, own]
+            for action in item["actions"][first : first + abreast]:
                 gap = action["gap"]
-                values[f"action{k}"] = shortened(action["action"])
-                values[f"frequency{k}"] = _probability(action["frequency"])
-                values[f"gap{k}"] = "–" if gap is None else "0" if gap == 0 else _number(gap)
-            rows.append(Row(start["information set"], values | ({} if first else start)))
+                said = "–" if gap is None else "0" if gap == 0 else _number(gap)
+                values += [shortened(action["action"]), _probability(action["frequency"]), said]
+            values += [""] * (len(columns) - len(values))
+            rows.append(Row.of(columns, values, label))
     narrow = _sets_table(player, sets, abreast - 1) if abreast > 1 else None
     return Table(_label(player), tuple(columns), tuple(rows), narrow=narrow)
 
@@ -169,13 +149,13 @@ def _grid(grid: dict[str, list[list[float]]]) -> list[Table]:
     tables: list[Table] = []
     for letter, rows in grid.items():
         player, situations = SITUATIONS[letter]
-        name = f"{letter}_jk ({player})"
         titles = [f"{k}: {_label(history)}" for k, history in enumerate(situations, start=1)]
-        columns = (Column(name, identifies=True), *(Column(t, "number") for t in titles))
-        cards = []
-        for card, row in zip(CARDS, rows, strict=True):
-            values = dict(zip(titles, map(_probability, row), strict=True))
-            cards.append(Row(f"card {card}", {name: f"card {card}", **values}))
+        columns = (
+            Column(f"{letter}_jk ({player})", identifies=True),
+            *(Column(t, "number") for t in titles),
+        )
+        named = zip(CARDS, rows, strict=True)
+        cards = (Row.of(columns, (f"card {k}", *map(_probability, row))) for k, row in named)
         tables.append(Table("" if tables else title, columns, tuple(cards)))
     return tables
 
@@ -204,14 +184,14 @@ def measured_report(
     document : the figures as JSON values, with fractions as texts under `exact` if there are any
     """
     exact = document.get("exact")
-    columns, rows = [Column("player", identifies=True)], []
+    columns, sides = [Column("player", identifies=True)], [players]
     for name, layout in (("payoff", "+.10f"), ("regret", ".3e")):
         columns.append(Column(name, "number", layout=layout))
-        columns += [Column(f"exact {name}", "number")] if exact else []
-    for p, label in enumerate(players):
-        values = {name: document[f"{name}s"][p] for name in ("payoff", "regret")}
-        proved = {f"exact {name}": _short(exact[f"{name}s"][p]) for name in values if exact}
-        rows.append(Row(label, {"player": label, **values, **proved}))
+        sides.append(document[f"{name}s"])
+        if exact:
+            columns.append(Column(f"exact {name}", "number"))
+            sides.append([_short(fraction) for fraction in exact[f"{name}s"]])
+    rows = [Row.of(columns, values) for values in zip(*sides, strict=True)]
     table = Table("", tuple(columns), tuple(rows))
     if not document["resolved"]:
         line = f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."

@@ -1,13 +1,11 @@
-"""Elements of SVG pictures of games: texts, and the marks of chance and the players."""
+"""What pictures of games have in common: colors, marks of chance and the players, widths."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
-import xml.etree.ElementTree as ET
 
 from eqbench.model.tree import CHANCE
-from eqbench.text import printable_lines
 
 FONT_SIZE, RADIUS = 12.0, 10.0  # of marks
 INK, GRAY, PALE = "#1f2933", "#6b7280", "#9aa1ab"
@@ -37,50 +35,10 @@ def _width_of(char: str) -> float:
     return 0.9 if char.isupper() or char in "mw%@–—" else 0.65
 
 
-def add(parent: ET.Element, tag: str, **attributes: str | float) -> ET.Element:
-    """New child of `parent`; underscores in names of attributes become hyphens."""
-    written = {name.replace("_", "-"): _written(value) for name, value in attributes.items()}
-    return ET.SubElement(parent, tag, written)
-
-
-def add_text(
-    parent: ET.Element, text: str, x: float, y: float, **attributes: str | float
-) -> ET.Element:
-    """New text of one line with its baseline at `y`."""
-    element = add(parent, "text", x=x, y=y, **attributes)
-    element.text = text
-    return element
-
-
-def add_on_white(parent: ET.Element, text: str, x: float, y: float, **attributes: str) -> None:
-    """New text that covers what is below it; ``text_anchor="end"`` as in :func:`add_text`."""
-    if text:
-        width = text_width(text)
-        left = x - width if attributes.get("text_anchor") == "end" else x
-        size = {"width": width, "height": FONT_SIZE}
-        add(parent, "rect", x=left, y=y - FONT_SIZE + 2, **size, fill="white", fill_opacity=0.85)
-        add_text(parent, text, x, y, **attributes)
-
-
-def add_mark(
-    parent: ET.Element, mover: int, x: float, y: float, *, pale: bool = False
-) -> ET.Element:
-    """New mark of a player, with the player's number, or of chance."""
-    mark = add(parent, "g")
-    if mover == CHANCE:
-        ring = PALE if pale else INK
-        add(mark, "circle", cx=x, cy=y, r=0.6 * RADIUS, fill="white", stroke=ring, stroke_width=1.6)
-        return mark
+def corners_of(mover: int, x: float, y: float) -> str:
+    """Corners of a player's mark as SVG has them; empty for a circle."""
     corners = SHAPES[mover % len(SHAPES)]
-    shape = add(mark, "polygon" if corners else "circle", fill=color_of(mover, pale=pale))
-    if corners:
-        points = [f"{x + RADIUS * across:.2f},{y + RADIUS * down:.2f}" for across, down in corners]
-        shape.set("points", " ".join(points))
-    else:
-        shape.attrib |= {"cx": _written(x), "cy": _written(y), "r": _written(RADIUS)}
-    number = add_text(mark, str(mover + 1), x, y + 4, font_size=FONT_SIZE - 1, text_anchor="middle")
-    number.attrib |= {"font-weight": "bold", "fill": INK if pale else "white"}
-    return mark
+    return " ".join(f"{x + RADIUS * right:.2f},{y + RADIUS * down:.2f}" for right, down in corners)
 
 
 def color_of(mover: int, *, pale: bool = False) -> str:
@@ -88,21 +46,6 @@ def color_of(mover: int, *, pale: bool = False) -> str:
     if mover == CHANCE:
         return GRAY
     color = COLORS[mover % len(COLORS)]
-    if not pale:
-        return color
     channels = (int(color[k : k + 2], 16) for k in (1, 3, 5))
-    return "#" + "".join(f"{(channel + 2 * 255) // 3:02x}" for channel in channels)
-
-
-def svg_text(root: ET.Element, encoding: str = "unicode") -> str:
-    """A picture as text; XML does not allow all that names hold, so they are made printable."""
-    for element in root.iter():
-        element.text = element.text and printable_lines(element.text)
-        for name, value in element.attrib.items():
-            element.set(name, printable_lines(value))
-    text = ET.tostring(root, encoding=encoding)
-    return text if isinstance(text, str) else text.decode(encoding)
-
-
-def _written(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
+    mixed = "".join(f"{(channel + 2 * 255) // 3:02x}" for channel in channels)
+    return f"#{mixed}" if pale else color

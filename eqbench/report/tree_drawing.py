@@ -9,68 +9,111 @@ widest text.
 from __future__ import annotations
 
 import textwrap
-import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from operator import mul
+from typing import Any, NamedTuple
 
 import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
-from eqbench.report.svg import (
-    FONT_SIZE,
-    GRAY,
-    INK,
-    PALE,
-    RADIUS,
-    add,
-    add_mark,
-    add_on_white,
-    add_text,
-    color_of,
-    svg_text,
-    text_width,
-)
+from eqbench.report.svg import GRAY, INK, PALE, RADIUS, color_of, corners_of, text_width
 from eqbench.text import printable
 
 Number = Fraction | float
-LONGEST_FRACTION = 9
+MAX_NODES = 1500
+LONGEST_FRACTION, LONGEST_LABEL = 9, 28
+NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
+NARROWEST = 480.0  # captions need some width however small the tree is
+LINE_HEIGHT, MARK_LINE_HEIGHT, TITLE_SIZE = 18.0, 28.0, 15.0
+MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
+LETTER = text_width("n")
+SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
+ROW_GAP = 32.0  # between other rows: also a label below the line
 
 
-@dataclass(frozen=True)
-class Play:
-    """How a game is played, node by node; Fractions where everything needed is exact.
+@dataclass
+class Node:
+    """A node as it is drawn; numbers are Fractions where everything needed is exact.
 
     Attributes
     ----------
-    frequency : of the move that leads to each node; None at the root, and after a player's
-        move if there is no profile
-    reach : probability that each node is reached, and
-    expected : expected payoff of each player; both None without a profile
+    share : frequency of the move that leads to it; None at the root, and after a player's move if
+        there is no profile
+    reach : probability that it is reached; None without a profile
+    edge, label : texts on the edge that leads to it and at the node; terminals show payoffs
+    x, y : its place in pixels
+    bend : x at which the edge that leads to it becomes horizontal; the root has none
     """
 
-    frequency: list[Number | None]
-    reach: list[Number] | None = None
-    expected: list[Number] | None = None
+    parent: int
+    player: int
+    share: Number | None
+    reach: Number | None
+    edge: str
+    label: str
+    name: str
+    children: range
+    x: float = 0.0
+    y: float = 0.0
+    bend: float = 0.0
+
+    @property
+    def is_off(self) -> bool:
+        """Whether play under the profile does not come to it."""
+        # a likely move below an unlikely node is off too, and so is the reverse
+        share = 1 if self.share is None else self.share
+        return self.reach is not None and min(self.reach, share) < NEGLIGIBLE
+
+    @property
+    def width(self) -> float:
+        """Width of the edge that leads to it."""
+        return 1.4 if self.reach is None or self.share is None else float(1 + 4 * self.share)
+
+    @property
+    def title(self) -> str:
+        """What viewers show when one points at it; labels are not shortened here."""
+        if self.reach is None:
+            return self.name
+        return f"{self.name}, reached with probability {number_text(self.reach)}"
 
 
-def play_of(tree: GameTree, profile: BehaviorProfile | None) -> Play:
-    """The chances of a game and, with a profile, what follows from its frequencies."""
-    frequency = [None, *(_frequency(tree, profile, node) for node in range(1, tree.n_nodes))]
-    if profile is None:
-        return Play(frequency)
-    reach: list[Number] = [Fraction(1)]
-    for parent, value in zip(tree.parent[1:].tolist(), frequency[1:], strict=True):
-        reach.append(reach[parent] * (1 if value is None else value))
-    expected: list[Number] = [Fraction(0)] * tree.n_players
-    for node, payoffs in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
-        for player, payoff in enumerate(payoffs):
-            expected[player] += reach[node] * payoff
-    return Play(frequency, reach, expected)
+def nodes_of(tree: GameTree, profile: BehaviorProfile | None) -> list[Node]:
+    """All nodes, without places, and with a profile what follows from its frequencies."""
+    places = np.arange(tree.n_nodes)
+    ends = (np.searchsorted(tree.parent, places, side).tolist() for side in ("left", "right"))
+    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
+    frequencies = None if profile is None else profile.exact or profile.probabilities.tolist()
+    nodes: list[Node] = []
+    for at, (player, parent, *children) in enumerate(
+        zip(tree.player.tolist(), tree.parent.tolist(), *ends, strict=True)
+    ):
+        share: Number | None = None
+        words: list[str] = []
+        if (action := int(tree.incoming[at])) >= 0:
+            words.append(_short(tree.infoset_actions[tree.infoset[parent]][tree.move[at]]))
+            share = frequencies and frequencies[action]
+        elif at:
+            share = tree.chance[at].item()
+            share = Fraction(share, tree.chance_denominator) if isinstance(share, int) else share
+        words += [] if share is None else [number_text(share)]
+        above = nodes[parent].reach if at else Fraction(1)
+        reach = None if profile is None else above if share is None else above * share
+        name, label = "chance", f"({', '.join(map(number_text, payoffs.get(at, ())))})"
+        if player >= 0:
+            label = tree.infoset_labels[tree.infoset[at]]
+            name = f"{tree.players[player]}, information set {label!r}"
+        text = label if at in payoffs else "" if player == CHANCE else _short(label)
+        edge = " ".join(words)
+        nodes.append(Node(parent, player, share, reach, edge, text, name, range(*children)))
+    return nodes
 
 
 def number_text(value: Number) -> str:
@@ -80,153 +123,75 @@ def number_text(value: Number) -> str:
     return f"{float(value):.4g}"
 
 
-def _frequency(tree: GameTree, profile: BehaviorProfile | None, node: int) -> Number | None:
-    action = int(tree.incoming[node])
-    if action < 0:
-        value = tree.chance[node].item()
-        return Fraction(value, tree.chance_denominator) if isinstance(value, int) else value
-    if profile is None:
-        return None
-    return float(profile.probabilities[action]) if profile.exact is None else profile.exact[action]
+class Join(NamedTuple):
+    """A vertical line that joins the nodes of one information set at one depth.
 
-
-MARGIN = 16.0
-SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
-ROW_GAP = 32.0  # between other rows: also a label below the line
-LANE_GAP = 7.0
-PADDING = 6.0
-
-
-@dataclass(frozen=True)
-class Join:
-    """A vertical line at `x` that joins the nodes of one information set at one depth.
-
-    It runs through the nodes themselves (`through`), or beside them where others are between.
+    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
+    between; lines that would overlap are on lanes of their own.
     """
 
+    lane: int
     infoset: int
-    nodes: tuple[int, ...]
-    x: float
-    through: bool
+    nodes: list[int]
+    x: float = 0.0
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Positions in pixels.
-
-    Attributes
-    ----------
-    x, y : of each node
-    bend : x at which the edge that leads to each node becomes horizontal; the root has none
-    joins : lines between nodes of one information set
-    width, height : of everything, margins included
-    """
-
-    x: list[float]
-    y: list[float]
-    bend: list[float]
-    joins: list[Join]
-    width: float
-    height: float
-
-
-def lay_out(tree: GameTree, edges: Sequence[str], labels: Sequence[str]) -> Layout:
-    """Positions of all nodes of a tree.
-
-    Parameters
-    ----------
-    edges, labels : what is written on the edge that leads to each node, and as its own label
-    """
-    depth = np.repeat(
-        np.arange(len(tree.levels)), [level.stop - level.start for level in tree.levels]
-    ).tolist()
-    y = _rows(tree)
-    lanes = [_lanes(tree, y, range(level.start, level.stop)) for level in tree.levels]
-    x: list[float] = []
-    bend: list[float] = []
-    lane_start: list[float] = []
-    right = 0.0
-    for level, placed in zip(tree.levels, lanes, strict=True):
-        nodes = range(level.start, level.stop)
-        decisions = [v for v in nodes if tree.player[v] >= 0]
-        label = max((text_width(labels[v]) for v in decisions), default=0.0)
-        edge = max(text_width(edges[v]) for v in nodes)
-        beside = LANE_GAP * max((lane for lane, _, _ in placed), default=0)
-        left = bend[-1] if bend else MARGIN
-        here = left + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
-        span = max((abs(y[v] - y[tree.parent[v]]) for v in _children(tree, nodes)), default=0.0)
-        x.append(here)
-        lane_start.append(here - RADIUS - PADDING - label)
-        bend.append(here + RADIUS + min(max(0.15 * span, 18.0), 110.0))
-        ends = [text_width(labels[v]) for v in nodes if tree.player[v] < 0]
-        right = max([right, here + RADIUS, *(here + 2 * PADDING + width for width in ends)])
-    joins = [
-        Join(infoset, nodes, lane_start[d] - LANE_GAP * lane if lane else x[d], lane == 0)
-        for d, placed in enumerate(lanes)
-        for lane, infoset, nodes in placed
-    ]
-    height = max(y) + ROW_GAP / 2 + MARGIN
-    bends = [bend[d - 1] for d in depth]
-    return Layout([x[d] for d in depth], y, bends, joins, right + MARGIN, height)
+def lay_out(tree: GameTree, nodes: Sequence[Node]) -> tuple[list[Join], float]:
+    """Place all nodes; return the lines between those of one information set, and the width."""
+    _set_rows(nodes)
+    joins: list[Join] = []
+    start, right = MARGIN, 0.0
+    for level in tree.levels:
+        here = nodes[level]
+        lines = _joins(tree, nodes, range(level.start, level.stop))
+        label = max((text_width(node.label) for node in here if node.player >= 0), default=0.0)
+        edge = max(text_width(node.edge) for node in here)
+        beside = LANE_GAP * max((join.lane for join in lines), default=0)
+        x = start + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
+        lanes = x - RADIUS - PADDING - label
+        joins += [
+            join._replace(x=lanes - LANE_GAP * join.lane if join.lane else x) for join in lines
+        ]
+        ends = (x + 2 * PADDING + text_width(node.label) for node in here if node.player < 0)
+        right = max([right, x + RADIUS, *ends])
+        for node in here:
+            node.x, node.bend = x, start
+        spans = (abs(nodes[child].y - node.y) for node in here for child in node.children)
+        start = x + RADIUS + min(max(0.15 * max(spans, default=0.0), 18.0), 110.0)
+    return joins, right + MARGIN
 
 
-def _children(tree: GameTree, nodes: range) -> range:
-    """Children of a range of nodes; they stand side by side too."""
-    first, last = np.searchsorted(tree.parent, [nodes.start, nodes.stop], side="left")
-    return range(int(first), int(last))
-
-
-def _rows(tree: GameTree) -> list[float]:
-    """The y of every node."""
-    y = [0.0] * tree.n_nodes
+def _set_rows(nodes: Sequence[Node]) -> None:
+    """Set the y of every node."""
     row, above = MARGIN - ROW_GAP / 2, -2
-    pending = [0]
+    pending = [nodes[0]]
     while pending:  # terminals from top to bottom, whatever their depth
         node = pending.pop()
-        children = _children(tree, range(node, node + 1))
-        pending.extend(reversed(children))
-        if not children:
-            row += SIBLING_GAP if tree.parent[node] == above else ROW_GAP
-            y[node], above = row, int(tree.parent[node])
-    for node in reversed(range(tree.n_nodes)):
-        children = _children(tree, range(node, node + 1))
-        if children:
-            y[node] = (y[children[0]] + y[children[-1]]) / 2
-    return y
+        pending.extend(nodes[child] for child in reversed(node.children))
+        if not node.children:
+            row += SIBLING_GAP if node.parent == above else ROW_GAP
+            node.y, above = row, node.parent
+    for node in reversed(nodes):
+        if node.children:
+            node.y = (nodes[node.children[0]].y + nodes[node.children[-1]].y) / 2
 
 
-def _lanes(
-    tree: GameTree, y: Sequence[float], nodes: range
-) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Lane, information set and nodes of every line at one depth.
-
-    Lane 0 runs through the nodes; it is for sets with no other node between theirs. In the
-    others lines that would overlap stand side by side.
-    """
+def _joins(tree: GameTree, nodes: Sequence[Node], here: range) -> list[Join]:
+    """The lines at one depth, whose x is open yet."""
     members: dict[int, list[int]] = {}
-    for node in nodes:
+    for node in here:
         if tree.player[node] >= 0:
             members.setdefault(int(tree.infoset[node]), []).append(node)
     ends: list[float] = []  # y at which the last line on each lane ends
-    placed = []
-    for infoset, joined in ((k, own) for k, own in members.items() if len(own) > 1):
-        lane = 0
-        if joined[-1] - joined[0] >= len(joined):
-            fits = (k for k, end in enumerate(ends) if end < y[joined[0]])
-            lane = next(fits, len(ends))
-            ends[lane : lane + 1] = [y[joined[-1]]]
+    joins = []
+    for infoset, joined in members.items():
+        lane, (first, last) = 0, (joined[0], joined[-1])
+        if last - first >= len(joined):
+            lane = next((k for k, end in enumerate(ends) if end < nodes[first].y), len(ends))
+            ends[lane : lane + 1] = [nodes[last].y]
             lane += 1
-        placed.append((lane, infoset, tuple(joined)))
-    return placed
-
-
-MAX_NODES = 1500
-LONGEST_LABEL = 28
-NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
-NARROWEST = 480.0  # captions need some width however small the tree is
-LINE_HEIGHT = 18.0
-MARK_LINE_HEIGHT = 28.0
-TITLE_SIZE = 15.0
+        joins += [Join(lane, infoset, joined)] if len(joined) > 1 else []
+    return joins
 
 
 def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None) -> str:
@@ -250,26 +215,49 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
             f"{spec} has {tree.n_nodes:,} nodes; a drawing has at most {MAX_NODES:,}. Draw a "
             "smaller game of its kind, with fewer players, cards or actions"
         )
-    play = play_of(tree, profile)
-    edges, labels = _texts(tree, play)
-    layout = lay_out(tree, edges, labels)
-    return _Drawing(tree, play, edges, labels, layout).svg(spec)
+    nodes = nodes_of(tree, profile)
+    joins, width = lay_out(tree, nodes)
+    width = max(width, NARROWEST)
+    caption, top = _caption(tree, spec, _notes(tree, nodes, joins), width - 2 * MARGIN)
+    height = top + max(node.y for node in nodes) + ROW_GAP / 2 + MARGIN
+    sets = (np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets))
+    across = [pair for own in sets for pair in pairwise(own) if nodes[pair[0]].x < nodes[pair[1]].x]
+    text = _template().render(
+        **{"spec": spec, "size": f"{width:.0f} {height:.0f}", "top": f"{top:.0f}"},
+        **{"caption": caption, "nodes": nodes, "joins": joins, "across": across},
+        owners=tree.infoset_player.tolist(),
+    )
+    # other characters are written as references, so that any terminal can pass them on
+    return text.encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _texts(tree: GameTree, play: Play) -> tuple[list[str], list[str]]:
-    """Texts of the edges that lead to nodes and of nodes; terminals show their payoffs."""
-    edge, label = [], [""] * tree.n_nodes
-    for node, frequency in enumerate(play.frequency):
-        words = [] if frequency is None else [number_text(frequency)]
-        if tree.incoming[node] >= 0:
-            actions = tree.infoset_actions[tree.infoset[tree.parent[node]]]
-            words.insert(0, _short(actions[tree.move[node]]))
-        edge.append(" ".join(words))
-        if tree.player[node] >= 0:
-            label[node] = _short(tree.infoset_labels[tree.infoset[node]])
-    for node, payoffs in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
-        label[node] = f"({', '.join(map(number_text, payoffs))})"
-    return edge, label
+def _template() -> Template:
+    """Template of drawings, in which texts are escaped and numbers have two decimals at most."""
+    environment = Environment(
+        loader=PackageLoader("eqbench", "report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        finalize=_written,
+    )
+    named = {"INK": INK, "GRAY": GRAY, "PALE": PALE, "RADIUS": RADIUS}
+    environment.globals |= {
+        **named,
+        "color": color_of,
+        "shape": corners_of,
+        "width": text_width,
+        "TERMINAL": TERMINAL,
+    }
+    return environment.get_template("tree.svg")
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    # XML does not allow all that names hold
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _short(label: str) -> str:
@@ -277,138 +265,43 @@ def _short(label: str) -> str:
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
 
-@dataclass(frozen=True)
-class _Drawing:
-    tree: GameTree
-    play: Play
-    edges: Sequence[str]
-    labels: Sequence[str]
-    layout: Layout
+def _notes(tree: GameTree, nodes: Sequence[Node], joins: Sequence[Join]) -> Iterator[str]:
+    names = [_short(label) for label in tree.players]
+    yield f"Payoffs in parentheses: {', '.join(names)}."
+    if joins:
+        beside = any(join.lane for join in joins)
+        dots = "; dots mark the edges that lead to them" if beside else ""
+        yield f"Dashed lines join the nodes of one information set{dots}."
+    ends = [nodes[end].reach for end in tree.terminals.tolist()]
+    if None not in ends:
+        values = (sum(map(mul, ends, own)) for own in zip(*payoff_rows(tree), strict=True))
+        pairs = [f"{name} {number_text(u)}" for name, u in zip(names, values, strict=True)]
+        yield f"Expected payoffs: {', '.join(pairs)}."
+        if any(node.is_off for node in nodes):
+            yield "Dotted: played or reached with a probability below 1e-6."
 
-    def svg(self, spec: str) -> str:
-        width = max(self.layout.width, NARROWEST, text_width(spec, TITLE_SIZE) + 2 * MARGIN)
-        root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
-        font = {"font-family": "Helvetica, Arial, sans-serif", "font-size": f"{FONT_SIZE:g}"}
-        root.attrib |= font
-        add(root, "title").text = spec
-        add(root, "rect", width="100%", height="100%", fill="white")
-        top = self._caption(add(root, "g"), spec, width - 2 * MARGIN)
-        height = top + self.layout.height
-        size = {"width": f"{width:.0f}", "height": f"{height:.0f}"}
-        root.attrib |= {"viewBox": f"0 0 {width:.0f} {height:.0f}", **size}
-        body = add(root, "g", transform=f"translate(0 {top:.0f})")
-        self._joins(add(body, "g", fill="none", stroke_width=1.4, stroke_dasharray="5 4"))
-        edges = add(body, "g", fill="none", stroke_linejoin="round")
-        for node in range(1, self.tree.n_nodes):
-            self._edge(edges, node)
-        self._junctions(body)
-        for node in range(self.tree.n_nodes):
-            self._node(body, node)
-        ET.indent(root)
-        # other characters are written as references, so that any terminal can pass them on
-        return svg_text(root, "us-ascii") + "\n"
 
-    def _caption(self, group: ET.Element, spec: str, width: float) -> float:
-        """Write the caption; return the y below it."""
-        y = MARGIN + TITLE_SIZE
-        add_text(group, spec, MARGIN, y, font_size=TITLE_SIZE, font_weight="bold", fill=INK)
-        y = self._legend(group, y + MARK_LINE_HEIGHT, width)
-        for note in self._notes():
-            for line in textwrap.wrap(note, int(width / text_width("n"))):
-                add_text(group, line, MARGIN, y, fill=INK)
-                y += LINE_HEIGHT
-        return y
-
-    def _legend(self, group: ET.Element, y: float, width: float) -> float:
-        """Write the marks of chance and the players; return the y of the next line."""
-        chance = [CHANCE] * bool((self.tree.player == CHANCE).any())
-        x = 0.0
-        for mover in [*chance, *range(self.tree.n_players)]:
-            name = "chance" if mover == CHANCE else _short(self.tree.players[mover])
-            room = 2 * RADIUS + text_width(name) + 3 * PADDING
-            if x > 0 and x + room > width:
-                x, y = 0.0, y + MARK_LINE_HEIGHT
-            add_mark(group, mover, MARGIN + x + RADIUS, y - 4)
-            add_text(group, name, MARGIN + x + 2 * RADIUS + PADDING, y, fill=INK)
-            x += room
-        return y + MARK_LINE_HEIGHT
-
-    def _notes(self) -> Iterator[str]:
-        names = [_short(label) for label in self.tree.players]
-        yield f"Payoffs in parentheses: {', '.join(names)}."
-        if self.layout.joins:
-            beside = not all(join.through for join in self.layout.joins)
-            dots = "; dots mark the edges that lead to them" if beside else ""
-            yield f"Dashed lines join the nodes of one information set{dots}."
-        if self.play.expected is not None:
-            values = map(number_text, self.play.expected)
-            pairs = [f"{name} {value}" for name, value in zip(names, values, strict=True)]
-            yield f"Expected payoffs: {', '.join(pairs)}."
-            if any(self._is_off(node) for node in range(self.tree.n_nodes)):
-                yield "Dotted: played or reached with a probability below 1e-6."
-
-    def _is_off(self, node: int) -> bool:
-        """Whether play under the profile does not come to a node."""
-        reach = self.play.reach
-        # A likely move below an unlikely node is off too, and so is the reverse.
-        return reach is not None and min(reach[node], self._frequency(node)) < NEGLIGIBLE
-
-    def _frequency(self, node: int) -> float:
-        value = self.play.frequency[node]
-        return 1.0 if value is None else float(value)
-
-    def _joins(self, group: ET.Element) -> None:
-        tree, x, y = self.tree, self.layout.x, self.layout.y
-        for join in self.layout.joins:
-            color = color_of(int(tree.infoset_player[join.infoset]))
-            line = {"d": f"M{join.x:.2f} {y[join.nodes[0]]:.2f}V{y[join.nodes[-1]]:.2f}"}
-            add(group, "path", **line, stroke=color)
-        for infoset, player in enumerate(tree.infoset_player.tolist()):
-            for above, below in pairwise(np.flatnonzero(tree.infoset == infoset).tolist()):
-                if x[above] < x[below]:  # the set goes on at another depth
-                    ends = {"x1": x[above], "y1": y[above], "x2": x[below], "y2": y[below]}
-                    add(group, "line", **ends, stroke=color_of(player))
-
-    def _junctions(self, group: ET.Element) -> None:
-        """Dots where a line beside the nodes of an information set meets their edges."""
-        for join in self.layout.joins:
-            color = color_of(int(self.tree.infoset_player[join.infoset]))
-            for node in () if join.through else join.nodes:
-                y = self.layout.y[node]
-                add(group, "circle", cx=join.x, cy=y, r=3.4, fill=color, stroke="white")
-
-    def _edge(self, group: ET.Element, node: int) -> None:
-        parent = int(self.tree.parent[node])
-        x, y, bend = self.layout.x, self.layout.y, self.layout.bend[node]
-        line = f"M{x[parent]:.2f} {y[parent]:.2f}L{bend:.2f} {y[node]:.2f}H{x[node]:.2f}"
-        if self._is_off(node):
-            style = {"stroke_dasharray": "0.1 4", "stroke_linecap": "round", "stroke": PALE}
-            add(group, "path", d=line, stroke_width=1.6, **style)
-        else:
-            width = 1.4 if self.play.reach is None else 1 + 4 * self._frequency(node)
-            color = color_of(int(self.tree.player[parent]))
-            add(group, "path", d=line, stroke_width=width, stroke=color)
-
-    def _node(self, group: ET.Element, node: int) -> None:
-        x, y, off = self.layout.x[node], self.layout.y[node], self._is_off(node)
-        player, label = int(self.tree.player[node]), self.labels[node]
-        ink = GRAY if off else INK
-        if self.edges[node]:
-            add_text(group, self.edges[node], self.layout.bend[node], y - 4.5, fill=ink)
-        if player == TERMINAL:
-            add(group, "circle", cx=x, cy=y, r=3, fill=PALE if off else INK)
-            add_on_white(group, label, x + 2 * PADDING - 3, y + 4, fill=ink)
-            return
-        mark = add_mark(group, player, x, y, pale=off)
-        add(mark, "title").text = self._title(node)
-        add_on_white(group, label, x - RADIUS - 4, y + 14, fill=ink, text_anchor="end")
-
-    def _title(self, node: int) -> str:
-        """What viewers show when one points at a node; labels are not shortened here."""
-        player, name = int(self.tree.player[node]), "chance"
-        if player >= 0:
-            label = self.tree.infoset_labels[self.tree.infoset[node]]
-            name = f"{self.tree.players[player]}, information set {label!r}"
-        if self.play.reach is None:
-            return name
-        return f"{name}, reached with probability {number_text(self.play.reach[node])}"
+def _caption(
+    tree: GameTree, spec: str, notes: Iterable[str], width: float
+) -> tuple[dict[str, list[Any]], float]:
+    """Lines of the title, marks of chance and the players, and notes, placed; the y below."""
+    x, y = 0.0, MARGIN + TITLE_SIZE
+    title, movers, lines = [spec], [], []
+    if text_width(spec, TITLE_SIZE) > width:  # canonical specs have no spaces to break them at
+        spaced = spec.replace(",", ", ").replace(";", "; ")
+        title = textwrap.wrap(spaced, int(width / text_width("m", TITLE_SIZE)))
+    placed = [(MARGIN, y + k * LINE_HEIGHT, line) for k, line in enumerate(title)]
+    y = placed[-1][1] + MARK_LINE_HEIGHT
+    chance = [CHANCE] * bool((tree.player == CHANCE).any())
+    for mover in [*chance, *range(tree.n_players)]:
+        name = "chance" if mover == CHANCE else _short(tree.players[mover])
+        room = 2 * RADIUS + text_width(name) + 3 * PADDING
+        if x > 0 and x + room > width:
+            x, y = 0.0, y + MARK_LINE_HEIGHT
+        movers.append((mover, MARGIN + x, y, name))
+        x += room
+    y += MARK_LINE_HEIGHT
+    for line in (line for note in notes for line in textwrap.wrap(note, int(width / LETTER))):
+        lines.append((MARGIN, y, line))
+        y += LINE_HEIGHT
+    return {"title": placed, "movers": movers, "notes": lines}, y

@@ -72,6 +72,13 @@ def load_results(runs: Runs) -> pd.DataFrame:
     -----
     UserWarning
         If lines of a folder are damaged; they are left out.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"], out="two")
+    >>> eqbench.load_results("two")[["solver", "status", "equilibrium"]].values.tolist()
+    [['lcp', 'ok', 'kuhn2'], ['sequence_lp', 'ok', 'kuhn2']]
     """
     stored = _read(runs)
     rows = result_rows(stored)

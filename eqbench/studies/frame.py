@@ -12,7 +12,7 @@ import json
 import pkgutil
 import tomllib
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -30,11 +30,12 @@ from eqbench.store.run_folder import game_slug, new_run_path
 from eqbench.studies.requests import StudyCommand
 from eqbench.studies.study_files import new_folder, write_texts
 
-MANIFEST, RECORDS, SUMMARY = "manifest.json", "records.jsonl", "summary.json"
+MANIFEST, RECORDS, SUMMARY, FIGURES = "manifest.json", "records.jsonl", "summary.json", "figures"
 SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"
 R = TypeVar("R", bound=StudyCommand)
 # Told at once what is to be known before a study begins, such as whose code is about to run.
 announce: ContextVar[Callable[[str], None]] = ContextVar("announce", default=lambda words: None)
+Drawn = tuple[str, Any] | Path | str  # a figure by its name, a file, a remark
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,11 @@ class Study(Generic[R]):
         """Return the tables of such a document."""
         raise NotImplementedError
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
-        """Write the figures into the folder; yield their files, and what to say of missing ones."""
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
+        """Yield figures of matplotlib with names of their files, what to say of missing ones.
+
+        Files that it has written into the folder itself are yielded too.
+        """
         raise NotImplementedError
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
@@ -247,6 +251,15 @@ class StudyFolder:
         """Return the exit code, and why the study has stopped: also if it does not say so."""
         code, stopped = study.ending(document)
         return (code, stopped) if self.finished or stopped else (INTERRUPTED, "interrupted")
+
+    def draw(self, study: Study[Any], document: Mapping[str, Any]) -> Iterator[Path | str]:
+        """Write the figures of a study; yield the files, and what to say of missing ones."""
+        for drawn in study.draw(self.path, document):
+            if isinstance(drawn, tuple):
+                name, figure = drawn
+                yield from call("eqbench.plots.style:save_both", figure, self.path / FIGURES, name)
+            else:
+                yield drawn
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""

@@ -31,7 +31,7 @@ from eqbench.studies.branch import (
     read_points,
     write_points,
 )
-from eqbench.studies.frame import Session, Study, call, legend
+from eqbench.studies.frame import Drawn, Session, Study, call, legend
 from eqbench.studies.requests import QuantalRequest
 from eqbench.studies.resolve import solver_for
 
@@ -76,10 +76,10 @@ class QuantalStudy(Study[QuantalRequest]):
             registry.load_solver(reached.replace(prior=prior)) for prior in PRIORS
         )
         if figures:
-            call("eqbench.plots.branches:frequency_panels", self.game.tree)
+            call("eqbench.plots.branches:frequency_table", self.game.tree)
 
     def _grid(self) -> list[float]:
-        """Points of the principal branch for figures, besides those that were asked for."""
+        """Points of branches for figures, besides those that were asked for."""
         if not self.figures:
             return []
         decades = math.log10(max(self.request.last, LEAST) / LEAST)
@@ -93,29 +93,31 @@ class QuantalStudy(Study[QuantalRequest]):
     def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
         """Return whether a branch is whole, and has the points that figures need if it is drawn."""
         whole = super().is_done(part, record, folder)
-        if not whole or part != "principal" or not self.figures or record["points"] < 2:
+        if not whole or not self.figures or record["points"] < 2:
             return whole
-        stored = read_points(self.game, folder / POINTS, PARAMETER).values
+        if not (file := _points_of(part, folder)).exists():
+            return False
+        stored = read_points(self.game, file, PARAMETER).values
         passed = [value for value in self._grid() if value < record["lambda"]]
         return bool(np.isin(passed, stored).all())
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
-        """Follow a branch; its profiles and the points of the principal one are written."""
+        """Follow a branch; its profiles are written, and its points if they are drawn."""
         game, principal = self.game, part == "principal"
         self.solver.instance.prepare(game)
         warm_up(game)
         seed = None if principal else int(part.removeprefix("seed"))
         rng = None if principal else np.random.default_rng(seed)
         responses: QuantalResponses = (self.solver if principal else self.drawn).instance
-        wanted = (*self.at, *self._grid()) if principal else self.at
         before = time.process_time()
+        wanted = (*self.at, *self._grid())
         path = responses.branch(game, at=wanted, rng=rng, interrupted=session.interrupted)
         traced_s = time.process_time() - before
         interrupted = session.interrupted()
         end = path.behavior[-1] if interrupted else responses.equilibrium(game, path)
         cpu_s = time.process_time() - before
-        if principal and len(path.lambdas) > 1:
-            write_points(branch_of(game, path), session.folder / POINTS)
+        if (principal or self.figures) and len(path.lambdas) > 1:
+            write_points(branch_of(game, path), _points_of(part, session.folder))
         asked = (*self.at, self.request.last)
         landings = [k for k in path.landings.tolist() if path.lambdas[k] in asked]
         seen = measured(game.tree, end)
@@ -176,11 +178,17 @@ class QuantalStudy(Study[QuantalRequest]):
         )
         return Report((first, _of_random(document, drawn)) if drawn else (first,))
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
         if document["branches"][0]["points"] < 2:
             yield "nothing is drawn: the branch has no two points yet"
-        else:
-            yield from call("eqbench.plots.branches:draw_quantal", self.game, folder)
+            return
+        files = [_points_of(part, folder) for part in self.parts()]
+        there = [file for file in files if file.exists()]
+        yield from call("eqbench.plots.branches:draw_quantal", self.game, there, self.request.game)
+
+
+def _points_of(part: str, folder: Path) -> Path:
+    return folder / (POINTS if part == "principal" else f"points-{part}.csv")
 
 
 def _in_common(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:

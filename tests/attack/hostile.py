@@ -19,7 +19,7 @@ from typing import Any
 import eqbench
 from eqbench.solver import Termination
 
-ANY = ("ok", "limit", "timeout", "memory", "failed", "crashed", "not_found", "refuted")
+ANY = ("ok", "limit", "stopped", "timeout", "memory", "failed", "crashed", "not_found", "refuted")
 Attack = Callable[..., Any]
 
 

@@ -10,13 +10,14 @@ import shutil
 import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 from report_pages import CLOSING, HOSTILE, page_run, write_trace
-from stored_runs import cell, write_run
+from stored_runs import cell, identity, write_run
 
 from eqbench.report.html.document import Cell, Picture, Section, Table
 from eqbench.report.html.document import document as make_document
@@ -152,6 +153,7 @@ CHARTS = ("regret", "payoffs", "pairs", "memory", "times")
 def test_every_part_is_drawn_and_hostile_names_stay_names(watched: Watched) -> None:
     page = watched.page
     assert page.locator("h2").count() == 7
+    page.select_option("#solvers select", "kuhn3")  # whose equilibria differ in payoffs
     for name in CHARTS:
         watched.draw(name)
         assert page.locator(f"#{name} svg").last.bounding_box()["height"] > 60
@@ -323,12 +325,26 @@ def test_columns_can_be_left_out(watched: Watched) -> None:
 
 def test_page_of_many_cells_is_small(tmp_path: Path) -> None:
     path = tmp_path / "run"
+    rows = {
+        "behavior": {
+            f"P{p}": {f"{k}:K": {"bet": 0.12, "pass": 0.88} for k in range(40)} for p in range(3)
+        }
+    }
+    (path / "profiles").mkdir(parents=True)
+    (path / "profiles/p.json").write_text(json.dumps(rows))
+    place = {f"b{k}": k / 7 for k in range(8)}
+    known = identity("szafron:c11=0", parameters=place, off_path=dict.fromkeys(place, 1 / 3))
     times, regrets = np.geomspace(1e-3, 10, 64), np.geomspace(1, 1e-9, 64)
-    cells = [
-        write_trace(path, cell(f"{k:02}", solver=f"solver_{k % 15}", seed=k // 15), times, pairs)
-        for k in range(75)
-        for pairs in [np.stack([regrets, regrets], axis=1)]
-    ]
+    cells = []
+    for k in range(75):
+        record = cell(f"{k:02}", solver=f"a_solver_with_a_name_{k % 15}", seed=k // 15)
+        (item,) = record.equilibria
+        found = [
+            replace(item, payoffs=[n / 7, -n / 7], identity=known, profile="profiles/p.json")
+            for n in range(20)
+        ]
+        curve = np.stack([regrets / (k + 1), regrets], axis=1)
+        cells.append(write_trace(path, replace(record, equilibria=found), times, curve))
     text = report_page([read_run(write_run(path, *cells))], {})
     assert len(text.encode()) < 2_000_000
 

@@ -34,7 +34,7 @@ def test_study_of_the_page_runs_and_goes_on_after_a_break(place: Path) -> None:
     assert begun == json.loads((place / "out/summary.json").read_text())
     # Kuhn 1950: with a pot of 2 the value is -1/18
     assert begun["pots"][0]["payoffs"][0] == pytest.approx(-1 / 18, abs=1e-4)
-    assert (place / "out/payoffs.svg").stat().st_size > 1000
+    assert (place / "out/figures/payoffs.svg").stat().st_size > 1000
     records = place / "out/records.jsonl"
     lines = records.read_bytes().splitlines(keepends=True)
     records.write_bytes(b"".join(lines[:1]) + lines[1][:20])

@@ -18,6 +18,29 @@ import eqbench
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import random_profile
 
+OWN = """
+from dataclasses import dataclass
+import eqbench
+
+@eqbench.register_game("{name}")
+@dataclass(frozen=True)
+class Own:
+    def build(self):
+        tree = eqbench.TreeBuilder(["P1"])
+        root = tree.decision(None, 0, "x", ["a", "b"])
+        tree.terminal((root, 0), [1])
+        tree.terminal((root, 1), [2])
+        return tree.tree()
+"""
+RUNS_OWN = """
+import own_game
+try:
+    eqbench.run("here", "cfr")
+except eqbench.UsageError as error:
+    print(error)
+run = eqbench.run("there", "cfr", iterations=10)
+print(run[0].payoffs, run.profile("cfr")["P1", "x", "b"])
+"""
 NOTEBOOK = """
 import eqbench
 run = eqbench.run("kuhn3", ["cfr_plus", "ncp"], seeds=2, timeout=1, out="run")
@@ -73,8 +96,16 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
     json.dumps(chart.spec, allow_nan=False)
     for name in ("chart.png", "chart.svg", "chart.html", "chart.json"):
         assert chart.save(tmp_path / name).stat().st_size > 1000
-    with pytest.raises(eqbench.UsageError, match="regret"):
-        run.figure("regrets")
+    by_iterations = run.figure("regret", axis="work", metric="nash_conv").to_svg()
+    assert "iterations" in by_iterations
+    assert "NashConv" in by_iterations
+    for wrong, hint in (
+        ({"name": "regrets"}, "did you mean regret"),
+        ({"axs": "work"}, "did you mean axis"),
+        ({"axis": "works"}, "did you mean work"),
+    ):
+        with pytest.raises(eqbench.UsageError, match=hint):
+            run.figure(**wrong)
     html = run._repr_html_()
     for text in ("sequence_lp", *run.answer.splitlines(), "data:image/svg+xml"):
         assert text in html
@@ -224,6 +255,18 @@ def test_a_notebook_runs_cells_in_children_and_shows_table_and_chart(tmp_path: P
     assert said["text"].count("ok") >= 1
     assert "<table>" in shown["data"]["text/html"]
     assert "data:image/svg+xml" in shown["data"]["text/html"]
+
+
+def test_games_of_imported_modules_go_into_children_and_others_say_why_not(tmp_path: Path) -> None:
+    (tmp_path / "own_game.py").write_text(OWN.format(name="there"))
+    (tmp_path / "script.py").write_text(OWN.format(name="here") + RUNS_OWN)
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    said, figures = done.stdout.splitlines()
+    assert "'here' is known in this process only" in said
+    assert figures == "[2.0] 1.0"
+    assert "own_game.py" in next(tmp_path.glob("results/*/manifest.toml")).read_text()
 
 
 def test_importing_eqbench_loads_nothing_else() -> None:

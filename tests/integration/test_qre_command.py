@@ -69,7 +69,7 @@ def test_points_are_dense_enough_to_draw_and_have_all_columns(place: Path) -> No
     assert len(rows[0]) == 2 + tree.n_players + tree.n_infosets
     assert float(rows[0]["P1|4:|bet"]) == 0.5
     for suffix in ("svg", "png"):
-        assert (place / f"kuhn/frequencies.{suffix}").stat().st_size > 10_000
+        assert (place / f"kuhn/figures/frequencies.{suffix}").stat().st_size > 10_000
 
 
 def test_table_says_where_the_branch_ends(tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def test_figures_are_drawn_of_the_pairs_that_were_asked_for(tmp_path: Path) -> N
     )
     assert done.code == 0, done.err
     for name in ("phase", "series", "profits"):
-        assert f"wrote out/{name}.svg" in done.err
-        assert (tmp_path / f"out/{name}.svg").stat().st_size > 5_000
+        assert f"wrote out/figures/{name}.svg" in done.err
+        assert (tmp_path / f"out/figures/{name}.svg").stat().st_size > 5_000
 
 
 def _interrupted(folder: Path, solver: str, times: int) -> tuple[int, str, str]:

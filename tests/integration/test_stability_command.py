@@ -24,7 +24,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.code == 0, done.err
     assert done.json == json.loads((cwd / "skp/summary.json").read_text())
-    assert all((cwd / f"skp/eigenvalues.{form}").stat().st_size > 5_000 for form in ("svg", "png"))
+    assert all(
+        (cwd / f"skp/figures/eigenvalues.{form}").stat().st_size > 5_000 for form in ("svg", "png")
+    )
     return cwd
 
 
@@ -57,7 +59,7 @@ def test_verdicts_along_the_parameter_are_drawn(tmp_path: Path) -> None:
     assert "3.05 skp:2" in done.out
     assert "the corner a2=0" in done.out
     assert "results in out" in done.err
-    assert (tmp_path / "out/verdicts.svg").exists()
+    assert (tmp_path / "out/figures/verdicts.svg").exists()
 
 
 def test_profile_in_a_file_is_looked_at(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import vl_convert
 from report_pages import page_run, write_trace
-from stored_runs import cell, write_run
+from stored_runs import cell, without_figures, write_run
 
 from eqbench.errors import UsageError
 from eqbench.report.charts import CHARTS, VEGA_LITE, chart, looks
@@ -32,8 +32,7 @@ def test_unknown_chart_names_the_known_ones(tmp_path: Path) -> None:
 def test_every_solver_looks_different_in_every_kind_of_chart() -> None:
     style = looks([f"solver {k}" for k in range(40)])
     for other in ("strokeDash", "shape"):  # of lines, and of marks
-        pairs = zip(style["color"], map(str, style[other]), strict=True)
-        assert len(set(pairs)) == 40
+        assert len({(look["color"], str(look[other])) for look in style}) == 40
 
 
 def test_seeds_become_median_and_quartiles(tmp_path: Path) -> None:
@@ -52,3 +51,11 @@ def test_seeds_become_median_and_quartiles(tmp_path: Path) -> None:
         assert (row["seeds"], row["max_regret"]) == (3, 0.1)
         assert (row["max_regret_low"], row["max_regret_high"]) == (0.01, 0.1)
     assert [row["alone"] for row in data["cells"]] == [False] * 3
+
+
+def test_only_seed_that_solved_is_drawn_as_it_is(tmp_path: Path) -> None:
+    cells = cell("01", seed=0), without_figures("02", seed=1, status="crashed")
+    cells = cells[0], replace(cells[1], solver=cells[0].solver)
+    data = chart("regret", [read_run(write_run(tmp_path / "run", *cells))])["datasets"]
+    assert data["bands"] == []
+    assert data["cells"][0]["alone"]

@@ -7,23 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from command import eqbench_here as eqbench
+from scipy import stats
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.cli import app
 from eqbench.errors import UsageError
 from eqbench.report.comparison import (
-    METRICS,
     Comparison,
     Criteria,
     compare_runs,
-    comparison_json,
-    comparison_report,
+    compare_solvers,
     parse_rule,
     regressions,
 )
+from eqbench.report.comparison_view import comparison_json, comparison_report
+from eqbench.report.paired import METRICS, Figures, median_of_ratios, ratio_of_medians
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
@@ -65,7 +67,7 @@ def test_cells_match_by_canonical_specs_and_not_by_what_was_typed(folder) -> Non
     base = folder("base", cell("01", solver="cfr_plus"))
     new = folder("new", cell("02", game="kuhn(players=2)", solver="cfr_plus()"))
     comparison = compare_runs(base, new)
-    ((new_cell,),) = [pair.new for pair in comparison.pairs]
+    (new_cell,) = [pair.cell for pair in comparison.pairs]
     assert (new_cell.game, new_cell.solver) == ("kuhn(players=2)", "cfr_plus()")
     assert comparison.only_base == comparison.only_new == ()
 
@@ -82,7 +84,7 @@ def test_game_files_match_by_content_wherever_they_are(folder) -> None:
     base = folder("base", game_file("c1", "a/game.efg", "1"), game_file("c2", "b/game.efg", "2"))
     new = folder("new", game_file("c2", "new/game.efg", "2"), game_file("c3", "a/game.efg", "3"))
     comparison = compare_runs(base, new)
-    assert [pair.base[0].key for pair in comparison.pairs] == ["c2"]
+    assert [pair.trials[0][0].key for pair in comparison.pairs] == ["c2"]
     assert comparison.only_base == ("a/game.efg/cfr_plus",)
 
 
@@ -94,19 +96,19 @@ def test_files_that_are_alike_are_all_compared_each_with_itself(folder) -> None:
     records = [game_file(path[0], path, "same") for path in ("a.efg", "b.efg")]
     base, new = folder("base", *records), folder("new", *reversed(records))
     comparison = compare_runs(base, new)
-    assert [(pair.base[0].game, pair.new[0].game) for pair in comparison.pairs] == [
+    assert [(pair.trials[0][0].game, pair.cell.game) for pair in comparison.pairs] == [
         ("b.efg", "b.efg"),
         ("a.efg", "a.efg"),
     ]
     assert printed(comparison).count("cfr_plus") == 2
     (pair,) = compare_runs(base, new, games=["a.efg"]).pairs
-    assert pair.base[0].key == "a"
+    assert pair.trials[0][0].key == "a"
 
 
 def test_game_files_of_old_runs_match_by_path(folder) -> None:
     base = folder("base", *(game_file(path[0], path, "") for path in ("a.efg", "b.efg")))
     comparison = compare_runs(base, folder("new", game_file("a", "a.efg", "")))
-    assert [(pair.base[0].game, pair.new[0].game) for pair in comparison.pairs] == [
+    assert [(pair.trials[0][0].game, pair.cell.game) for pair in comparison.pairs] == [
         ("a.efg", "a.efg")
     ]
     assert comparison.only_base == ("b.efg/cfr_plus",)
@@ -124,7 +126,7 @@ def test_only_chosen_solvers_are_compared(folder) -> None:
     names = ("cfr", "cfr(start=random)", "cfr( start = random )")
     for name in names:
         (pair,) = compare_runs(base, new, solvers=[name]).pairs
-        assert pair.new[0].key == "02"
+        assert pair.cell.key == "02"
     assert len(compare_runs(base, new, solvers=["cfr,cfr_plus"], games=["kuhn2"]).pairs) == 2
     with pytest.raises(UsageError, match="no cell has the solver 'cfr_pluss': did you mean"):
         compare_runs(base, new, solvers=["cfr_pluss"])
@@ -182,6 +184,118 @@ def test_changes_of_equilibria_are_shown(folder) -> None:
         "new": {"szafron:c11=1/2": 1},
         "changed": True,
     }
+
+
+def test_intervals_are_of_the_ratio_that_is_shown_and_need_five_trials(folder) -> None:
+    times = [1.0, 1.1, 0.9, 1.2, 0.8]
+    for count in (4, 5):
+        base = folder(f"base{count}", *seeds(times[:count]))
+        new = folder(f"new{count}", *seeds([2.0 * time for time in times[:count]]))
+        figures = compare_runs(base, new).pairs[0].figures("elapsed_s")
+        assert figures.ratio == pytest.approx(2.0)
+        assert (figures.interval is None) == (count == 4)
+    low, high = figures.interval
+    assert 2.0 * 0.8 / 1.2 <= low <= 2.0 <= high <= 2.0 * 1.2 / 0.8
+    assert "time\n95 %" not in printed(compare_runs(base, new))
+    again = Figures.of([(t, 2.0 * t, 0.0) for t in times], median_of_ratios)
+    assert again.interval == pytest.approx((2.0, 2.0))  # pair by pair there is no spread
+
+
+@pytest.mark.parametrize("ratio", [ratio_of_medians, median_of_ratios])
+def test_intervals_are_those_of_scipy_up_to_chance(ratio) -> None:
+    rng = np.random.default_rng(5)
+    base, new = np.exp(
+        rng.normal([[0.0], [0.5]], 0.6, (2, 400))
+    )  # so many that quantiles do not jump
+    figures = Figures.of([(*pair, 0.0) for pair in zip(base, new, strict=True)], ratio)
+    how = {"paired": True, "vectorized": False, "method": "percentile", "random_state": rng}
+    reference = stats.bootstrap((base, new), ratio, n_resamples=4000, **how)
+    assert figures.interval == pytest.approx(tuple(reference.confidence_interval), rel=0.02)
+    assert figures.ratio == ratio(base, new)
+
+
+@pytest.mark.parametrize(
+    ("values", "ratio", "won"),
+    [
+        ([(0.0, 0.0, 0.0)], 1.0, (0, 1, 0)),
+        ([(0.0, 1.0, 0.0)], None, (0, 0, 1)),
+        ([(-1e-17, 1e-17, 1e-9)], None, (0, 1, 0)),
+        ([(1e-12, 1e-10, 1e-9), (1.0, 1.005, 0.0), (1.0, 0.5, 0.0)], 1.005, (1, 2, 0)),
+        ([(1.0, None, 0.0), (None, None, 0.0)], None, (0, 0, 0)),
+    ],
+)
+def test_zeros_have_no_ratio_and_what_is_within_the_target_is_equal(values, ratio, won) -> None:
+    figures = Figures.of(values, median_of_ratios)
+    assert figures.ratio == ratio
+    assert figures.wins == won
+
+
+# -- Two solvers --------------------------------------------------------------------------------
+
+
+def solver(name: str, times: list[float], game: str = "kuhn2", **fields: Any) -> list[CellRecord]:
+    return [
+        cell(
+            f"{game}-{name}-{s}",
+            **{"game": game, "game_spec": game, "solver": name, "solver_spec": name},
+            **{"seed": None if len(times) == 1 else s, "elapsed_s": t, **fields},
+        )
+        for s, t in enumerate(times)
+    ]
+
+
+def test_solver_without_chance_is_held_against_every_seed(folder) -> None:
+    run = folder("run", *solver("a", [1.0]), *solver("b", [3.0, 2.0, 0.5]), *solver("c", [9.0]))
+    figures = compare_solvers(run, ["a,b"]).pairs[0].figures("elapsed_s")
+    assert (figures.base, figures.new, figures.ratio, figures.seeds) == (1.0, 2.0, 2.0, 3)
+    assert figures.wins == (1, 0, 2)
+
+
+def test_seeds_are_held_against_equal_seeds_and_games_against_the_same(folder) -> None:
+    cells = [solver(name, times, g) for g in ("g", "h") for name, times in SEEDS.items()]
+    cells.append(solver("b", [5.0], "only b takes it"))
+    run = folder("run", *(each for own in cells for each in own))
+    comparison = compare_solvers(run, ["a", "b"])
+    assert [pair.cell.game for pair in comparison.pairs] == ["g", "h"]
+    assert {(old.seed, new.seed) for old, new in comparison.overall.trials} == {(0, 0), (1, 1)}
+    figures = comparison.overall.figures("elapsed_s")
+    assert (figures.ratio, figures.seeds) == (2.5, 4)  # the median of 2, 3, 2, 3
+    document = comparison_json(comparison, Criteria(statuses=False, missing=False), [])
+    assert document["overall"]["elapsed_s"]["ratio"] == 2.5
+    assert document["solvers"] == ["a", "b"]
+    json.dumps(document, allow_nan=False)
+
+
+SEEDS = {"a": [1.0, 2.0], "b": [2.0, 6.0]}
+
+
+def test_who_alone_reaches_a_regret_wins_it(folder) -> None:
+    late = replace(solver("b", [2.0])[0], max_regret=1e-6, status="limit")
+    run = folder("run", *solver("a", [1.0]), late)
+    comparison = compare_solvers(run, ["a,b"])
+    (pair,) = comparison.pairs
+    found = [pair.figures(regret) for regret in (1e-5, 1e-9)]
+    assert [(each.ratio, each.wins) for each in found] == [(2.0, (0, 0, 1)), (None, (0, 0, 1))]
+    table = printed(comparison)
+    assert "b has 2.00 times the solving time of a, over 1 trial: less in 0, more in 1" in table
+    assert "a: ok ×1; found –" in table
+
+
+@pytest.mark.parametrize("named", [[], ["a"], ["a,a"], ["a,b,cfr"], ["a,cfr"]])
+def test_one_run_needs_two_solvers(folder, named: list[str]) -> None:
+    more = solver("cfr(start=random)", [1.0])
+    run = folder("run", *(solver(n, [1.0])[0] for n in ("a", "b", "cfr")), *more)
+    with pytest.raises(UsageError, match=r"two solvers of this one .* has a, b, cfr, cfr"):
+        compare_solvers(run, named)
+
+
+def test_command_takes_two_solvers_of_a_run_and_conditions_on_them(folder) -> None:
+    run = str(folder("run", *solver("a", [1.0]), *solver("b", [2.0])).path)
+    call = ["compare", run, "--solver", "a,b"]
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0
+    assert "b has 2.00 times the solving time of a" in done.output
+    assert CliRunner().invoke(app, [*call, "--fail-if", "elapsed_s>1.5x"]).exit_code == 3
 
 
 # -- Regressions --------------------------------------------------------------------------------
@@ -315,14 +429,13 @@ def test_unfinished_cells_of_the_new_run_are_missing(folder) -> None:
     ("text", "message"),
     [
         ("elapsed>1.2x", "did you mean elapsed_s"),
-        ("payoffs>1", r"all: elapsed_s, .*exploitability"),
-        ("elapsed_s>1.2y", "'1.2y' in 'elapsed_s>1.2y' is no limit"),
+        ("payoffs>1", r"all: max_regret, .*peak_memory"),
+        ("elapsed_s>1.2y", "'elapsed_s>1.2y' is no condition"),
         ("elapsed_s>1e999", "too large"),
         ("elapsed_s==2", "no condition"),
-        ("elapsed_s>1x if 1 else 2", "no limit"),
+        ("elapsed_s>1x if 1 else 2", "no condition"),
         ("", "no condition"),
-        ("status", "a worse one counts without being asked for; --allow-worse-status"),
-        ("status>1x", "a status is no number: a worse one counts without being asked for"),
+        ("status", "A worse status counts without being asked for"),
     ],
 )
 def test_what_is_no_condition_is_refused(text: str, message: str) -> None:
@@ -366,5 +479,6 @@ def test_json_has_the_figures_of_the_comparison(folder) -> None:
     assert document["schema"] == "eqbench.compare/1"
     (found,) = document["cells"]
     assert found["seeds"] == [0, 1]
-    assert found["metrics"]["elapsed_s"] == {"base": 2.0, "new": 3.0, "ratio": 1.5, "seeds": 2}
+    figures = {"base": 2.0, "new": 3.0, "ratio": 1.5, "seeds": 2, "interval": None}
+    assert found["metrics"]["elapsed_s"].items() >= figures.items()
     assert [each["rule"] for each in document["regressions"]] == document["rules"]

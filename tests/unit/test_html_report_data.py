@@ -11,7 +11,7 @@ import pytest
 from report_pages import KUHN3, data_of, ends_of, material_of, page_run, write_trace
 from stored_runs import cell, with_candidate, without_figures, write_run
 
-from eqbench.report.charts.datasets import TARGETS, datasets, payoff_notes
+from eqbench.report.charts.datasets import TARGETS, datasets
 from eqbench.report.charts.material import GameFacts, PublishedSet, collect
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
@@ -68,37 +68,24 @@ def test_equilibria_say_how_they_stand_to_what_is_published(tmp_path: Path) -> N
     family = [row for row in data["equilibria"] if "u3" in row]
     assert [row["match"] for row in family] == ["strict", "on path", "near", "no name"]
     assert [row["u2"] for row in family] == pytest.approx([-1 / 48] * 4)
+    low, high = data["frames"]  # the second player's payoff does not vary, and does not look so
+    assert high["u2"] - low["u2"] == pytest.approx((high["u1"] - low["u1"]) / 2)
     assert [row["u1"] for row in data["published"]] == pytest.approx([-1 / 48, -1.5 / 48])
 
 
 def test_unfinished_and_refuted_profiles_are_no_equilibria(tmp_path: Path) -> None:
     record = cell("01")
-    far = replace(record.equilibria[0], max_regret=1e-3)
-    wrong = replace(record.equilibria[0], refuted="it is none")
-    assert data_of(tmp_path / "run", replace(record, equilibria=[far, wrong]))["equilibria"] == []
+    (item,) = record.equilibria
+    found = [replace(item, payoffs=[k / 10, -k / 10]) for k in range(4)]
+    others = [replace(item, max_regret=1e-3), replace(item, refuted="it is none")]
+    data = data_of(tmp_path / "run", replace(record, equilibria=[*found, *others]))
+    assert [row["rank"] for row in data["equilibria"]] == [0, 1, 2, 3]
 
 
-def paid(payoffs: list[float], key: str = "01", **fields: Any) -> CellRecord:
-    record = cell(key, **fields)
-    return replace(record, equilibria=[replace(record.equilibria[0], payoffs=payoffs)])
-
-
-@pytest.mark.parametrize(
-    ("first", "other", "said"),
-    [
-        (-0.05, -0.05, "; published is"),
-        (-1 / 18, -0.05, "; 1 of them as"),
-        (-1 / 18, -1 / 18 + 1e-6, ", as"),
-    ],
-)
-def test_payoffs_are_said_to_be_as_published_only_where_they_are(
-    tmp_path: Path, first: float, other: float, said: str
-) -> None:
-    records = paid([first, -first]), paid([other, -other], "02", solver="other")
-    known = PublishedSet("kuhn2", ends=((-1 / 18, 1 / 18),))
-    facts = {records[0].game_spec: GameFacts(4.0, (known,))}
-    (note,) = payoff_notes(material_of(tmp_path / "run", *records, facts=facts))
-    assert said in note
+def test_payoffs_that_are_all_alike_are_not_drawn(tmp_path: Path) -> None:
+    records = cell("01"), cell("02", solver="other")
+    data = data_of(tmp_path / "run", *records)
+    assert (data["equilibria"], data["frames"]) == ([], [])
 
 
 # -- shares of targets and of games ---------------------------------------------------------------

@@ -67,7 +67,7 @@ def job_of(cells: list[Cell], *, since: float = 0.0) -> Any:
     running = {cell.key: Running(cell, since, Received(TREE.n_actions)) for cell in cells[:1]}
     verifier = Verifier(TREE)
     return SimpleNamespace(
-        **{"cells": cells, "running": running, "waiting": {cell.key for cell in cells}},
+        **{"running": running, "waiting": {cell.key: cell for cell in cells[1:]}},
         **{"experiment": Experiment((cells[0].request,)), "verifier_of": lambda cell: verifier},
     )
 

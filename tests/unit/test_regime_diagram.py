@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 
-from eqbench.plots.stability import REGIME_COLORS, regime_diagram
-from eqbench.plots.style import by_name, verdict_color
+from eqbench.plots.stability import REGIME_COLORS, regime_diagram, verdict_colors
+from eqbench.plots.style import by_name
 from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
 
 
 def entries_at(values, name, verdict):
     return [{"name": name, "value": value, "verdict": verdict} for value in values]
+
+
+def marks(ax):
+    """Places and colors of the diamonds of a panel."""
+    drawn = [line for line in ax.get_lines() if line.get_marker() == "D" and len(line.get_xdata())]
+    return sorted((line.get_xdata()[0], line.get_color()) for line in drawn)
+
+
+def bars(ax):
+    """Ends of the bars of a panel, from the top."""
+    drawn = [line.get_xdata() for line in ax.get_lines() if len(line.get_xdata()) > 1]
+    return [(min(x), max(x)) for x in drawn]
 
 
 def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
@@ -25,9 +37,9 @@ def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
     above, below = figure.axes
     assert figure.get_suptitle() == "skp"
     assert [label.get_text() for label in above.get_yticklabels()] == ["skp:1a", "skp:1", "skp:2"]
-    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in above.patches]
-    assert bars == [(2.0, 3.0), (3.0, 4.0)]
-    assert [line.get_xdata()[0] for line in above.get_lines()] == [2.0]  # the diamond of 1a
+    assert bars(above) == [(2.0, 3.0), (3.0, 4.0)]
+    assert marks(above) == [(2.0, "#d6336c")]  # the diamond of 1a
+    assert "wherever they exist" in above.get_title(loc="left")  # also where nothing was simulated
     shown = {
         (round(bar.get_x() + bar.get_width() / 2, 6), bar.get_facecolor()): bar.get_height()
         for bar in below.patches
@@ -39,8 +51,9 @@ def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
 
 def test_every_regime_word_and_every_verdict_has_its_own_color():
     centers = [f"centre manifold of oscillatory dimension {number}" for number in (0, 2, 4, 6, 8)]
-    verdicts = [verdict_color(verdict) for verdict in (*centers, STABLE, UNSTABLE)]
-    assert len({*REGIME_COLORS.values(), *verdicts}) == len(REGIME_COLORS) + len(verdicts) == 12
+    colors = verdict_colors([UNSTABLE, STABLE, *centers[::-1]])
+    assert list(colors) == [*centers, STABLE, UNSTABLE]
+    assert len({*REGIME_COLORS.values(), *colors.values()}) == 12
 
 
 def test_published_sets_are_ordered_by_their_numbers():
@@ -55,32 +68,18 @@ def test_regime_diagram_of_an_unpublished_game_is_drawn():
     assert "no equilibria" in above.get_title(loc="left")
 
 
-def test_a_bar_changes_color_between_values_where_the_verdict_changes():
-    entries = [
-        *entries_at((2.0, 2.5), "skp:1", UNSTABLE),
-        *entries_at((3.0, 3.5), "skp:1", STABLE),
-    ]
-    words = {2.5: Counter(periodic=1), 3.5: Counter(periodic=1)}
-    above, _ = regime_diagram(entries, words, "pot").axes
-    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in above.patches]
-    assert bars == [(2.0, 2.75), (2.75, 3.5)]
-    one, other = (bar.get_facecolor() for bar in above.patches)
-    assert one != other
-
-
-def test_verdicts_at_ends_of_a_range_are_marks_on_the_bar_of_the_open_range():
+def test_bars_join_neighbors_with_one_verdict_and_marks_are_the_others():
     """As Solution 2 of Billingham (2017), which meets Solution 1 at a pot of 3."""
+    center = "centre manifold of oscillatory dimension 4"
     entries = [
-        *entries_at((3.0,), "skp:2", "centre manifold of oscillatory dimension 4"),
+        *entries_at((3.0,), "skp:2", center),
         *entries_at((3.5, 4.0), "skp:2", UNSTABLE),
         *entries_at((5.0,), "skp:2", UNSTABLE),  # it does not exist at 4.5
         *entries_at((4.5,), "skp:8", UNSTABLE),
     ]
     words = {3.5: Counter(periodic=1), 4.5: Counter(periodic=1)}
     above, _ = regime_diagram(entries, words, "pot").axes
-    (bar,) = above.patches
-    assert (bar.get_x(), bar.get_x() + bar.get_width()) == (3.0, 4.0)
-    marks = [(line.get_xdata()[0], line.get_color()) for line in above.get_lines()]
-    violet = verdict_color("centre manifold of oscillatory dimension 4")
-    pink = verdict_color(UNSTABLE)
-    assert sorted(marks) == [(3.0, violet), (4.5, pink), (5.0, pink)]
+    assert bars(above) == [(3.5, 4.0)]
+    colors = verdict_colors((center, UNSTABLE))
+    pink = colors[UNSTABLE]
+    assert marks(above) == [(3.0, colors[center]), (4.5, pink), (5.0, pink)]

@@ -13,22 +13,23 @@ from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.plots.flow import (
     MARK,
+    MOVES,
     coupled_pairs,
     couplings,
     draw_simulation,
     frequency_names,
     last_turns,
     late_part,
-    moving,
     phase_figure,
     planes_of,
     profit_figure,
+    ranges,
     series_figure,
 )
 from eqbench.plots.style import save_figure
 from eqbench.studies.flow.points import SimulatedRun
 from eqbench.studies.flow.simulate import SimulationStudy
-from eqbench.studies.frame import study_in
+from eqbench.studies.frame import StudyFolder, study_in
 from eqbench.studies.requests import SimulationRequest
 
 DOP853 = "replicator(integrator=dop853)"
@@ -42,7 +43,7 @@ def game():
 
 @pytest.fixture(scope="module")
 def names(game):
-    return frequency_names(game, known_sets(game))
+    return list(frequency_names(game))
 
 
 def run_of(game, names, values, *, name="seed 0", times=TIMES):
@@ -71,13 +72,18 @@ def two_oscillators(game, names):
 def lines_of(ax):
     """The orbits in a plane."""
     return [
-        line for line in ax.get_lines() if line.get_color() != MARK and line.get_marker() != "o"
+        line for line in ax.get_lines() if line.get_color() != MARK and len(line.get_xdata()) > 1
     ]
+
+
+def marked(ax):
+    """Published sets in a plane."""
+    return [line for line in ax.get_lines() if line.get_color() == MARK and len(line.get_xdata())]
 
 
 def ring(ax):
     """The mark of a published equilibrium that is a point of the plane."""
-    (found,) = [line for line in ax.get_lines() if line.get_color() == MARK]
+    (found,) = [line for line in marked(ax) if line.get_marker() == "o"]
     return found
 
 
@@ -89,7 +95,7 @@ def test_frequencies_are_named_as_in_the_publication(game, names):
 
 def test_other_frequencies_keep_their_labels():
     game = eqbench.load_game("leduc")
-    names = frequency_names(game, known_sets(game))
+    names = list(frequency_names(game))
     assert len(names) == Choices.of(game.tree).size
     assert all(name.startswith(("P1|", "P2|")) for name in names)
 
@@ -97,7 +103,8 @@ def test_other_frequencies_keep_their_labels():
 def test_what_moves_late_in_some_run_is_moving(game, names):
     early = {"b3": np.where(TIMES < 15, 0.1, 0.9), "d2": 0.5 + 0.2 * np.sin(TIMES)}
     runs = [run_of(game, names, early), run_of(game, names, {"a1": 0.5 + 0.2 * np.sin(TIMES)})]
-    assert sorted(names[position] for position in moving(game, runs)) == ["a1", "d2"]
+    moved = np.flatnonzero(ranges(game, runs) > MOVES)
+    assert sorted(names[position] for position in moved) == ["a1", "d2"]
 
 
 def test_couplings_are_derivatives_of_both_gains(game, names, two_oscillators):
@@ -200,7 +207,7 @@ def test_planes_show_the_late_orbit_and_published_solutions(game, names, two_osc
     for name, drawn in (("one.svg", figure), ("two.svg", again)):
         save_figure(drawn, tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("b3", "d1")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("b3\nP3|2:KK|bet", "d1\nP1|3:KBF|call")
 
 
 def test_a_range_of_solutions_is_a_segment(game, names, two_oscillators):
@@ -208,7 +215,7 @@ def test_a_range_of_solutions_is_a_segment(game, names, two_oscillators):
     figure = phase_figure(
         game, [two_oscillators], planes_of(game, [two_oscillators], [("b3", "c2")])
     )
-    (segment,) = [line for line in figure.axes[0].get_lines() if line.get_color() == MARK]
+    (segment,) = marked(figure.axes[0])
     ends = segment.get_xydata()
     assert len(ends) == 2
     np.testing.assert_allclose(ends[:, 0], 2 / 4.75, rtol=1e-9)
@@ -218,7 +225,9 @@ def test_a_range_of_solutions_is_a_segment(game, names, two_oscillators):
 def test_series_show_what_moves_and_list_the_rest(game, names, two_oscillators):
     figure = series_figure(game, [two_oscillators])
     left = [ax for ax in figure.axes if ax.get_ylabel()]
-    assert [ax.get_ylabel() for ax in left] == [n for n in names if n in {"b2", "d1", "b3", "d2"}]
+    assert [ax.get_ylabel().split()[0] for ax in left] == [
+        n for n in names if n in {"b2", "d1", "b3", "d2"}
+    ]
     title = figure.get_suptitle()
     assert "a2 1.00" in title
     assert "c3 0.00" in title
@@ -228,7 +237,7 @@ def test_series_show_what_moves_and_list_the_rest(game, names, two_oscillators):
 def test_dense_series_are_bands_that_reach_the_extremes(game, names):
     times = np.linspace(0, 1000, 20_001)
     run = run_of(game, names, {"b3": 0.5 + 0.4 * np.sin(times)}, times=times)
-    whole = next(ax for ax in series_figure(game, [run]).axes if ax.get_ylabel() == "b3")
+    whole = next(ax for ax in series_figure(game, [run]).axes if ax.get_ylabel().startswith("b3"))
     (band,) = whole.collections
     heights = band.get_paths()[0].vertices[:, 1]
     assert heights.min() == pytest.approx(0.1, abs=0.01)
@@ -242,10 +251,10 @@ def test_profits_stand_beside_lines_of_published_payoffs(game, two_oscillators):
     expected = known.payoffs_near(np.full(len(known.parameters), 0.5))
     for player in range(3):
         above, below = figure.axes[player], figure.axes[3 + player]
-        published, profit = above.get_lines()
+        profit, published = above.get_lines()
         assert published.get_ydata()[-1] == pytest.approx(40 * expected[player], abs=1e-6)
         np.testing.assert_allclose(profit.get_ydata()[-1], two_oscillators.profits[-1, player])
-        level, average = below.get_lines()
+        average, level = below.get_lines()
         assert level.get_ydata()[0] == pytest.approx(expected[player], abs=1e-8)
         np.testing.assert_allclose(average.get_ydata(), two_oscillators.payoffs[0, player])
 
@@ -254,11 +263,11 @@ def test_averages_begin_where_points_are_dense(game, names):
     """Early points of a long run are further apart than a period, so their averages would jump."""
     times = np.concatenate((np.linspace(0, 950, 191), np.linspace(950.5, 1000, 100)))
     figure = profit_figure(game, [run_of(game, names, {}, times=times)])
-    average = figure.axes[3].get_lines()[-1]
+    average = figure.axes[3].get_lines()[0]
     assert average.get_xdata()[0] == pytest.approx(50 * 5)
     even = np.linspace(0, 1000, 10_001)
     figure = profit_figure(game, [run_of(game, names, {}, times=even)])
-    assert figure.axes[3].get_lines()[-1].get_xdata()[0] == pytest.approx(5.0, abs=0.11)
+    assert figure.axes[3].get_lines()[0].get_xdata()[0] == pytest.approx(5.0, abs=0.11)
     assert figure.get_suptitle() == "skp(pot=3.75)"
 
 
@@ -268,8 +277,8 @@ def test_averages_leave_out_oscillations_that_cannot_be_seen(game, names):
     swing = 1 + 20 * np.sin(2 * np.pi * even / 8)[:, None] / np.maximum(even, 1)[:, None]
     figure = profit_figure(game, [run._replace(profits=swing * even[:, None] * np.ones(3))])
     for ax in figure.axes[3:]:
-        average = ax.get_lines()[-1].get_ydata()
-        assert np.abs(average[ax.get_lines()[-1].get_xdata() > 400] - 1).max() < 0.01
+        average = ax.get_lines()[0].get_ydata()
+        assert np.abs(average[ax.get_lines()[0].get_xdata() > 400] - 1).max() < 0.01
         assert np.ptp(average[:100]) > 1  # early ones can
 
 
@@ -289,7 +298,7 @@ def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
         game="skp", solver=DOP853, starts=1, at=at, duration=30.0, pairs=(("b3", "d2"),)
     )
     study = SimulationStudy(request, figures=True)
-    files = draw_simulation(study, tmp_path, study_in(tmp_path, study))
+    files = list(StudyFolder(tmp_path).draw(study, study_in(tmp_path, study)))
     assert all(file.stat().st_size > 0 for file in files)
     kinds = ("phase", "series", "profits")
     names = {f"{kind}-pot-{pot}" for kind in kinds for pot in ("2.5", "3.75")} | {"regimes"}
@@ -302,4 +311,4 @@ def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):
     document = study_in(tmp_path, study)
     lines = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
     (tmp_path / "points.csv").write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
-    assert draw_simulation(study, tmp_path, document) == []
+    assert list(draw_simulation(study, tmp_path, document)) == []

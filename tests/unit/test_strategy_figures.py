@@ -32,11 +32,8 @@ def branch(spec: str = "skp") -> Branch:
 
 def bar_heights(ax: Axes) -> tuple[list[float], list[float]]:
     """Heights of the bars of a panel, and of their black parts."""
-    from matplotlib.collections import PolyCollection
-
-    whole, black = (c for c in ax.collections if type(c) is PolyCollection)
-    heights = [[path.vertices[:, 1].max() for path in c.get_paths()] for c in (whole, black)]
-    return heights[0], heights[1]
+    whole, black, *_ = ax.containers
+    return [bar.get_height() for bar in whole], [bar.get_height() for bar in black]
 
 
 @pytest.mark.parametrize("spec", ["kuhn3", "kuhn(players=3,cards=17,reduce=billingham)"])
@@ -45,8 +42,7 @@ def test_bars_are_shortened_by_what_was_bet_before(spec: str) -> None:
     behavior = random_profile(tree, np.random.default_rng(3))
     figure = bar_figure(tree, behavior, title="a title")
     aggression = KuhnNodes.of(tree).aggression(behavior)
-    _, *panels = figure.axes
-    for row, ax in enumerate(panels):
+    for row, ax in enumerate(figure.axes):
         whole, black = bar_heights(ax)
         assert whole == pytest.approx(held(aggression)[row])
         assert black == pytest.approx(held(aggression)[row] * aggression[row])
@@ -61,12 +57,11 @@ def test_ranges_stand_below_the_bars() -> None:
     for row, bets in {0: [1, 0, 0, 0.5], 9: [0, 0, 1, 1], 10: [0, 0, 1, 1]}.items():
         behavior[nodes.action[row]] = bets
     figure = bar_figure(tree, behavior)
-    shown = [[text.get_text() for text in ax.texts] for ax in figure.axes[1:]]
-    assert shown[0][:4] == ["B", " ", " ", "V"]
-    assert shown[9][:4] == [" ", " ", "C", " "]
-    assert ["nobody makes this bet" in panel for panel in shown] == [False] * 3 + [True] * 6 + (
-        [False] * 3
-    )
+    shown = [{(t.get_position()[0], t.get_text()) for t in ax.texts} for ax in figure.axes]
+    assert shown[0] == {(1, "B"), (4, "V")}
+    assert shown[9] == {(3, "C")}
+    nobody = [row for row, panel in enumerate(shown) if (2.5, "nobody makes this bet") in panel]
+    assert nobody == [*range(3, 9)]
 
 
 # -- animations -----------------------------------------------------------------------------------
@@ -89,11 +84,9 @@ def test_animation_has_a_frame_for_each_step(tmp_path: Path) -> None:
 
 def test_animation_that_cannot_be_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "film.gif"
-    with pytest.raises(UsageError, match=r"use \.gif"):
-        write_animation(branch(), tmp_path / "film.avi", step=1)
     with pytest.raises(UsageError, match="positive"):
         write_animation(branch(), path, step=0)
     with pytest.raises(UsageError, match="three-player Kuhn poker"):
         write_animation(branch("kuhn2"), path, step=1)
     with pytest.raises(UsageError, match="cannot write"):
-        write_animation(branch(), tmp_path / "no folder" / "film.gif", step=10)
+        write_animation(branch(), tmp_path / "no folder" / "figures" / "film.gif", step=10)

@@ -174,7 +174,7 @@ def test_figures_of_a_resumed_study_show_what_those_of_a_new_one_do(tmp_path: Pa
     new = eqbench_here(*options, "--figures", "--out", "new", cwd=tmp_path)
     coarse = eqbench_here(*options, "--out", "old", cwd=tmp_path)
     drawn = eqbench_here("qre", "--resume", "old", "--figures", "-q", "--json", cwd=tmp_path)
-    for name in ("points.csv", "frequencies.svg"):
+    for name in ("points.csv", "figures/frequencies.svg"):
         assert (tmp_path / "old" / name).read_bytes() == (tmp_path / "new" / name).read_bytes()
     points = [done.json["branches"][0]["points"] for done in (new, coarse, drawn)]
     assert points[0] == points[2] > points[1]

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.stored import Stored
-from eqbench.plots.stability import Published, regime_diagram
-from eqbench.plots.style import add_legend, label_axes, new_figure, svg_of
+from eqbench.plots.stability import regime_diagram
+from eqbench.plots.style import Panel, Series, dots, draw_figure, line, svg_of
 from eqbench.report.svg import COLORS, INK
 
 LAST_POT = 6.0
@@ -25,45 +23,41 @@ BEHAVIOR_COLORS = {
 def figure_2(stored: Stored) -> str:
     """Bars from the first to the last pot at which each solution was found."""
     found = lists.pots_by_name([each for each in lists.equilibria(stored) if each.pot <= LAST_POT])
-    figure = new_figure(8, 3.6)
-    ax = figure.subplots()
-    label_axes(ax, "pot", "")
+    series = list[Series]()
     for row, own in enumerate(found.values()):
         pots = [float(pot) for pot in own]
-        ax.plot((min(pots), max(pots)), (row, row), color=COLORS[0], linewidth=5, alpha=0.35)
-        ax.plot(pots, [row] * len(pots), "o", color=COLORS[0], markersize=3)
-    ax.set_yticks(range(len(found)), list(found))
-    ax.set_ylim(len(found) - 0.4, -0.6)
-    return svg_of(figure)
+        ends = min(pots), max(pots)
+        series.append(line(ends, (row, row), COLORS[0], linewidth=5, alpha=0.35))
+        series.append(dots(pots, [row] * len(pots), COLORS[0], size=3))
+    ticks = {"yticks": range(len(found)), "yticklabels": list(found)}
+    settings = ticks | {"ylim": (len(found) - 0.4, -0.6)}
+    return svg_of(draw_figure([Panel(series, "pot", settings=settings)], 8, 3.6))
 
 
 def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
     """Lines of figures against the pot, a panel for each group of them, and the corners found."""
     rows = stored["curves"].summary["rows"]
     found = [each for each in lists.equilibria(stored) if each.pot <= LAST_POT]
-    figure = new_figure(8, 0.6 + 2.2 * len(panels))
-    axes = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
-    handles: dict[str, Any] = {}
-    for ax, group in zip(axes, panels, strict=True):
-        label_axes(ax, "", ", ".join(group).replace("E", "24 E"))
-        for place, name in enumerate(group):
-            color, shown = COLORS[len(handles) % len(COLORS)], dict[str, list[Any]]()
+    drawn, colors = [], iter(COLORS)
+    for group in panels:
+        series = list[Series]()
+        for name, dash, color in zip(group, DASHES, colors, strict=False):
+            shown = dict[str, list[Any]]()
             for row in rows:
                 if _is_shown(row, name, group):
                     shown.setdefault(row["name"], []).append((row["pot"], *row[name]))
+            series.append(line([], [], color, name, linestyle=dash))
             for points in shown.values():
                 pots, *ends = zip(*points, strict=True)
-                mark = "_" if len(pots) == 1 else DASHES[place]
-                line = ax.plot(pots, np.transpose(ends), mark, color=color, lw=1.2, ms=7)[0]
-                handles[name] = line if len(pots) > 1 else handles.get(name)
-            handles[name].set_label(name)
+                look = {"linestyle": dash} if len(pots) > 1 else {"marker": "_", "markersize": 7}
+                series += [line(pots, end, color, **look) for end in ends]
             if name == group[-1] or "+" not in group[-1]:
-                dots = [e for e in found if e.solutions[0] in shown]
-                values = [float(sum(e.names[part] for part in name.split("+"))) for e in dots]
-                ax.plot([float(e.pot) for e in dots], values, "o", color=INK, markersize=1.8)
-    axes[-1].set_xlabel("pot")
-    add_legend(figure, list(handles.values()))
-    return svg_of(figure)
+                marked = [each for each in found if each.solutions[0] in shown]
+                values = [float(sum(e.names[part] for part in name.split("+"))) for e in marked]
+                series.append(dots([float(e.pot) for e in marked], values, INK, size=1.8))
+        drawn.append(Panel(series, "", ", ".join(group).replace("E", "24 E")))
+    size = 8, 0.6 + 2.2 * len(panels)
+    return svg_of(draw_figure(drawn, *size, x_label="pot", sharex=True))
 
 
 def _is_shown(row: Mapping[str, Any], name: str, group: Sequence[str]) -> bool:
@@ -89,7 +83,12 @@ def figure_7(stored: Stored) -> str:
     edges = [float(known[f"P{k}"]) for k in (1, 2, 3, 5, 7, 8, 10)] + [LAST_POT]
     printed = lists.printed("Figure 7: stable solutions and kinds of behavior")
     said = [word for _, column, word in printed if column == "trajectories"]
-    strips = list(zip(edges, edges[1:], said, strict=False))
-    published = Published("Billingham 2017", strips, BEHAVIOR_COLORS)
+    look = {"edgecolor": INK, "linewidth": 0.3}
+    strips = [
+        Series("barh", (0, b - a, 1.0, a), look | {"color": BEHAVIOR_COLORS[word], "label": word})
+        for a, b, word in zip(edges, edges[1:], said, strict=False)
+    ]
+    limits = {"ylim": (-0.55, 0.55), "yticks": ()}
+    strip = Panel(strips, title="Billingham 2017", settings=limits, own_legend=True)
     entries = stored["stability"].summary["equilibria"]
-    return svg_of(regime_diagram(entries, words, "pot", published=published))
+    return svg_of(regime_diagram(entries, words, "pot", between=strip))

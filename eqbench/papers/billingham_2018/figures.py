@@ -16,9 +16,9 @@ from eqbench.papers.billingham_2018.branches import load_branch
 from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
 from eqbench.papers.billingham_2018.skp import EPSILONS, exact_curves, places
 from eqbench.papers.stored import Stored
-from eqbench.plots.branches import Curve, Window, crossing_figure, payoff_figure
+from eqbench.plots.branches import crossing_figure, payoff_figure
 from eqbench.plots.kuhn import bar_figure
-from eqbench.plots.style import add_legend, label_axes, log_log_figure, new_figure, save_figure
+from eqbench.plots.style import Panel, dots, draw_figure, log_log_figure, save_figure
 from eqbench.registry import load_game
 from eqbench.report.svg import COLORS
 from eqbench.report.tree_drawing import draw_tree
@@ -40,17 +40,17 @@ def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     paths = {f"eps = 1e-{k}": jobs / f"skp_1e_{k}" / "points.csv" for k in (2, 3, 4, 6)}
     skp = {strength: read_points(game, path) for strength, path in paths.items()}
     errors = {pot: (EPSILONS, found) for pot, found in exact["errors"]["log"].items()}
-    close_up = [Window(3.8, 4.45)]
+    close_up = [(3.8, 4.45)]
     made = {
         "fig01": _responses(stored["limits"].summary["responses"]),
         "fig02": _beside(skp, exact["exact"], ["u1"], windows=close_up),
         "fig03": _beside(skp, exact["exact"], ["a1"], windows=close_up),
         "fig04": _beside(dict(list(skp.items())[-1:]), exact["exact"], ["c1", "d2"]),
         "errors": log_log_figure(errors, x_label="eps", y_label="largest error of an expectation"),
-        "fig05": _payoffs(stored, [10], windows=[Window(3.4, 3.6, 0.0445, 0.0595)]),
+        "fig05": _payoffs(stored, [10], windows=[(3.4, 3.6, 0.0445, 0.0595)]),
         "fig10": _bars(stored),
         "fig11": _payoffs(stored, SMALL_DECKS),
-        "fig12": _payoffs(stored, [9], windows=[Window(7.4, 7.5)], players=[2]),
+        "fig12": _payoffs(stored, [9], windows=[(7.4, 7.5)], players=[2]),
         "counts": crossing_figure(_named(stored, SMALL_DECKS)),
     }
     return _saved(made, folder)
@@ -61,7 +61,7 @@ def large_figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     stored = Stored(jobs, full=full)
     made = {
         "fig13": _payoffs(stored, (13, 26, 52)),
-        "fig14": _payoffs(stored, [26], windows=[Window(4.8, 5.2, 0.0455, 0.0525)]),
+        "fig14": _payoffs(stored, [26], windows=[(4.8, 5.2, 0.0455, 0.0525)]),
     }
     return _saved(made, folder)
 
@@ -102,14 +102,12 @@ def _bars(stored: Stored) -> Figure:
 
 def _responses(responses: Mapping[str, Sequence[Any]]) -> Figure:
     """Frequencies against scaled gains at solutions: the graphs of three response functions."""
-    figure = new_figure(6.4, 3.6)
-    ax = figure.subplots()
-    label_axes(ax, "u / eps", "frequency b")
-    for color, (kind, (x, b)) in zip(COLORS, responses.items(), strict=False):
-        ax.plot(x, b, ".", markersize=4, color=color, label=kind)
-    ax.set_xlim(-12, 12)
-    add_legend(figure, ax.get_legend_handles_labels()[0])
-    return figure
+    clouds = [
+        dots(x, b, color, kind, marker=".")
+        for color, (kind, (x, b)) in zip(COLORS, responses.items(), strict=False)
+    ]
+    panel = Panel(clouds, "u / eps", "frequency b", settings={"xlim": (-12, 12)})
+    return draw_figure([panel], 6.4, 3.6)
 
 
 def _beside(
@@ -122,7 +120,7 @@ def _beside(
         chosen = [columns(branch.game.tree).index(places()[name]) for name in names]
         found[label] = replace(branch, payoffs=table[:, chosen])
     together = zip(*(exact_curves(exact, name) for name in names), strict=True)
-    curves = [Curve(c[0][:, 0], np.column_stack([curve[:, 1] for curve in c])) for c in together]
+    curves = [(c[0][:, 0], np.column_stack([curve[:, 1] for curve in c])) for c in together]
     figure = payoff_figure(found, exact=curves, players=range(len(names)), **shown)
     figure.axes[0].set_ylabel(", ".join(f"{name} = {places()[name]}" for name in names))
     return figure

@@ -17,7 +17,7 @@ import pandas as pd
 from eqbench.papers.checks import Finding, Interval, Missing
 from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import NotStoredError, Stored
-from eqbench.plots.style import label_axes, new_figure, svg_of
+from eqbench.plots.style import Panel, Series, draw_figure, svg_of
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 
@@ -368,16 +368,17 @@ def strategic_form(stored: Stored) -> Finding:
 
 def gains(stored: Stored) -> str:
     """SVG of what player 2 gains, as fractions on a grid of a33 and c32."""
-    figure = new_figure(4.6, 4.2)
-    ax = figure.subplots()
+    series = list[Series]()
     for item in stored["readings"].summary["pairs"]:
         x, y = (float(Fraction(item[name])) for name in ("a33", "c32"))
         gain = item["regrets"][1]
         color, weight = ("#cfe8d5", "bold") if gain == "0" else ("white", "normal")
         box = {"boxstyle": "round", "facecolor": color, "lw": 0.4}
-        ax.text(x, y, gain, ha="center", va="center", fontsize=9, weight=weight, bbox=box)
+        look = {"ha": "center", "va": "center", "fontsize": 9, "weight": weight, "bbox": box}
+        series.append(Series("text", (x, y, gain), look))
     quarters = [0, 0.25, 0.5, 0.75, 1]
-    ax.set(xlim=(-0.12, 1.12), ylim=(-0.12, 1.12), xticks=quarters, yticks=quarters)
+    limits = {"xlim": (-0.12, 1.12), "ylim": (-0.12, 1.12)}
     call = "player 1 calls with the king after check, bet, fold"
-    label_axes(ax, f"a33: {call}", "c32: player 3 does after check, bet")
-    return svg_of(figure)
+    words = f"a33: {call}", "c32: player 3 does after check, bet"
+    panel = Panel(series, *words, settings=limits | {"xticks": quarters, "yticks": quarters})
+    return svg_of(draw_figure([panel], 4.6, 4.2))

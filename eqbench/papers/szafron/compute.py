@@ -20,7 +20,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, PRINTED, Values
-from eqbench.report.tree_drawing import draw_tree, play_of
+from eqbench.report.tree_drawing import draw_tree, nodes_of
 
 _LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
@@ -36,7 +36,7 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     shown = [d[2:] == "4" and h in ("", "B", "BF", "BFF", "BFC") for d, h in at]
     _draw(folder / "figure_2.svg", "player 3 with card 4 after BF", shown, {})
     c43 = [at[node] for node in family.nodes_of("c43")]
-    reach = play_of(tree, profile).reach or []
+    reach = [node.reach for node in nodes_of(tree, profile)]
     payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
     of_124 = {at[node][1]: node for node in range(tree.n_nodes) if at[node][0] == "124"}
     leaves = {told: payoffs[node] for told, node in of_124.items() if node in payoffs}

@@ -92,19 +92,22 @@ def _draw(points: pd.DataFrame, axes: Sequence[str], path: Path) -> None:
     if "b32 share" in shown:
         shown = shown[shown["b32 share"] == 1]
     panels = list(shown.groupby(panel)) if panel else [("", shown)]
-    figure = style.new_figure(max(3.6, 2.0 * len(panels)), 3.0)
-    drawn = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    dots: dict[str, Any] = {"s": 14, "edgecolors": style.player_color(0), "linewidths": 0.6}
-    domain: dict[str, Any] = {"s": 70, "marker": "s", "alpha": 0.25, "linewidths": 0}
-    for ax, (value, here) in zip(drawn, panels, strict=True):
-        for own, look in (
-            (here[here["is"]], dots | {"facecolors": style.player_color(0)}),
-            (here[~here["is"]], dots | {"facecolors": "none"}),
+    dot = {"s": 14, "linewidths": 0.6, "edgecolors": style.player_color(0)}
+    domain = {"s": 70, "marker": "s", "alpha": 0.25, "linewidths": 0}
+    drawn = list[style.Panel]()
+    for value, here in panels:
+        looks = (
+            (here[here["is"]], dot | {"facecolors": style.player_color(0)}),
+            (here[~here["is"]], dot | {"facecolors": "none"}),
             (here[here["said"]], domain | {"color": style.player_color(1)}),
-        ):
-            ax.scatter(own[x].astype(float), own[y].astype(float), **look)
-        style.label_axes(ax, x, y if ax is drawn[0] else "")
-        if panel:
-            ax.set_title(f"{panel} = {value!s}", fontsize=style.SMALL_SIZE)
-    style.title_figure(figure, "● equilibrium   ○ none   shaded: where the paper has its domain")
+        )
+        clouds = [
+            style.Series("scatter", (own[x].astype(float), own[y].astype(float)), look)
+            for own, look in looks
+        ]
+        title = f"{panel} = {value!s}" if panel else ""
+        drawn.append(style.Panel(clouds, x, "" if drawn else y, title))
+    title = "● equilibrium   ○ none   shaded: where the paper has its domain"
+    width = max(3.6, 2.0 * len(panels))
+    figure = style.draw_figure(drawn, width, 3.0, len(drawn), title=title, sharey=True)
     style.save_figure(figure, path)

@@ -25,7 +25,7 @@ from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.tree import FloatArray
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import SUB_FAMILIES, kuhn3
-from eqbench.plots.style import add_legend, label_axes, new_figure, ordered_colors, save_figure
+from eqbench.plots.style import Panel, Series, dots, draw_figure, line, ordered_colors, save_figure
 from eqbench.store.results import load_equilibria, load_results
 from eqbench.verification import Verifier
 
@@ -160,20 +160,21 @@ def _unfinished(best: pd.DataFrame) -> dict[str, Any]:
 
 def _draw(found: pd.DataFrame, folder: Path) -> None:
     """Draw how often each method found each β, and payoffs beside the family's segment."""
-    betas, payoffs = new_figure(7.2, 3.6), new_figure(7.2, 3.6)
-    beta_ax, payoff_ax = betas.subplots(), payoffs.subplots()
-    label_axes(beta_ax, "β = max(b11, b21)", "share of the method's equilibria")
-    label_axes(payoff_ax, "payoff of player 1", "payoff of player 3")
-    payoff_ax.plot([-1 / 48, -1 / 32], [1 / 24, 5 / 96], color="0.6", linewidth=5, alpha=0.5)
+    betas = list[Series]()
+    segment: dict[str, Any] = {"linewidth": 5, "alpha": 0.5}
+    payoffs = [line([-1 / 48, -1 / 32], [1 / 24, 5 / 96], "0.6", **segment)]
     edges, stride = np.linspace(0.0, 0.25, _BINS + 1), 1 + len(found) // _MOST_DOTS
     methods = found.groupby("solver", sort=False)
     for (solver, own), color in zip(methods, ordered_colors(max(len(methods), 1)), strict=False):
         inside = own["beta"].dropna()
         heights = np.histogram(np.clip(inside, 0.0, 0.25), edges)[0] / max(len(inside), 1)
-        label = f"{solver}: {len(inside)}"
-        beta_ax.stairs(heights, edges, color=color, label=label, linewidth=1.3)
-        dots = own[["payoff_P1", "payoff_P3"]][::stride].to_numpy().T
-        payoff_ax.plot(*dots, "o", color=color, markersize=3, label=solver)
-    for figure, ax, name in ((betas, beta_ax, "beta"), (payoffs, payoff_ax, "payoffs")):
-        add_legend(figure, ax.get_legend_handles_labels()[0])
-        save_figure(figure, folder / f"{name}.svg")
+        look = {"color": color, "label": f"{solver}: {len(inside)}", "linewidth": 1.3}
+        betas.append(Series("stairs", (heights, edges), look))
+        x, y = own[["payoff_P1", "payoff_P3"]][::stride].to_numpy().T
+        payoffs.append(dots(x, y, color, str(solver), 3))
+    labels = "β = max(b11, b21)", "share of the method's equilibria"
+    for name, panel in {
+        "beta": Panel(betas, *labels),
+        "payoffs": Panel(payoffs, "payoff of player 1", "payoff of player 3"),
+    }.items():
+        save_figure(draw_figure([panel], 7.2, 3.6), folder / f"{name}.svg")

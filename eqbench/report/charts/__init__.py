@@ -76,30 +76,35 @@ def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[s
         key: lists[choices] if isinstance(choices, str) else choices
         for key, choices in switches.items()
     }
+    chosen = {}
     for param in spec["params"]:
         if choices := list(switches.get(param["name"], {})):
             param["value"] = choices[1] if param["name"] == "second" and choices[1:] else choices[0]
-            for axis, switch in spec["usermeta"].get("titles", {}).items():
-                if switch == param["name"] and axis in spec["encoding"]:
-                    spec["encoding"][axis]["title"] = switches[switch][param["value"]]
+            chosen[param["name"]] = switches[param["name"]][param["value"]]
+    for axis, names in spec["usermeta"].get("titles", {}).items():
+        if axis in spec["encoding"] and chosen.keys() >= {*names}:
+            spec["encoding"][axis]["title"] = ": ".join(chosen[name] for name in names)
     for encoding in _parts(spec, "encoding"):
-        for channel in encoding.keys() & {*style, "fill"}:
+        for channel in encoding.keys() & {"color", "strokeDash", "shape", "fill"}:
             if encoding[channel].get("field") == "solver":
-                scale = {"domain": list(solvers), "range": style.get(channel, style["color"])}
+                own = "color" if channel == "fill" else channel
+                scale = {"domain": list(solvers), "range": [look[own] for look in style]}
                 encoding[channel] = {"type": "nominal", "scale": scale} | encoding[channel]
     return spec
 
 
-def looks(solvers: Sequence[str]) -> dict[str, list[Any]]:
+def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
     """Color, dashes and shape of each solver; beyond ten a color comes again with other dashes."""
     style = _template("style")
     colors, dashes, shapes = style["colors"], style["dashes"], style["shapes"]
-    count = range(len(solvers))
-    return {
-        "color": [colors[k % len(colors)] for k in count],
-        "strokeDash": [dashes[k // len(colors) % len(dashes)] for k in count],
-        "shape": [shapes[k % len(shapes)] for k in count],
-    }
+    return [
+        {
+            "color": colors[k % len(colors)],
+            "strokeDash": dashes[k // len(colors) % len(dashes)],
+            "shape": shapes[k % len(shapes)],
+        }
+        for k in range(len(solvers))
+    ]
 
 
 def _template(name: str) -> dict[str, Any]:

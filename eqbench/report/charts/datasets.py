@@ -22,8 +22,8 @@ EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts a
 # Shares of the payoff range, eight a decade: as many as lines stay smooth with.
 TARGETS = tuple(10.0 ** (-k / 8) for k in range(8, 81))
 COARSE = 1e-3
-_GRID = 40  # places at which seeds are held against each other
-_MOST_DRAWN = 6000  # equilibria, the best of each cell
+_GRID = 32  # places at which seeds are held against each other
+_MOST_DRAWN = 1000  # equilibria, the best of each cell
 _STEPS = 120  # of a line of shares
 _AXES = ("elapsed_s", "cpu_s", "work")
 _METRICS = ("max_regret", "nash_conv")
@@ -53,6 +53,7 @@ def datasets(material: Material) -> dict[str, Rows]:
             for known in game.sets
             for end in known.ends
         ],
+        "frames": [row for game in varied for row in _frame(game)],
         "trials": _all_trials(material),
         "targets": _ecdf(trials),
         "profiles": _profiles(material, trials),
@@ -72,7 +73,7 @@ def _cell(game: GameTracks, track: Track) -> dict[str, Any]:
         "memory_mib": None if memory is None else memory / _MEBIBYTE,
         "to_target_s": None if time == math.inf else max(time, SHORTEST_S),
         "floor": NEGLIGIBLE * game.unit,
-        "alone": sum(other.solver == track.solver for other in game.tracks) == 1,
+        "alone": sum(bool(other.points) for other in game.by_solver[track.solver]) < 2,
     }
 
 
@@ -91,7 +92,7 @@ def _progress(track: Track) -> Iterable[dict[str, float]]:
         yield {k: _rounded(v) for k, v in (axes | best).items()}  # type: ignore[misc]
 
 
-def _rounded(value: float, digits: int = 5) -> float | None:
+def _rounded(value: float, digits: int = 4) -> float | None:
     """A number with so many digits; None for what JSON does not know."""
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
@@ -141,7 +142,7 @@ def _found(game: GameTracks, track: Track) -> Iterable[dict[str, Any]]:
 
 
 def _payoffs(payoffs: Sequence[float]) -> dict[str, float | None]:
-    return {f"u{p}": _rounded(payoff, 8) for p, payoff in enumerate(payoffs, 1)}
+    return {f"u{p}": _rounded(payoff, 7) for p, payoff in enumerate(payoffs, 1)}
 
 
 class Trial(NamedTuple):
@@ -167,10 +168,14 @@ def _trials(game: GameTracks) -> list[Trial]:
 
 
 def _all_trials(material: Material) -> Rows:
-    """A row for each cell of each trial, by which two solvers are held against each other."""
+    """A row for each cell of each trial, by which two solvers are held against each other.
+
+    Empty where there is but one trial.
+    """
+    trials = [trial for game in material.games for trial in _trials(game)]
     return [
         {"trial": at, "game": trial.game.short, "seed": trial.seed, "cell": track.place}
-        for at, trial in enumerate(t for game in material.games for t in _trials(game))
+        for at, trial in enumerate(trials if len(trials) > 1 else ())
         for track in trial.cells.values()
     ]
 
@@ -249,26 +254,6 @@ def _shares(kind: str, values: Mapping[str, Sequence[float]]) -> Rows:
     return rows
 
 
-def payoff_notes(material: Material) -> list[str]:
-    """Payoffs of the games of which a chart would show but a dot or two."""
-    notes = []
-    for game in material.games:
-        ours = _vectors(game)
-        if _is_varied(game) or not ours:
-            continue
-        ends = [end for known in game.sets for end in known.ends]
-        alike = sum(any(_same(game, u, end) for end in ends) for u in ours)
-        said = f"{game.short}: the payoffs of {len(ours)} equilibria are {_either(ours)}"
-        if not ends:
-            notes.append(f"{said}.")
-        elif alike == len(ours):
-            notes.append(f"{said}, as published.")
-        else:
-            share = f"{alike} of them as published, which is" if alike else "published is"
-            notes.append(f"{said}; {share} {_either(ends)}.")
-    return notes
-
-
 def _vectors(game: GameTracks) -> list[list[float]]:
     """Payoffs of all equilibria, the best first."""
     items = [item for track in game.tracks for item in track.record.equilibria]
@@ -282,16 +267,14 @@ def _is_varied(game: GameTracks) -> bool:
     return len(places) > 2 or any(len(known.ends) > 1 for known in game.sets)
 
 
+def _frame(game: GameTracks) -> Rows:
+    """Two corners between which payoffs lie: what does not vary shall not look as if it did."""
+    vectors = np.array([*_vectors(game), *(end for known in game.sets for end in known.ends)])
+    low, high = vectors.min(axis=0), vectors.max(axis=0)
+    middle, least = (low + high) / 2, (high[0] - low[0]) / 4
+    corners = np.minimum(low, middle - least), np.maximum(high, middle + least)
+    return [{"game": game.short, **_payoffs(corner.tolist())} for corner in corners]
+
+
 def _is_equilibrium(game: GameTracks, item: EquilibriumRecord) -> bool:
     return item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
-
-
-def _same(game: GameTracks, one: Sequence[float], other: Sequence[float]) -> bool:
-    pairs = zip(one, other, strict=True)
-    return all(abs(u - v) <= SAME * game.unit for u, v in pairs)
-
-
-def _either(vectors: Iterable[Sequence[float]]) -> str:
-    """Payoff vectors in words, each once."""
-    texts = [", ".join(f"{payoff:+z.5f}" for payoff in vector) for vector in vectors]
-    return " or ".join(dict.fromkeys(texts))

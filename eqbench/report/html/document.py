@@ -7,16 +7,20 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup
 
+from eqbench.model.cache import cache_root
 from eqbench.report.charts import VEGA_LITE
 from eqbench.report.rows import Column
+from eqbench.store.run_folder import write_file
 from eqbench.text import printable_lines
 
 
@@ -184,14 +188,6 @@ class Table:
     game: str = ""
     folded: Sequence[str] = ()
 
-    def choices(self, column: str) -> list[tuple[int, str, list[str]]]:
-        """Position, head and different texts of the columns with that head."""
-        return [
-            (place, head.title, list(dict.fromkeys(row[place].text for row in self.rows)))
-            for place, head in enumerate(self.columns)
-            if head.title == column
-        ]
-
 
 @dataclass(frozen=True)
 class Beside:
@@ -266,10 +262,19 @@ def _charts(blocks: Sequence[Block]) -> Iterator[Chart]:
 @cache
 def _vega() -> str:
     """The library that draws charts, as the package brings it; its interpreter needs no eval."""
+    kept = None
+    with suppress(OSError, RuntimeError):  # to bundle it takes seconds
+        kept = cache_root() / f"vega-{version('vl-convert-python')}-{VEGA_LITE}.js"
+        return kept.read_text(encoding="utf-8")
     import vl_convert
 
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    with suppress(OSError):
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            write_file(kept, bundle.encode())
+    return bundle
 
 
 def _digest(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.report.charts import CHARTS, looks, specification
-from eqbench.report.charts.datasets import Rows, datasets, payoff_notes
+from eqbench.report.charts.datasets import Rows, datasets
 from eqbench.report.charts.material import GameFacts, GameTracks, Material, collect
 from eqbench.report.exports import report_on, run_names
 from eqbench.report.html.document import (
@@ -36,11 +36,13 @@ from eqbench.report.naming import kind_of_match, listing
 from eqbench.report.rows import Column, Report, all_cells
 from eqbench.report.terminal import mebibytes, seconds
 from eqbench.store.run_folder import EXPERIMENT
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import printable, printable_lines
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
-_MOST_STRATEGY_BYTES = 450_000  # of a page that is to stay below two million
+# of a page that is to stay below two million bytes with 75 cells
+_MOST_CANDIDATES, _MOST_STRATEGY_BYTES = 280, 200_000
 _SHARES = 10_000  # a frequency is an integer, in parts of this
 _TEXTS = tomllib.loads((resources.files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
 
@@ -67,14 +69,13 @@ def report_page(
     specs = {name: specification(name, solvers, players) for name in CHARTS}
     charts = {n: Chart(n, spec) for n, spec in specs.items() if data[spec["usermeta"]["rows"]]}
     keys = {solver: k for k, solver in enumerate(solvers)}
-    found = [replace(table, wrapped=True) for table in _tables(report, "found", material)]
+    found, payoffs = _tables(report, "found", material), charts.pop("payoffs", None)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    notes = _small(payoff_notes(material))
     published, compared = _published(material), ("targets", "profile", "pairs")
     parts: list[tuple[str, Iterable[Block | None]]] = [
         ("What was found", _first(material, report, keys, charts.pop("regret", None))),
         ("All cells", _cells(material, report, keys)),
-        ("Equilibria", [_beside(charts.pop("payoffs", None), *found), *notes, *published]),
+        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *found]),
         ("Solvers compared", [_beside(*(charts.pop(name, None) for name in compared))]),
         ("Over seeds", _tables(over_seeds, "summary", material)),
         ("Cost", [_beside(*charts.values())]),
@@ -87,7 +88,9 @@ def report_page(
     ]
     names = listing([game.short for game in material.games], 4)
     values = _data(runs, material, place) | {
-        "solvers": _looks(solvers),
+        "solvers": [
+            {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
+        ],
         "datasets": {name: columns_of(rows) for name, rows in data.items()},
     }
     title = f"eqbench on {' '.join(names)}" if names else "eqbench report"
@@ -98,16 +101,6 @@ def columns_of(rows: Rows) -> dict[str, Any]:
     """Rows as columns and values, which takes half the space; the page reads datasets so."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
-
-
-def _looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
-    style = looks(solvers)
-    dashes = [" ".join(map(str, dash)) if dash[1] else "" for dash in style["strokeDash"]]
-    columns = zip(solvers, style["color"], style["shape"], dashes, strict=True)
-    return [
-        {"name": name, "look": {"color": color, "shape": shape, "dash": dash}}
-        for name, color, shape, dash in columns
-    ]
 
 
 def _beside(*blocks: Block | None) -> Beside | None:
@@ -250,13 +243,11 @@ def _text(name: str, value: Any) -> str:
 def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
+    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(material.entries), 1) + 1)
     cells = []
     for entry in material.entries:
         record, show = entry.record, ["eqbench", "show", str(run_of[entry.run].path)]
-        equilibria = [
-            asdict(item) | {"match": item.identity and kind_of_match(item.identity)}
-            for item in record.equilibria[:_MOST_LISTED]
-        ]
+        equilibria = [_candidate(item) for item in record.equilibria[:most]]
         facts = {"run": entry.run, "candidates": len(record.equilibria), "equilibria": equilibria}
         command = shlex.join([*show, cell_name(record), "--candidates"])
         cells.append({**record.to_json(), **facts, "command": printable(command)})
@@ -278,6 +269,14 @@ def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> 
         ],
         "cells": cells,
     }
+
+
+def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
+    """A candidate without the long list of where it behaves differently off the path."""
+    if item.identity is None:
+        return asdict(item)
+    match, identity = kind_of_match(item.identity), {**item.identity, "off_path": {}}
+    return asdict(item) | {"match": match, "identity": identity}
 
 
 def _folder(run: StoredRun, place: Path | None) -> str | None:

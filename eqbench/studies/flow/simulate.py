@@ -29,7 +29,7 @@ from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, measured
 from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
 from eqbench.studies.flow.regimes import NEAR_FACE, classify
-from eqbench.studies.frame import Session, Study, call, legend
+from eqbench.studies.frame import Drawn, Session, Study, call, legend
 from eqbench.studies.requests import (
     HORIZON,
     HORIZON_BY_HAND,
@@ -289,7 +289,7 @@ class SimulationStudy(Study[SimulationRequest]):
             profits += f" {legend('simulate.published', agree=AGREE)}"
         return Report(tuple(tables), notes=(legend("simulate.regimes", near=NEAR_FACE), profits))
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
         if document["runs"]:
             yield from call("eqbench.plots.flow:draw_simulation", self, folder, document)
 

@@ -31,7 +31,7 @@ from eqbench.studies.flow.rest_points import (
     rest_points,
     verdicts,
 )
-from eqbench.studies.frame import Session, Study, call, legend
+from eqbench.studies.frame import Drawn, Session, Study, call, legend
 from eqbench.studies.requests import StabilityRequest
 from eqbench.studies.resolve import by_name, games_of_flow, solver_for, value_of
 from eqbench.text import cell_text
@@ -155,8 +155,8 @@ class StabilityStudy(Study[StabilityRequest]):
         table = Table(title, columns, rows, notes=tuple(notes))
         return Report((table, Table("", lines=searches)) if searches else (table,))
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
-        yield from call("eqbench.plots.stability:draw_stability", document, folder)
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
+        yield from call("eqbench.plots.stability:draw_stability", document)
 
 
 def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.equilibria import Identifier
+from eqbench.equilibria.kuhn_ranges import KuhnNodes
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
 from eqbench.report.naming import identity_text, marks
@@ -34,7 +35,7 @@ from eqbench.studies.branch import (
     measured,
     read_points,
 )
-from eqbench.studies.frame import Session, Study, call, legend
+from eqbench.studies.frame import Drawn, Session, Study, call, legend
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import OVER, Progress
 from eqbench.studies.trace.follow import METHOD, Crossings, Setting, follow, stretches
@@ -68,7 +69,7 @@ class TraceStudy(Study[TraceRequest]):
         if figures:
             call("eqbench.plots.branches:check_figures", self.setting)
         if self.always_draws:
-            call("eqbench.plots.branches:check_animation", self.setting)
+            KuhnNodes.of(self.setting.game.tree)
 
     def parts(self) -> list[str]:
         return ["branch"]
@@ -181,7 +182,7 @@ class TraceStudy(Study[TraceRequest]):
         notes = [legend("trace.counts", polished=POLISHED, same=SAME_PAYOFFS)]
         return Report(tuple(tables), notes=tuple(notes if document["at"] else []))
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
         if document["points"] < 2:
             yield "nothing is drawn: the branch has no two points yet"
             return

@@ -89,11 +89,12 @@ const SHAPES = {
   "triangle-right": "M4.6 0l-8.4 4.8v-9.6z",
 };
 
-function swatch({ color, shape, dash }) {
+function swatch({ color, shape, strokeDash }) {
   const drawing = document.createElementNS(SVG, "svg");
   const attributes = { viewBox: "-13 -6 26 12", width: 26, height: 12, "aria-hidden": "true" };
   for (const [name, value] of Object.entries(attributes)) drawing.setAttribute(name, value);
-  const line = { d: "M-13 0h26", stroke: color, "stroke-width": 1.8, "stroke-dasharray": dash };
+  const dashes = { "stroke-width": 1.8, "stroke-dasharray": strokeDash.join(" ") };
+  const line = { d: "M-13 0h26", stroke: color, ...dashes };
   for (const part of [line, { d: SHAPES[shape], fill: color }]) {
     const path = document.createElementNS(SVG, "path");
     for (const [name, value] of Object.entries(part)) path.setAttribute(name, value);
@@ -150,8 +151,12 @@ function refresh() {
     part.hidden = GAMES[part.dataset.game].name !== state.game;
   const isChanged = state.focus !== "" || state.hidden.size > 0;
   for (const button of document.querySelectorAll("#solvers .reset")) button.hidden = !isChanged;
-  for (const name of Object.keys(SPECS))
-    document.getElementById(name).classList.toggle("empty", rowsOf(name).length === 0);
+  for (const name of Object.keys(SPECS)) {
+    const card = document.getElementById(name);
+    const wasEmpty = card.matches(".empty");
+    const isEmpty = card.classList.toggle("empty", rowsOf(name).length === 0);
+    if (wasEmpty && !isEmpty && drawn.has(name)) draw(name); // it had no width
+  }
   for (const { view } of drawn.values())
     view.signal("game", state.game).signal("hidden", [...state.hidden]);
   showSolvers();
@@ -164,6 +169,9 @@ function link(part) {
   part.addEventListener("pointerenter", () => pointAt(name, cell));
   part.addEventListener("pointerleave", () => pointAt(""));
 }
+
+const HINT =
+  "Click a solver to see it alone, with Shift to hide it. Ctrl and wheel zoom, a double click resets.";
 
 function legend() {
   const bar = document.getElementById("solvers");
@@ -198,6 +206,7 @@ function legend() {
     make("span", { class: "chips" }, ...chips),
     make("button", { type: "button", class: "reset", onclick: reset }, "show all"),
   );
+  document.querySelector("nav").append(make("p", {}, HINT));
 }
 
 // -- charts ------------------------------------------------------------------------------------
@@ -205,15 +214,19 @@ function legend() {
 const drawn = new Map(); // by name: what vegaEmbed gave
 const DEFAULTS = {};
 for (const spec of Object.values(SPECS))
-  for (const { name, value } of spec.params) if (name in spec.usermeta.switches) DEFAULTS[name] = value;
+  for (const { name, value } of spec.params)
+    if (name in spec.usermeta.switches) DEFAULTS[name] = value;
 
 const choiceOf = (name) => state.switches[name] ?? DEFAULTS[name];
 
 function themed(light) {
   const css = getComputedStyle(document.body);
-  const color = (name, otherwise) => (light ? otherwise : css.getPropertyValue(name).trim() || otherwise);
-  const [ink, soft, line] = [color("--ink", "#1f2933"), color("--soft", "#5b6672"), color("--line", "#dfe3e8")];
-  const axis = { labelColor: soft, titleColor: ink, gridColor: line, domainColor: soft, tickColor: soft };
+  const colors = { "--ink": "#1f2933", "--soft": "#5b6672", "--line": "#dfe3e8" };
+  const [ink, soft, line] = Object.entries(colors).map(([name, color]) =>
+    light ? color : css.getPropertyValue(name).trim(),
+  );
+  const lines = { gridColor: line, domainColor: soft, tickColor: soft };
+  const axis = { labelColor: soft, titleColor: ink, ...lines };
   return { axis, legend: { labelColor: ink, titleColor: ink }, title: { color: ink } };
 }
 
@@ -238,11 +251,14 @@ function filled(name, { withLegend = false } = {}) {
     for (const channel of ["x", "y", "color", "shape", "strokeDash", "fill"]) {
       const own = encoding[channel];
       if (!own) continue;
-      if (own.title && titles[channel]) own.title = switches[titles[channel]][given[titles[channel]]];
-      if (own.scale?.type === "log" && state.linear.has(`${name}.${channel}`)) own.scale.type = "linear";
+      if (own.title && titles[channel])
+        own.title = titles[channel].map((param) => switches[param][given[param]]).join(": ");
+      const isLinear = state.linear.has(`${name}.${channel}`);
+      if (own.scale?.type === "log" && isLinear) own.scale.type = "linear";
       if (own.field === "solver" && !withLegend) own.legend = null;
     }
-  if (spec.height.step) spec.height = spec.height.step * new Set(rowsOf(name).map((row) => row.solver)).size;
+  const solvers = new Set(rowsOf(name).map((row) => row.solver));
+  if (spec.height.step) spec.height = spec.height.step * solvers.size;
   spec.width = withLegend ? 720 : "container";
   spec.background = withLegend ? "white" : null;
   for (const [part, values] of Object.entries(themed(withLegend)))
@@ -259,10 +275,12 @@ async function draw(name) {
   canvas.replaceChildren();
   const chart = await vegaEmbed(canvas, filled(name), { ...OPTIONS, tooltip: showTooltip });
   drawn.set(name, chart);
-  chart.view.addEventListener("mouseover", (_, item) => pointAt(solverOf(item), item?.datum?.cell ?? -1));
+  chart.view.addEventListener("mouseover", (_, item) =>
+    pointAt(solverOf(item), item?.datum?.cell ?? -1),
+  );
   chart.view.addEventListener("mouseout", () => pointAt(""));
   chart.view.addEventListener("click", (event, item) => {
-    if (solverOf(item)) choose(solverOf(item), event);
+    if (solverOf(item)) choose(solverOf(item), { shiftKey: event.shiftKey }); // two clicks reset
   });
   canvas.setAttribute("data-drawn", "");
   showSolvers();
@@ -290,7 +308,8 @@ function controls(name) {
     select.value = choiceOf(param);
     select.addEventListener("input", () => {
       state.switches[param] = select.value;
-      for (const other of document.querySelectorAll(`[data-switch="${param}"]`)) other.value = select.value;
+      for (const other of document.querySelectorAll(`[data-switch="${param}"]`))
+        other.value = select.value;
       redraw((spec) => param in spec.usermeta.switches);
     });
     const isIdle = param === "seeds" && !DATASETS.bands.length;
@@ -298,7 +317,8 @@ function controls(name) {
   }
   for (const channel of log) {
     const key = `${name}.${channel}`;
-    const box = make("input", { type: "checkbox", checked: !state.linear.has(key), "data-log": channel });
+    const checked = !state.linear.has(key);
+    const box = make("input", { type: "checkbox", checked, "data-log": channel });
     box.addEventListener("input", () => {
       toggle(state.linear, key);
       redraw((_, other) => other === name);
@@ -335,13 +355,12 @@ const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
 function showTooltip(_, event, item, value) {
   tip.hidden = !value;
   if (!value) return;
-  const facts = Object.entries(value).filter(([, text]) => text !== "null" && text !== "" && text !== undefined);
+  const facts = Object.entries(value).filter(([, text]) => text && text !== "null");
   tip.replaceChildren(...facts.map(([key, text]) => make("div", {}, make("b", {}, key), ` ${text}`)));
   const [width, height] = [tip.offsetWidth, tip.offsetHeight];
-  const x = event.clientX + 14 + width > innerWidth ? event.clientX - width - 10 : event.clientX + 14;
-  const y = event.clientY + 14 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 14;
-  tip.style.left = `${Math.max(4, x)}px`;
-  tip.style.top = `${Math.max(4, y)}px`;
+  const beside = (at, size, end) => Math.max(4, at + 14 + size > end ? at - size - 10 : at + 14);
+  tip.style.left = `${beside(event.clientX, width, innerWidth)}px`;
+  tip.style.top = `${beside(event.clientY, height, innerHeight)}px`;
 }
 
 // -- tables ------------------------------------------------------------------------------------
@@ -376,7 +395,7 @@ function sortOnClick(head) {
 
 function filterRows(card) {
   const words = card.querySelector("input[type=search]").value.toLowerCase().split(/\s+/);
-  const lists = [...card.querySelectorAll("select[data-column]")].filter((list) => list.selectedIndex > 0);
+  const lists = [...card.querySelectorAll("select[data-column]")].filter((list) => list.value);
   const rows = rowsIn(card.querySelector("table"));
   for (const row of rows) {
     const text = [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
@@ -408,8 +427,8 @@ function columnChoice(card) {
     show(k + 1);
     return make("label", { class: "check" }, box, titleOf(head).replaceAll("\n", " "));
   });
-  const menu = make("details", { class: "columns" }, make("summary", {}, "columns"), make("div", {}, ...boxes));
-  card.querySelector(".filters").append(menu);
+  const parts = [make("summary", {}, "columns"), make("div", {}, ...boxes)];
+  card.querySelector(".filters").append(make("details", { class: "columns" }, ...parts));
 }
 
 function csv(columns, rows) {
@@ -422,7 +441,8 @@ function csv(columns, rows) {
 
 function tableCsv(table) {
   const rows = rowsIn(table).filter((row) => !row.hidden);
-  return csv([...table.tHead.rows[0].cells].map(titleOf), rows.map((row) => [...row.cells].map(valueOf)));
+  const titles = [...table.tHead.rows[0].cells].map(titleOf);
+  return csv(titles, rows.map((row) => [...row.cells].map(valueOf)));
 }
 
 function chartCsv(name) {
@@ -463,29 +483,33 @@ const regret = (value) => (value > 0 ? value.toExponential(2) : "0");
 
 function candidate(cell, item, rank) {
   const { identity } = item;
-  const places = Object.entries(identity?.parameters ?? {}).map(([name, value]) => `${name}=${number(value, 4)}`);
-  const folder = DATA.runs.find((run) => run.label === cell.run).folder;
+  const parameters = Object.entries(identity?.parameters ?? {});
+  const isExact = item.exact && item.max_regret === 0;
   const facts = [
-    ["max regret", item.exact && item.max_regret === 0 ? "0 exactly" : regret(item.max_regret)],
+    ["max regret", isExact ? "0 exactly" : regret(item.max_regret)],
     ["NashConv", regret(item.nash_conv)],
     ["payoffs", item.payoffs.map((payoff) => number(payoff)).join("  ")],
     ["equilibrium", identity ? `${identity.name} (${item.match})` : "none known"],
-    ["parameters", places.join("  ")],
+    ["parameters", parameters.map(([name, value]) => `${name}=${number(value, 4)}`).join("  ")],
     ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");
+  const lines = facts.map(([name, text]) =>
+    make("div", {}, make("dt", {}, name), make("dd", {}, text)),
+  );
   const strategy = cell.strategies?.[rank];
   return make(
     "div",
     { class: "candidate" },
-    make("h5", {}, `candidate ${rank}`, fileLink(folder, item.profile, "profile")),
-    make("dl", {}, ...facts.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)))),
+    make("h5", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile")),
+    make("dl", {}, ...lines),
     strategy ? strategies(cell, strategy) : null,
   );
 }
 
-function fileLink(folder, path, text) {
-  if (!path || folder === null || folder === undefined) return null;
+function fileLink(cell, path, text) {
+  const { folder } = DATA.runs.find((run) => run.label === cell.run);
+  if (!path || folder === null) return null;
   const address = (folder + path).split("/").map(encodeURIComponent).join("/");
   return make("a", { href: address, class: "file" }, text);
 }
@@ -493,35 +517,39 @@ function fileLink(folder, path, text) {
 // Frequencies are stored in ten-thousandths, of all actions in turn.
 function strategies(cell, values) {
   const game = GAMES.find(({ name }) => name === CELLS.get(cell.place).game);
+  const text = ([action, share]) => (share === 1 ? action : `${action} ${share}`);
   let at = 0;
   const parts = new Map();
   for (const [player, label, actions] of game.information_sets) {
     const own = actions.map((action, k) => [action, values[at + k] / 10000]);
     at += actions.length;
-    const played = own.filter(([, share]) => share > 0).map(([action, share]) => (share === 1 ? action : `${action} ${share}`));
+    const played = own.filter(([, share]) => share > 0).map(text);
     if (!parts.has(player)) parts.set(player, []);
     parts.get(player).push(make("li", {}, make("b", {}, label), ` ${played.join(", ")}`));
   }
-  const lists = [...parts].map(([player, items]) => make("div", {}, make("h6", {}, player), make("ul", {}, ...items)));
+  const lists = [...parts].map(([player, items]) =>
+    make("div", {}, make("h6", {}, player), make("ul", {}, ...items)),
+  );
   return make("details", {}, make("summary", {}, "strategies by information set"), ...lists);
 }
 
 function details(row) {
   const cell = DATA.cells[row.dataset.cell];
   cell.place = Number(row.dataset.cell);
-  const folder = DATA.runs.find((run) => run.label === cell.run).folder;
   const shown = cell.equilibria;
-  const isCut = cell.candidates > shown.length || shown.some((_, rank) => !cell.strategies?.[rank]);
+  const told = (cell.strategies ?? []).filter(Boolean).length;
+  const left =
+    `Of ${cell.candidates} candidates ${shown.length} are here, ${told} with strategies, ` +
+    "to keep this page small. All: ";
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
-    make("p", {}, fileLink(folder, cell.log, "log"), fileLink(folder, cell.trace, "trace")),
+    make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
-    cell.candidates && isCut
-      ? make("p", {}, `Of ${cell.candidates} candidates ${shown.length} are here, ${(cell.strategies ?? []).filter(Boolean).length} with strategies, to keep this page small. All: `, make("code", {}, cell.command))
-      : null,
+    cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
   const items = shown.map((item, rank) => candidate(cell, item, rank));
-  const body = make("td", { colspan: row.cells.length }, ...notes.filter(Boolean), make("div", { class: "candidates" }, ...items));
+  const list = make("div", { class: "candidates" }, ...items);
+  const body = make("td", { colspan: row.cells.length }, ...notes, list);
   return make("tr", { class: "details" }, body);
 }
 
@@ -537,10 +565,13 @@ function startRow(row) {
   const first = row.cells[0];
   if (row.dataset.solver !== undefined) {
     const { name, look } = SOLVERS[row.dataset.solver];
-    first.prepend(swatch(look));
+    const mark = swatch(look);
+    first.prepend(mark);
     link(row);
-    if (row.dataset.cell === undefined)
-      first.addEventListener("click", (event) => choose(name, event));
+    (row.dataset.cell === undefined ? first : mark).addEventListener("click", (event) => {
+      event.stopPropagation();
+      choose(name, event);
+    });
   }
   if (row.dataset.cell === undefined) return;
   const press = () => {
@@ -548,7 +579,8 @@ function startRow(row) {
     toggle(state.open, row.dataset.cell);
     writeAddress();
   };
-  first.prepend(make("button", { type: "button", class: "open", "aria-expanded": "false", title: "all that this cell found" }));
+  const label = { "aria-expanded": "false", title: "all that this cell found" };
+  first.prepend(make("button", { type: "button", class: "open", ...label }));
   row.addEventListener("click", (event) => {
     if (!event.target.closest("a") && !String(getSelection())) press();
   });

@@ -1,0 +1,112 @@
+"""Pages of a folder of runs and of comparisons: what they show, and which files are written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from report_pages import CLOSING, HOSTILE, read_page
+from stored_runs import cell, write_run
+
+from eqbench.cli import app
+
+
+def seeds(solver: str, times: list[float], **fields: Any) -> list[Any]:
+    return [
+        cell(f"{solver}-{s}", solver=solver, solver_spec=solver, seed=s, elapsed_s=t, **fields)
+        for s, t in enumerate(times)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two runs of the same two solvers, a study and something else."""
+    place = tmp_path / "results"
+    write_run(place / "one", *seeds("a", [1.0, 2.0]), *seeds("b", [4.0, 2.0]))
+    write_run(place / "two", *seeds("a", [3.0, 3.0]), *seeds("b", [5.0, 5.0], status="crashed"))
+    (place / "study").mkdir()
+    (place / "study" / "manifest.json").write_text('{"schema": "eqbench.study/1"}')
+    (place / "notes").mkdir()
+    return place
+
+
+def data_of(text: str) -> dict[str, Any]:
+    (element,) = [e for e in read_page(text).all("script") if e.attributes.get("id") == "data"]
+    return json.loads(element.full_text)
+
+
+def points(data: dict[str, Any], first: str, second: str, measure: str = "elapsed_s") -> set[Any]:
+    """Game, name and both values of the trials that two sides have in common."""
+    tables = {
+        name: [dict(zip(own["columns"], row, strict=True)) for row in own["rows"]]
+        for name, own in data["datasets"].items()
+    }
+    trials: dict[int, dict[str, Any]] = {}
+    for row in tables["trials"]:
+        side = tables["cells"][row["cell"]]
+        own = trials.setdefault(row["trial"], {"game": row["game"], "seed": row["seed"]})
+        own[side["solver"]] = side[measure]
+    both = [own for own in trials.values() if {first, second} <= own.keys()]
+    return {(own["game"], own["seed"], own[first], own[second]) for own in both}
+
+
+def test_folder_of_runs_gets_an_index_and_each_run_its_page(folder: Path) -> None:
+    call = ["report", str(folder), "--format", "html"]
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0, done.output
+    pages = [folder / name / "report.html" for name in ("one", "two")]
+    assert all(page.exists() for page in pages)
+    text = (folder / "index.html").read_text()
+    links = {e.attributes.get("href") for e in read_page(text).all("a")}
+    assert {"one/report.html", "two/report.html"} <= links
+    data = data_of(text)
+    assert points(data, "a (one)", "b (one)") == {
+        ("kuhn2", "seed 0", 1.0, 4.0),
+        ("kuhn2", "seed 1", 2.0, 2.0),
+    }
+    of_runs = points(data, "all of one", "all of two")
+    assert ("kuhn2", "a seed 1", 2.0, 3.0) in of_runs
+    assert len(of_runs) == 4
+    pages[0].write_text("kept")
+    assert CliRunner().invoke(app, call).exit_code == 0
+    assert pages[0].read_text() == "kept"
+
+
+def test_page_of_a_comparison_has_a_point_for_each_trial(folder: Path, tmp_path: Path) -> None:
+    call = ["compare", str(folder / "one"), "--solver", "a,b", "--format", "html"]
+    done = CliRunner().invoke(app, [*call, "--out", str(tmp_path / "page.html")])
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "page.html").read_text()
+    assert points(data_of(text), "a", "b") == {
+        ("kuhn2", "seed 0", 1.0, 4.0),
+        ("kuhn2", "seed 1", 2.0, 2.0),
+    }
+    assert "b has 2.50 times the solving time of a" in text
+    call = ["compare", str(folder / "one"), str(folder / "two"), "--format", "html", "--out", "-"]
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 3
+    found = points(data_of(done.stdout), "base: one", "new: two")
+    assert ("kuhn2", "b seed 0", 4.0, 5.0) in found
+    assert len(found) == 4
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    nasty = [replace(c, game=HOSTILE, solver=CLOSING) for c in seeds("a", [1.0])]
+    for name in ("one", "two"):
+        write_run(tmp_path / name, *nasty)
+    runs = [str(tmp_path / name) for name in ("one", "two")]
+    page = tmp_path / "compare.html"
+    calls = [
+        ["report", str(tmp_path), "--format", "html"],
+        ["compare", *runs, "--format", "html", "--out", str(page)],
+    ]
+    for call, file in zip(calls, (tmp_path / "index.html", page), strict=True):
+        assert CliRunner().invoke(app, call).exit_code == 0
+        text = file.read_text()
+        assert HOSTILE not in text
+        assert CLOSING not in text
+        assert not read_page(text).all("img")
