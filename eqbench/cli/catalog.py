@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from shutil import get_terminal_size
 from textwrap import fill, indent
@@ -208,16 +209,15 @@ def _print(facts: dict[str, Any]) -> None:
     if kinds:
         total = kinds["constant sum"]
         kinds = kinds | {"constant sum": False if total is None else f"yes, {_text(total)}"}
-    for name, value in (kinds | facts.get("sizes", {})).items():
-        if value is not None:
-            put(f"  {name:<19} {_text(value)}")
+    known = (kinds | facts.get("sizes", {})).items()
+    _put_facts((name, _text(value)) for name, value in known if value is not None)
     if facts.get("about"):
         put(indent(f"\n{facts['about']}\n", "  "))
     if facts.get("takes"):
         takes = [f"{kind}: {share}" for kind, share in facts["takes"].items()]
-        put(_wrapped("games", "; ".join(takes)))
+        _put_facts([("games", "; ".join(takes))])
     if "solvers" in facts:
-        _print_answers(facts["solvers"])
+        _put_facts(_answer_texts(facts["solvers"]))
     if facts["options"]:
         put("options")
     for option in facts["options"]:
@@ -227,30 +227,15 @@ def _print(facts: dict[str, Any]) -> None:
     _print_equilibria(facts.get("equilibria", []))
 
 
-def _print_answers(answers: dict[str, Any]) -> None:
-    """Print which solvers take a game, and why others do not, equal reasons together."""
-    put(_wrapped("solvers", ", ".join(answers["take it"]) or "none"))
+def _answer_texts(answers: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Which solvers take a game, and why others do not, equal reasons together."""
+    yield "solvers", ", ".join(answers["take it"]) or "none"
     for status in ("unsupported", "unavailable"):
         together: dict[str, list[str]] = {}
         for name, reason in answers[status].items():
             together.setdefault(reason.removeprefix(f"{name} "), []).append(name)
-        for number, (reason, names) in enumerate(together.items()):
-            name = "" if number else status
-            put(_wrapped(name, f"{', '.join(names)}: {shortened(reason)}"))
-
-
-def _wrapped(name: str, text: str) -> str:
-    """A line of facts, wrapped below where it begins."""
-    return _filled(text, f"  {name:<19} ")
-
-
-def _filled(text: str, begin: str) -> str:
-    """Text wrapped behind its beginning, at most as wide as the terminal."""
-    width = min(100, get_terminal_size((100, 24)).columns)
-    rest = " " * len(begin)
-    return fill(
-        text, max(width, 40), initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False
-    )
+        for reason, names in together.items():
+            yield status, f"{', '.join(names)}: {shortened(reason)}"
 
 
 def _print_equilibria(known: list[dict[str, Any]]) -> None:
@@ -262,18 +247,30 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
     for facts in known:
         put(f"  {facts['name']}")
         rest = facts["frequencies"].items()
-        for title, entries in (
-            ("parameters", [f"{name} ({place})" for name, place in facts["parameters"].items()]),
-            ("frequencies", [f"{name} ({place}) = {text}" for name, (place, text) in rest]),
-            ("figures", [f"{name} = {text}" for name, text in facts["figures"].items()]),
-            ("constraints", facts["constraints"]),
-            ("payoffs", facts["payoffs"]),
-            ("transfer", [facts["transfer"]] if facts["transfer"] else []),
-        ):
-            if entries:
-                put(f"    {title:<12} {entries[0]}")
-            for entry in entries[1:]:
-                put(f"{'':<17}{entry}")
+        texts = {
+            "parameters": [f"{name} ({place})" for name, place in facts["parameters"].items()],
+            "frequencies": [f"{name} ({place}) = {text}" for name, (place, text) in rest],
+            "figures": [f"{name} = {text}" for name, text in facts["figures"].items()],
+            "constraints": facts["constraints"],
+            "payoffs": facts["payoffs"],
+            "transfer": [facts["transfer"]] if facts["transfer"] else [],
+        }
+        _put_facts(((title, text) for title in texts for text in texts[title]), "    ", 12)
+
+
+def _put_facts(facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19) -> None:
+    """Print what stands under each name, wrapped beside it; a name is not repeated."""
+    before = None
+    for name, text in facts:
+        put(_filled(text, f"{begin}{'' if name == before else name:<{room}} "))
+        before = name
+
+
+def _filled(text: str, begin: str) -> str:
+    """Text wrapped behind its beginning, at most as wide as the terminal."""
+    width = max(min(100, get_terminal_size((100, 24)).columns), 40)
+    rest = " " * len(begin)
+    return fill(text, width, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False)
 
 
 def _text(value: Any) -> str:

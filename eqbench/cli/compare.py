@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_page, put_result, say, say_notes, write_text
+from eqbench.cli.output import deliver, put_result, say_notes
 from eqbench.errors import UsageError
 from eqbench.requests import (
     FILE,
     FLAG,
-    STANDARD_OUTPUT,
     CellFilter,
     Choice,
     Json,
@@ -112,11 +110,7 @@ def compare(request: CompareRequest) -> int:
         from eqbench.report.overview import comparison_page
 
         page = comparison_page(comparison, comparison_report(comparison, criteria, found))
-        if request.out == STANDARD_OUTPUT:
-            put_page(page)
-        else:
-            write_text(Path(request.out or "compare.html"), page)
-            say(f"wrote {request.out or 'compare.html'}")
+        deliver(page, request.out or "compare.html")
     else:
         put_result(
             comparison_json(comparison, criteria, found),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_page, say, write_text
+from eqbench.cli.output import deliver, say
 from eqbench.requests import (
     FILE,
     GAME,
     MOST_NODES,
     PROFILE,
-    STANDARD_OUTPUT,
     MaxNodes,
     Option,
     Plugins,
@@ -60,9 +58,4 @@ def draw(request: DrawRequest) -> None:
     game = game_of_runs(runs, request.game, registry, say, request.max_nodes)
     played = profile_from_json(game.tree, data) if request.profile else None
     picture = draw_tree(game.tree, game.spec, played)
-    if request.out == STANDARD_OUTPUT:
-        put_page(picture)
-        return
-    file = Path(request.out or f"{file_name(game_slug(request.game))}.svg")
-    write_text(file, picture)
-    say(f"wrote {file}")
+    deliver(picture, request.out or f"{file_name(game_slug(request.game))}.svg")
