@@ -12,6 +12,7 @@ from tables import ROOT, expected_best
 
 from eqbench.plots.style import (
     MARKERS,
+    SMALL_SIZE,
     Panel,
     Series,
     dots,
@@ -140,21 +141,19 @@ def answer(run: Path, path: Path) -> None:
     target = cells["target"].iloc[0]
     names = sorted(set(cells["equilibrium"].dropna()))
     colors = {name: player_color(place) for place, name in enumerate(names)}
-    series = [dots([], [], color, name, 7) for name, color in colors.items()]
+    series = [dots([], [], color, name) for name, color in colors.items()]
     for cell in cells.itertuples():
-        color, on_left = colors.get(cell.equilibrium, GRAY), len(cell.solver) > 12
-        place = (cell.elapsed_s, max(cell.max_regret, EDGE))
-        fill = "full" if cell.max_regret <= target else "none"
-        series.append(dots([place[0]], [place[1]], color, size=7, fillstyle=fill))
-        # long names would cover what is beside them
-        beside = {"ha": "right"} if on_left else {}
-        series.append(note(cell.solver, *place, (-7 if on_left else 7, -3), color=color, **beside))
-    series += [
-        Series("axhline", (target,), {"color": GRAY, "linewidth": 0.8, "linestyle": ":"}),
-        note("target", 5e-4, target, (0, 3)),
-    ]
+        color = colors.get(cell.equilibrium, GRAY)
+        x, y = cell.elapsed_s, max(cell.max_regret, EDGE)
+        fill = "full" if cell.max_regret <= cell.target else "none"
+        series.append(dots([x], [y], color, size=7, fillstyle=fill))
+        on_left = len(cell.solver) > 12  # or long names would cover what is beside them
+        look = {"ha": "right" if on_left else "left", "fontsize": SMALL_SIZE, "color": color}
+        series.append(note(cell.solver, x, y, (-7 if on_left else 7, -3), **look))
+    target = cells["target"].iloc[0]
+    series.append(Series("axhline", (target,), {"color": GRAY, "lw": 0.8, "linestyle": ":"}))
+    series.append(note("target", 150, target, (0, 3), ha="right", fontsize=SMALL_SIZE))
     settings = {"xscale": "log", "yscale": "log", "xlim": (4e-4, 200)}
     panel = Panel(series, "seconds of solving", "what a player could still gain", "", settings)
     title = "Three-player Kuhn poker: how fast, how good, which equilibrium"
-    figure = draw_figure([panel], 7.2, 4.2, title=title, legend="equilibrium found")
-    save_figure(figure, path)
+    save_figure(draw_figure([panel], 7.2, 4.2, title=title, legend="equilibrium found"), path)

@@ -156,7 +156,7 @@ def _carry_out(
     folder = study.folder_type().create(study, None if out is None else Path(out))
     with held(folder.path, command):
         document = folder.carry_out(study, Session(folder.path, say=said.append))
-        drawn = study.draw(folder.path, document) if figures or study.always_draws else ()
+        drawn = folder.draw(study, document) if figures or study.always_draws else ()
         items = list(drawn)
     files = tuple(item for item in items if isinstance(item, Path))
     said += [item for item in items if isinstance(item, str)]

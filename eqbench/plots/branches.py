@@ -18,7 +18,6 @@ import pandas as pd
 from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, node_title
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
-from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.plots import style
@@ -28,7 +27,7 @@ from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import POINTS, Branch, crossing_counts, read_points, turning_points
 from eqbench.studies.frame import FIGURES, Drawn
-from eqbench.studies.qre import PARAMETER
+from eqbench.studies.qre import PARAMETER, QuantalStudy
 from eqbench.studies.trace.follow import Setting
 
 if TYPE_CHECKING:
@@ -266,10 +265,11 @@ def frequency_figure(
     )
 
 
-def draw_quantal(game: Game, files: Sequence[Path], title: str) -> Iterator[Drawn]:
+def draw_quantal(study: QuantalStudy, folder: Path) -> Iterator[Drawn]:
     """Draw the frequencies along branches; the first one, the principal branch, stands out."""
-    branch, *beside = (read_points(game, file, PARAMETER) for file in files)
-    yield "frequencies", frequency_figure(branch, beside=beside, title=title)
+    files = folder / POINTS, *sorted(folder.glob("points-*.csv"))
+    branch, *beside = (read_points(study.game, file, PARAMETER) for file in files)
+    yield "frequencies", frequency_figure(branch, beside=beside, title=study.request.game)
 
 
 def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> Iterator[Drawn]:

@@ -141,7 +141,7 @@ def coupled_pairs(game: Game, runs: Sequence[SimulatedRun], most: int) -> list[t
 MOST_ROWS = 24
 MOST_RUNS = 4
 BINS = 150
-MEAN_OVER = 5  # bins
+MEAN_OVER = 5  # bins, which contain several periods
 CLOSE_UP = 600  # points at the end that are drawn one by one
 WIDTHS = (0.0, 5.0, 4.0, 3.2, 3.2)  # of a column of the whole in inches, by the number of runs
 
@@ -204,14 +204,18 @@ def _whole(
     if points or len(times) <= 2 * BINS:
         return [style.line(times, values, color, linewidth=0.8)]
     share = (times - times[0]) / (times[-1] - times[0])
-    table = pd.DataFrame({"time": times, "value": values})
-    groups = table.groupby(np.minimum(share * BINS, BINS - 1).astype(int))
-    middle, value = groups["time"].mean(), groups["value"]
+    table = _means(times, values, np.minimum(share * BINS, BINS - 1))
     look = {"color": color, "label": "range", "alpha": 0.3, "linewidth": 0}
-    band = style.Series("fill_between", (middle, value.min(), value.max()), look)
-    # over so wide stretches that they contain several periods
-    mean = value.mean().rolling(MEAN_OVER, center=True, min_periods=1).mean()
-    return [band, style.line(middle, mean, color, "running mean", linewidth=1.0)]
+    band = style.Series("fill_between", (table["x"], table["low"], table["high"]), look)
+    return [band, style.line(table["x"], table["mean"], color, "running mean", linewidth=1.0)]
+
+
+def _means(x: FloatArray, y: FloatArray, bins: FloatArray) -> pd.DataFrame:
+    """Smallest and largest values in each bin, and the running mean over five bins."""
+    groups = pd.DataFrame({"x": x, "y": y}).groupby(bins.astype(int))
+    table = groups.agg(x=("x", "mean"), low=("y", "min"), high=("y", "max"), mean=("y", "mean"))
+    table["mean"] = table["mean"].rolling(MEAN_OVER, center=True, min_periods=1).mean()
+    return table
 
 
 def _at_rest(game: Game, runs: Sequence[SimulatedRun], moving: set[int]) -> str:
@@ -358,7 +362,7 @@ def _outline(known: KnownSet, actions: IntArray) -> FloatArray:
 MOST_PROFIT_POINTS = 500  # of a line
 EARLY = 0.002  # share of the time before which averages are not shown
 LEAST_BEFORE = 50  # points, as far apart as usual; with fewer, averages look jagged
-NEARLY = 0.05  # share by which times may differ that an average is taken over
+STEP = 0.02  # share by which times in one bin may differ
 _DIGITS = 9  # payoffs that agree to so many decimals are one line
 
 
@@ -380,10 +384,10 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
             times = np.linspace(0, elapsed[-1], MOST_PROFIT_POINTS)
             profits.append(style.line(times, np.interp(times, elapsed, profit), color, run.name))
             first = max(EARLY * elapsed[-1], LEAST_BEFORE * np.diff(elapsed).max())
-            first = min(first, elapsed[-1] / 2)
-            times = np.geomspace(first, elapsed[-1], MOST_PROFIT_POINTS)
-            rows = np.unique(np.searchsorted(elapsed, times))
-            ratios.append(style.line(elapsed[rows], _averages(elapsed, profit)[rows], color))
+            dense = elapsed >= min(first, elapsed[-1] / 2)
+            late, bins = elapsed[dense], np.log(elapsed[dense]) / np.log1p(STEP)
+            table = _means(late, profit[dense] / late, bins - bins[0])
+            ratios.append(style.line(table["x"], table["mean"], color))
         styles = itertools.cycle(LINE_STYLES[1:])
         for (known, payoffs), dashes in zip(published.items(), styles, strict=False):
             look: dict[str, Any] = {"linestyle": dashes, "linewidth": 0.9, "zorder": 3}
@@ -401,17 +405,6 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
         below.append(style.Panel(ratios, "time", labels[1], settings={"xscale": "log"}))
     size, title = (2.2 + 2.9 * len(players), 5.2), title_of(game)
     return style.draw_figure([*above, *below], *size, len(players), title=title, sharex="row")
-
-
-def _averages(elapsed: FloatArray, profit: FloatArray) -> FloatArray:
-    """Profit over time (K,), each averaged over points at nearly the same time; 0 at the first."""
-    ratio = np.divide(profit, elapsed, out=np.zeros_like(profit), where=elapsed > 0)
-    sums = np.concatenate(([0.0], np.cumsum(ratio)))
-    left = (elapsed[-1] - elapsed) / np.maximum(elapsed, elapsed[1])
-    share = np.minimum(NEARLY, left)  # at the end as much before as after
-    first = np.searchsorted(elapsed, (1 - share) * elapsed)
-    end = np.searchsorted(elapsed, (1 + share) * elapsed, side="right")
-    return (sums[end] - sums[first]) / (end - first)
 
 
 def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:

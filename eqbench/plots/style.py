@@ -195,7 +195,7 @@ def save_figure(figure: Figure, path: Path) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def save_both(figure: Figure, folder: Path, name: str) -> list[Path]:
+def save_both(folder: Path, name: str, figure: Figure) -> list[Path]:
     """Write a figure as SVG and as PNG into a folder, new or not; return the files."""
     files = [folder / f"{name}{suffix}" for suffix in (".svg", ".png")]
     for file in files:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -30,8 +31,11 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     """
     path = Path(text)
     if text == "-" or os.path.exists(path):
-        folder = path.absolute().parent.parent
-        return read_profile(text), RunFolder.open(folder) if is_run(folder) else None
+        folder, run = path.absolute().parent.parent, None
+        if is_run(folder):
+            with suppress(UsageError):  # it may be the manifest of something else
+                run = RunFolder.open(folder)
+        return read_profile(text), run
     for parent in [*reversed(PurePath(text).parents)][1:]:
         folder = run_folder(str(parent))
         if is_run(folder):

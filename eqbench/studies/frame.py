@@ -127,10 +127,7 @@ class Study(Generic[R]):
         raise NotImplementedError
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
-        """Yield figures of matplotlib with names of their files, what to say of missing ones.
-
-        Files that it has written into the folder itself are yielded too.
-        """
+        """Yield figures by names of their files, what to say of missing ones, and own files."""
         raise NotImplementedError
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
@@ -255,11 +252,8 @@ class StudyFolder:
     def draw(self, study: Study[Any], document: Mapping[str, Any]) -> Iterator[Path | str]:
         """Write the figures of a study; yield the files, and what to say of missing ones."""
         for drawn in study.draw(self.path, document):
-            if isinstance(drawn, tuple):
-                name, figure = drawn
-                yield from call("eqbench.plots.style:save_both", figure, self.path / FIGURES, name)
-            else:
-                yield drawn
+            save = "eqbench.plots.style:save_both", self.path / FIGURES
+            yield from call(*save, *drawn) if isinstance(drawn, tuple) else [drawn]
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""

@@ -95,11 +95,10 @@ class QuantalStudy(Study[QuantalRequest]):
         whole = super().is_done(part, record, folder)
         if not whole or not self.figures or record["points"] < 2:
             return whole
-        if not (file := _points_of(part, folder)).exists():
+        file, passed = _points_of(part, folder), [v for v in self._grid() if v < record["lambda"]]
+        if not file.exists():
             return False
-        stored = read_points(self.game, file, PARAMETER).values
-        passed = [value for value in self._grid() if value < record["lambda"]]
-        return bool(np.isin(passed, stored).all())
+        return bool(np.isin(passed, read_points(self.game, file, PARAMETER).values).all())
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Follow a branch; its profiles are written, and its points if they are drawn."""
@@ -181,10 +180,8 @@ class QuantalStudy(Study[QuantalRequest]):
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
         if document["branches"][0]["points"] < 2:
             yield "nothing is drawn: the branch has no two points yet"
-            return
-        files = [_points_of(part, folder) for part in self.parts()]
-        there = [file for file in files if file.exists()]
-        yield from call("eqbench.plots.branches:draw_quantal", self.game, there, self.request.game)
+        else:
+            yield from call("eqbench.plots.branches:draw_quantal", self, folder)
 
 
 def _points_of(part: str, folder: Path) -> Path:

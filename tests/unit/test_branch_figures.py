@@ -226,4 +226,4 @@ def test_same_data_give_the_same_bytes(tmp_path: Path, suffix: str) -> None:
 
 def test_figure_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot write"):
-        save_both(crossing_figure({"SKP": branch()}), tmp_path / "no folder" / "figures", "figure")
+        save_both(tmp_path / "no folder" / "figures", "figure", crossing_figure({"SKP": branch()}))

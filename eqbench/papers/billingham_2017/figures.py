@@ -26,8 +26,7 @@ def figure_2(stored: Stored) -> str:
     series = list[Series]()
     for row, own in enumerate(found.values()):
         pots = [float(pot) for pot in own]
-        ends = min(pots), max(pots)
-        series.append(line(ends, (row, row), COLORS[0], linewidth=5, alpha=0.35))
+        series.append(line((min(pots), max(pots)), (row, row), COLORS[0], linewidth=5, alpha=0.35))
         series.append(dots(pots, [row] * len(pots), COLORS[0], size=3))
     ticks = {"yticks": range(len(found)), "yticklabels": list(found)}
     settings = ticks | {"ylim": (len(found) - 0.4, -0.6)}

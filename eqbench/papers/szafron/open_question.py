@@ -172,9 +172,8 @@ def _draw(found: pd.DataFrame, folder: Path) -> None:
         betas.append(Series("stairs", (heights, edges), look))
         x, y = own[["payoff_P1", "payoff_P3"]][::stride].to_numpy().T
         payoffs.append(dots(x, y, color, str(solver), 3))
-    labels = "β = max(b11, b21)", "share of the method's equilibria"
     for name, panel in {
-        "beta": Panel(betas, *labels),
+        "beta": Panel(betas, "β = max(b11, b21)", "share of the method's equilibria"),
         "payoffs": Panel(payoffs, "payoff of player 1", "payoff of player 3"),
     }.items():
         save_figure(draw_figure([panel], 7.2, 3.6), folder / f"{name}.svg")

@@ -15,7 +15,6 @@ import numpy as np
 
 from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.equilibria import Identifier
-from eqbench.equilibria.kuhn_ranges import KuhnNodes
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
 from eqbench.report.naming import identity_text, marks
@@ -69,7 +68,7 @@ class TraceStudy(Study[TraceRequest]):
         if figures:
             call("eqbench.plots.branches:check_figures", self.setting)
         if self.always_draws:
-            KuhnNodes.of(self.setting.game.tree)
+            call("eqbench.equilibria.kuhn_ranges:KuhnNodes.of", self.setting.game.tree)
 
     def parts(self) -> list[str]:
         return ["branch"]
