@@ -31,11 +31,11 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     """
     path = Path(text)
     if text == "-" or os.path.exists(path):
-        folder, run = path.absolute().parent.parent, None
+        folder, source = path.absolute().parent.parent, None
         if is_run(folder):
             with suppress(UsageError):  # it may be the manifest of something else
-                run = RunFolder.open(folder)
-        return read_profile(text), run
+                source = RunFolder.open(folder)
+        return read_profile(text), source
     for parent in [*reversed(PurePath(text).parents)][1:]:
         folder = run_folder(str(parent))
         if is_run(folder):
