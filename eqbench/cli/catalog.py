@@ -14,7 +14,8 @@ from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, put_names, say
 from eqbench.cli.progress import told
 from eqbench.harness.schemas import DOCUMENTS, schema_text
-from eqbench.requests import MOST_NODES, Choice, Json, MaxNodes, Option, Plugins, Spec
+from eqbench.registry import GROUPS, GameOptions, NameOptions
+from eqbench.requests import Choice, Json, Option, Spec
 from eqbench.text import short_number, shortened
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ListRequest:
+class ListRequest(NameOptions):
     """List the games, the solvers or the shipped experiments.
 
     Of solvers also which kinds of games they take, as they answer for a few games of each kind.
@@ -32,7 +33,6 @@ class ListRequest:
         str,
         Option("What to list.", Choice(words=("games", "solvers", "experiments")), argument=True),
     ]
-    plugins: Plugins = ()
     as_json: Json = False
 
 
@@ -42,9 +42,8 @@ def list_(request: ListRequest) -> None:
         _list_experiments(as_json=request.as_json)
         return
     from eqbench.builtin import FOREIGN_GAMES
-    from eqbench.registry import GROUPS, default_registry
 
-    registry = default_registry().with_plugins(request.plugins)
+    registry = request.registry()
     lists_solvers = request.kind == "solvers"
     games = [*registry.games(), *FOREIGN_GAMES.values()]
     rows = [
@@ -108,7 +107,7 @@ def _list_experiments(*, as_json: bool) -> None:
 
 
 @dataclass(frozen=True)
-class InfoRequest:
+class InfoRequest(GameOptions):
     """Describe a game or a solver, with its options.
 
     For a game: what kind it is, its sizes, which solvers take it, and its published equilibria.
@@ -122,8 +121,6 @@ class InfoRequest:
             "Game or solver.", Spec("SPEC", "game or solver"), "game", argument=True, named=True
         ),
     ]
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
     as_json: Json = False
 
 
@@ -133,10 +130,9 @@ def info(request: InfoRequest) -> None:
     from eqbench.errors import SpecError, nearest
     from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
-    from eqbench.registry import default_registry
     from eqbench.spec import FOREIGN_HINT, is_foreign, parse_spec
 
-    registry = default_registry().with_plugins(request.plugins)
+    registry = request.registry()
     name = parse_spec(request.spec).name
     games = {entry.name: entry for entry in registry.games()}
     if is_foreign(name):

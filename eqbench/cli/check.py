@@ -11,7 +11,8 @@ import click
 
 from eqbench.cli.options import Group, command
 from eqbench.cli.output import put, put_json
-from eqbench.requests import GAME, MOST_NODES, SOLVER, Json, MaxNodes, Option, Plugins
+from eqbench.registry import GameOptions, NameOptions, default_registry
+from eqbench.requests import GAME, SOLVER, Json, Option
 
 if TYPE_CHECKING:
     from eqbench.testing.promises import Result
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 class _Checks(Group):
     def meant(self, word: str) -> str:
-        from eqbench.registry import default_registry
-
         kind = default_registry().kind_of(word)
         return f"eqbench check {kind} {shlex.quote(word)}" if kind else ""
 
@@ -34,7 +33,7 @@ def check() -> None:
 
 
 @dataclass(frozen=True)
-class CheckSolverRequest:
+class CheckSolverRequest(NameOptions):
     """Check a solver: reproducible, within its budget, no false claims, and so on.
 
     Every attempt runs in a process of its own, so that a solver that crashes or hangs only
@@ -45,16 +44,14 @@ class CheckSolverRequest:
     games: Annotated[
         tuple[str, ...], Option("Try it on this game instead of the usual five.", GAME, "game")
     ] = ()
-    plugins: Plugins = ()
     as_json: Json = False
 
 
 @command(CheckSolverRequest, name="solver")
 def check_solver(request: CheckSolverRequest) -> int:
-    from eqbench.registry import default_registry
     from eqbench.testing import solver_suite
 
-    registry = default_registry().with_plugins(request.plugins)
+    registry = request.registry()
     registry.solver_entry(request.spec)
     for game in request.games:
         registry.game_entry(game)
@@ -68,24 +65,21 @@ def check_solver(request: CheckSolverRequest) -> int:
 
 
 @dataclass(frozen=True)
-class CheckGameRequest:
+class CheckGameRequest(GameOptions):
     """Check a game: reproducible, tree and arrays agree, profiles survive, and so on.
 
     Choose small options: some checks take long on large games.
     """
 
     spec: Annotated[str, Option("Game to check.", GAME, "game", argument=True, named=True)]
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
     as_json: Json = False
 
 
 @command(CheckGameRequest, name="game")
 def check_game(request: CheckGameRequest) -> int:
-    from eqbench.registry import default_registry
     from eqbench.testing import game_suite
 
-    default_registry().with_plugins(request.plugins).game_entry(request.spec)
+    request.registry().game_entry(request.spec)
     results = game_suite.check_game(
         request.spec, plugins=request.plugins, isolated=True, max_nodes=request.max_nodes
     )
