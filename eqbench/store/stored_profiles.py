@@ -31,11 +31,7 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     """
     path, words = Path(text), PurePath(text)
     if text == "-" or (os.path.exists(path) and not os.path.isdir(path)):
-        folder, source = path.absolute().parent.parent, None
-        if is_run(folder):
-            with suppress(UsageError):  # it may be the manifest of something else
-                source = RunFolder.open(folder)
-        return read_profile(text), source
+        return read_profile(text), _run_of(path)
     for parent in [*[*reversed(words.parents)][1:], words]:
         folder = run_folder(str(parent))
         if is_run(folder):
@@ -44,6 +40,15 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
             cell, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
             return read_profile(str(profile_file(run, run.cell(cell), rank))), run
     return read_profile(text), None  # which says that there is no such file
+
+
+def _run_of(file: Path) -> RunFolder | None:
+    """Run that a file in its folder of profiles is part of, if any."""
+    folder = file.absolute().parent.parent
+    if is_run(folder):
+        with suppress(UsageError):  # it may be the manifest of something else
+            return RunFolder.open(folder)
+    return None
 
 
 def profile_file(run: StoredRun, cell: CellRecord, rank: int) -> Path:
