@@ -29,21 +29,26 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     UsageError
         If it cannot be read, or there is no such file, cell or candidate.
     """
-    path = Path(text)
-    if text == "-" or os.path.exists(path):
-        folder, run = path.absolute().parent.parent, None
-        if is_run(folder):
-            with suppress(UsageError):  # it may be the manifest of something else
-                run = RunFolder.open(folder)
-        return read_profile(text), run
-    for parent in [*reversed(PurePath(text).parents)][1:]:
+    path, words = Path(text), PurePath(text)
+    if text == "-" or (os.path.exists(path) and not os.path.isdir(path)):
+        return read_profile(text), _run_of(path)
+    for parent in [*[*reversed(words.parents)][1:], words]:
         folder = run_folder(str(parent))
         if is_run(folder):
-            run, cell = read_run(folder), str(PurePath(text).relative_to(parent))
+            run, cell = read_run(folder), "/".join(words.parts[len(parent.parts) :])
             ranked = _RANKED.fullmatch(cell)
             cell, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
             return read_profile(str(profile_file(run, run.cell(cell), rank))), run
     return read_profile(text), None  # which says that there is no such file
+
+
+def _run_of(file: Path) -> RunFolder | None:
+    """Run that a file in its folder of profiles is part of, if any."""
+    folder = file.absolute().parent.parent
+    if is_run(folder):
+        with suppress(UsageError):  # it may be the manifest of something else
+            return RunFolder.open(folder)
+    return None
 
 
 def profile_file(run: StoredRun, cell: CellRecord, rank: int) -> Path:
