@@ -12,13 +12,13 @@ from eqbench.cli.output import print_report, put, put_page, say, say_notes
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import GAME, RUN, SOLVER, STANDARD_OUTPUT, File, Option, Words
+from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, Option, Quiet, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportRequest(View):
+class ReportRequest(View, CellFilter):
     """Compare the results of runs, one table per game, and say what came of them.
 
     RUN is the folder of a run, or `latest` for the newest one in results. A run may still be
@@ -48,17 +48,6 @@ class ReportRequest(View):
             File("DIR"),
         ),
     ] = None
-    games: Annotated[
-        tuple[str, ...], Option("Only this game, or several separated by commas.", GAME, "game")
-    ] = ()
-    solvers: Annotated[
-        tuple[str, ...],
-        Option(
-            "Only this solver, with its options or without, or several separated by commas.",
-            SOLVER,
-            "solver",
-        ),
-    ] = ()
     statuses: Annotated[
         tuple[str, ...],
         Option(
@@ -67,6 +56,7 @@ class ReportRequest(View):
             "status",
         ),
     ] = ()
+    quiet: Quiet = False
 
 
 @command(ReportRequest)

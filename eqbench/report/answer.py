@@ -32,7 +32,8 @@ Trials = Mapping[str, Sequence[CellRecord]]  # cells of each solver that takes a
 def answer(entries: Sequence[Entry]) -> tuple[str, ...]:
     """Sentences that say what came of some cells: at most four, and one for each of a few games."""
     games = [arranged(game) for game in by_game(entries)]
-    trials = [_trials(game) for game in games]
+    solvers = [grouped(began(game), lambda entry: entry.solver) for game in games]
+    trials = [{name: [e.record for e in own] for name, own in game.items()} for game in solvers]
     known = [[item for item in equilibria(game) if not item.is_near] for game in games]
     sentences = []
     if any(trials):
@@ -42,11 +43,6 @@ def answer(entries: Sequence[Entry]) -> tuple[str, ...]:
     if 1 < len(games) <= MOST_GAMES:
         sentences += map(_line, [game[0].record.game for game in games], trials, known)
     return tuple(printable(sentence) for sentence in sentences if sentence)
-
-
-def _trials(game: Sequence[Entry]) -> Trials:
-    groups = grouped(began(game), lambda entry: entry.solver)
-    return {name: [entry.record for entry in group] for name, group in groups.items()}
 
 
 def _always(trials: Trials) -> list[str]:

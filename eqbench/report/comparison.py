@@ -19,7 +19,7 @@ from eqbench.errors import UsageError, nearest
 from eqbench.report import read_data
 from eqbench.report.charts.datasets import SHORTEST_S
 from eqbench.report.charts.material import Track, collect
-from eqbench.report.entries import Entry
+from eqbench.report.entries import STATUSES, Entry, grouped
 from eqbench.report.equilibria import counts
 from eqbench.report.naming import listing
 from eqbench.spec import is_foreign, split_specs
@@ -135,8 +135,8 @@ class Pair:
     @property
     def worse(self) -> list[Trial]:
         """Trials in which the new status is worse than before."""
-        worth = _DATA["worth"]
-        return [(old, new) for old, new in self.trials if worth[new.status] > worth[old.status]]
+        grades = {status: facts["grade"] for status, facts in STATUSES.items()}
+        return [trial for trial in self.trials if grades[trial[1].status] > grades[trial[0].status]]
 
     def figures(self, metric: str | float) -> Figures:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
@@ -286,10 +286,8 @@ def _game(cell: CellRecord) -> str:
 
 def _paired(trials: Iterable[tuple[Any, Trial]], **more: Any) -> tuple[Pair, ...]:
     """Pairs of the trials that share a key, in the order in which the keys first occur."""
-    groups: dict[Any, list[Trial]] = {}
-    for key, trial in trials:
-        groups.setdefault(key, []).append(trial)
-    return tuple(Pair(tuple(own), **more) for own in groups.values())
+    groups = grouped(trials, lambda keyed: keyed[0]).values()
+    return tuple(Pair(tuple(trial for _, trial in group), **more) for group in groups)
 
 
 def some(names: Iterable[str]) -> str:
@@ -409,13 +407,10 @@ def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
         for pair in comparison.pairs
         for rule, text in _broken(pair, criteria)
     ]
-    groups: dict[tuple[str, str], list[str]] = {}
-    for cell in comparison.missing if criteria.missing else ():
-        seeds = groups.setdefault((cell.game, cell.solver), [])
-        seeds += [] if cell.seed is None else [str(cell.seed)]
-    for names, seeds in groups.items():
-        own = list(dict.fromkeys(seeds))
-        which = f" (seed{'s' if len(own) > 1 else ''} {', '.join(own)})" if own else ""
+    lost = comparison.missing if criteria.missing else ()
+    for names, cells in grouped(lost, lambda cell: (cell.game, cell.solver)).items():
+        seeds = [str(seed) for seed in dict.fromkeys(c.seed for c in cells) if seed is not None]
+        which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
         found.append(Regression(*names, MISSING, f"{LOST}{which}"))
     return found
 

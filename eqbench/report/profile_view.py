@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
-from eqbench.model.inspection import inspect_profile
+from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data
 from eqbench.report.entries import game_title
@@ -67,22 +65,7 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
 
     The payoff scale of the game is what its regret compares with.
     """
-    tree, seen = game.tree, inspect_profile(game, profile.probabilities)
-    reaches = ("reach", "own_reach", "counterfactual_reach")
-    gaps = (None if np.isnan(gap) else gap for gap in seen.gaps.tolist())
-    moves = iter(zip(profile.probabilities.tolist(), gaps, strict=True))  # of all sets in turn
-    sets = [
-        {
-            "player": tree.players[tree.infoset_player[at]],
-            "label": label,
-            **{name: float(getattr(seen, name)[at]) for name in reaches},
-            "actions": [
-                {"action": action, "frequency": frequency, "gap": gap}
-                for action, (frequency, gap) in zip(tree.infoset_actions[at], moves, strict=False)
-            ],
-        }
-        for at, label in enumerate(tree.infoset_labels)
-    ]
+    tree, sets = game.tree, infosets_as_played(game, profile.probabilities)
     parsed = parse_spec(game.spec)
     options = {"raises": 0, **dict(parsed.options)}
     sizes = parsed.name, *(options.get(name) for name in ("players", "cards", "raises"))
