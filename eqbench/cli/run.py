@@ -115,6 +115,7 @@ class RunOptions(View):
 @command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
     from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
+    from eqbench.harness.start import begin
 
     experiment, folder, out = _asked(options)
     if options.save_as is not None:
@@ -128,7 +129,11 @@ def run(options: RunOptions) -> int:
         if options.dry_run:
             _print_plan(job, folder, again, as_json=options.as_json)
             return 0
-        folder = _begin(job, folder, out, again)
+        place, anew = Path(out) if out else None, not experiment.name
+        folder, said = begin(job, place, again, folder, anew=anew)
+        say_notes(folder)
+        for words in said:
+            say(words)
         failure = _execute(job, folder, again, verbose=options.verbose)
     _print(job.records, folder, options)
     if failure is not None:
@@ -195,23 +200,6 @@ def _experiment_file(text: str) -> Path:
     if (is_foreign(text) or not file.exists()) and (words := run_of([text])):
         raise UsageError(f"{text} is no experiment. Did you mean: {words}")
     return file
-
-
-def _begin(
-    job: PlannedRun, folder: RunFolder | None, out: str | None, again: set[Status]
-) -> RunFolder:
-    """Return the folder of a run that is about to begin or to go on."""
-    from eqbench.harness import start
-
-    if folder is None:
-        anew = not job.experiment.name
-        folder, said = start.begin(job, Path(out) if out else None, again, anew=anew)
-    else:
-        said = start.go_on(job, folder, again)
-    say_notes(folder)
-    for words in said:
-        say(words)
-    return folder
 
 
 def _execute(
