@@ -18,6 +18,7 @@ from eqbench.cli.output import (
     say,
     say_always,
     say_notes,
+    say_written,
     write_text,
 )
 from eqbench.cli.progress import shown, told
@@ -150,8 +151,8 @@ def run(options: RunOptions) -> int:
         from eqbench.harness.reports import write_reports
         from eqbench.store.stored_run import read_run
 
-        for file in write_reports(experiment.report, [read_run(folder.path)], folder.path):
-            say(f"wrote {file}")
+        stored = read_run(folder.path)
+        say_written(write_reports(experiment.report, [stored], folder.path))
     return _exit_code(job.records)
 
 
