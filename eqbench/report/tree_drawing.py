@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import mul
 from typing import Any
 
@@ -35,7 +35,6 @@ LONGEST_FRACTION, LONGEST_LABEL = 9, 28
 NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
 NARROWEST = 480.0  # captions need some width however small the tree is
 FONT_SIZE, TITLE_SIZE, RADIUS = 12.0, 15.0, 10.0  # the last is that of marks
-LINE_HEIGHT, MARK_LINE_HEIGHT = 18.0, 28.0
 MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
@@ -191,10 +190,14 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
             "smaller game of its kind, with fewer players, cards or actions"
         )
     nodes = nodes_of(tree, profile)
-    joins, width = lay_out(tree, nodes)
-    width = max(width, NARROWEST)
-    caption, top = _caption(tree, spec, _notes(tree, nodes, joins), width - 2 * MARGIN)
-    height = top + max(node.y for node in nodes) + ROW_GAP / 2 + MARGIN
+    joins, right = lay_out(tree, nodes)
+    room = max(right, NARROWEST) - 2 * MARGIN
+    title = [spec]
+    if text_width(spec, TITLE_SIZE) > room:  # canonical specs have no spaces to break them at
+        spaced = spec.replace(",", ", ").replace(";", "; ")
+        title = textwrap.wrap(spaced, int(room / text_width("m", TITLE_SIZE)))
+    notes = (textwrap.wrap(n, int(room / text_width("n"))) for n in _notes(tree, nodes, joins))
+    movers = {CHANCE: "chance"} if (tree.player == CHANCE).any() else {}
     sets = (np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets))
     pairs = ((nodes[a], nodes[b]) for own in sets for a, b in pairwise(own))
     environment = Environment(
@@ -208,10 +211,11 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
     )
     environment.globals |= {"INK": INK, "GRAY": GRAY, "PALE": PALE, "LIGHT": LIGHT}
     environment.globals |= {"COLORS": COLORS, "RADIUS": RADIUS, "TERMINAL": TERMINAL}
-    environment.globals |= {"number": number_text, "width": text_width}
+    environment.globals |= {"MARGIN": MARGIN, "number": number_text, "text_width": text_width}
     text = environment.get_template("tree.svg").render(
-        **{"spec": spec, "size": f"{width:.0f} {height:.0f}", "top": f"{top:.0f}"},
-        **{"caption": caption, "nodes": nodes, "joins": joins},
+        **{"spec": spec, "title": title, "notes": list(chain(*notes)), "room": room},
+        **{"nodes": nodes, "joins": joins, "bottom": max(n.y for n in nodes) + ROW_GAP / 2},
+        movers=movers | dict(enumerate(map(_short, tree.players))),
         across=[(above, below) for above, below in pairs if above.x < below.x],
     )
     # other characters are written as references, so that any terminal can pass them on
@@ -258,27 +262,3 @@ def _notes(tree: GameTree, nodes: Sequence[Node], joins: Sequence[Join]) -> Iter
         yield f"Expected payoffs: {', '.join(pairs)}."
         if any(node.is_off for node in nodes):
             yield "Dotted: played or reached with a probability below 1e-6."
-
-
-def _caption(
-    tree: GameTree, spec: str, notes: Iterable[str], width: float
-) -> tuple[dict[str, list[Any]], float]:
-    """Lines of the title, marks of chance and the players, and notes, placed; the y below."""
-    lines, movers = [spec], []
-    if text_width(spec, TITLE_SIZE) > width:  # canonical specs have no spaces to break them at
-        spaced = spec.replace(",", ", ").replace(";", "; ")
-        lines = textwrap.wrap(spaced, int(width / text_width("m", TITLE_SIZE)))
-    first = MARGIN + TITLE_SIZE
-    title = [(MARGIN, first + k * LINE_HEIGHT, line) for k, line in enumerate(lines)]
-    x, y = width, title[-1][1]
-    names = {CHANCE: "chance"} if (tree.player == CHANCE).any() else {}
-    for mover, name in (names | dict(enumerate(map(_short, tree.players)))).items():
-        room = 2 * RADIUS + text_width(name) + 3 * PADDING
-        if x + room > width:
-            x, y = 0.0, y + MARK_LINE_HEIGHT
-        movers.append((mover, MARGIN + x, y, name))
-        x += room
-    y += MARK_LINE_HEIGHT
-    lines = [line for note in notes for line in textwrap.wrap(note, int(width / text_width("n")))]
-    below = [(MARGIN, y + k * LINE_HEIGHT, line) for k, line in enumerate(lines)]
-    return {"title": title, "movers": movers, "notes": below}, y + len(lines) * LINE_HEIGHT
