@@ -11,7 +11,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -80,6 +80,12 @@ def say_always(text: str, stream: TextIO | None = None) -> None:
     with suppress(OSError):
         stream.write(f"{shortened(printable_lines(text), MOST_OF_A_MESSAGE)}\n")
         stream.flush()
+
+
+def say_written(files: Iterable[Path]) -> None:
+    """Say which files were written."""
+    for file in files:
+        say(f"wrote {file}")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import print_report, put, put_page, say, say_notes
+from eqbench.cli.output import print_report, put, put_page, say_notes, say_written
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
@@ -85,8 +85,7 @@ def report(request: ReportRequest) -> None:
         and (found := runs_in(Path(request.runs[0])))
     ):
         index = Path(out or Path(request.runs[0]) / "index.html")
-        for file in write_index(found, index):
-            say(f"wrote {file}")
+        say_written(write_index(found, index))
         return
     page = page_file(formats, out, request.runs)
     stored = chosen(read_runs(request.runs), request.games, request.solvers, request.statuses)
@@ -95,10 +94,10 @@ def report(request: ReportRequest) -> None:
     if page is not None:
         text = report_text("html", stored, summarize=summarize, place=page.parent)
         write_report(page, text)
-        say(f"wrote {page}")
+        say_written([page])
     elif out not in (None, STANDARD_OUTPUT):
-        for file in write_reports(formats, stored, Path(str(out)), request, summarize=summarize):
-            say(f"wrote {file}")
+        place = Path(str(out))
+        say_written(write_reports(formats, stored, place, request, summarize=summarize))
     elif formats == ("terminal",):
         print_report(report_on(stored, request, summarize=request.summarize))
     else:

@@ -18,6 +18,7 @@ from eqbench.cli.output import (
     say,
     say_always,
     say_notes,
+    say_written,
     write_text,
 )
 from eqbench.cli.progress import shown, told
@@ -115,6 +116,7 @@ class RunOptions(View):
 @command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
     from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
+    from eqbench.harness.start import begin
 
     experiment, folder, out = _asked(options)
     if options.save_as is not None:
@@ -128,7 +130,11 @@ def run(options: RunOptions) -> int:
         if options.dry_run:
             _print_plan(job, folder, again, as_json=options.as_json)
             return 0
-        folder = _begin(job, folder, out, again)
+        place, anew = Path(out) if out else None, not experiment.name
+        folder, said = begin(job, place, again, folder, anew=anew)
+        say_notes(folder)
+        for words in said:
+            say(words)
         failure = _execute(job, folder, again, verbose=options.verbose)
     _print(job.records, folder, options)
     if failure is not None:
@@ -145,8 +151,8 @@ def run(options: RunOptions) -> int:
         from eqbench.harness.reports import write_reports
         from eqbench.store.stored_run import read_run
 
-        for file in write_reports(experiment.report, [read_run(folder.path)], folder.path):
-            say(f"wrote {file}")
+        stored = read_run(folder.path)
+        say_written(write_reports(experiment.report, [stored], folder.path))
     return _exit_code(job.records)
 
 
@@ -195,23 +201,6 @@ def _experiment_file(text: str) -> Path:
     if (is_foreign(text) or not file.exists()) and (words := run_of([text])):
         raise UsageError(f"{text} is no experiment. Did you mean: {words}")
     return file
-
-
-def _begin(
-    job: PlannedRun, folder: RunFolder | None, out: str | None, again: set[Status]
-) -> RunFolder:
-    """Return the folder of a run that is about to begin or to go on."""
-    from eqbench.harness import start
-
-    if folder is None:
-        anew = not job.experiment.name
-        folder, said = start.begin(job, Path(out) if out else None, again, anew=anew)
-    else:
-        said = start.go_on(job, folder, again)
-    say_notes(folder)
-    for words in said:
-        say(words)
-    return folder
 
 
 def _execute(

@@ -254,7 +254,6 @@ def compare_solvers(
             "give a second run, or two solvers of this one with their options: --solver A,B; "
             f"{run.path} has {known or 'no finished cell'}"
         )
-    tracks = (track for game in collect([run]).games for track in game.tracks)
     pairs = _paired(
         (
             (new.game_spec, (old, new))
@@ -263,7 +262,7 @@ def compare_solvers(
             and (old.seed == new.seed or None in (old.seed, new.seed))
         ),
         ratio=median_of_ratios,
-        tracks={track.record.key: track for track in tracks},
+        tracks={track.record.key: track for track in collect([run]).tracks},
     )
     names = tuple(printable(side[0].solver) for side in sides)
     if not pairs:

@@ -170,7 +170,7 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
         is_of_all = reason and status in _BUDGETS and often[status] == 1
         said = filter(None, ("" if is_of_all else names, reason))
         notes.append(f"{status}: {' – '.join(said)}{see}")
-    for remark in (_optimum, _without_proof, _proof):
+    for remark in (_optimum, _without_proof, _proof):  # what stands before the names and after
         notes += [f"{before}{names}{after}" for (before, after), names in shared(remark)]
     refusals = shared(_refusal)
     for status, what in ABSENT.items():

@@ -16,7 +16,6 @@ from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, reached_target
 from eqbench.report.exports import statistics_of
 from eqbench.report.html.document import Block, Chart, Prose, Section, document
-from eqbench.report.html.page import columns_of
 from eqbench.report.html.tables import page_table
 from eqbench.report.rows import Report, Row, declared
 from eqbench.report.rows import Table as ReportTable
@@ -103,20 +102,19 @@ def _facts(run: StoredRun) -> Sequence[Any]:
 
 def _trials(material: Material, of_solvers: Rows) -> list[Trial]:
     """Trials of solvers, each by its name and that of its run, and of whole runs."""
-    by_place = {track.place: track for game in material.games for track in game.tracks}
     trials: dict[Any, Trial] = {}
     for row in of_solvers:
-        track = by_place[row["cell"]]
+        track = material.tracks[row["cell"]]
         seed = "" if row["seed"] is None else f"seed {row['seed']}"
         *_, cells = trials.setdefault(row["trial"], (row["game"], seed, {}))
         cells[track.solver] = track.record
-    if len({entry.run for entry in material.entries}) > 1:
-        for entry in material.entries:
-            cell = entry.record
+    if len({track.entry.run for track in material.tracks}) > 1:
+        for track in material.tracks:
+            cell = track.record
             key = (cell.game_spec, cell.solver_spec, cell.seed, cell.repeat)
             name = f"{cell.solver} {cell.trial}".strip()
             *_, cells = trials.setdefault(key, (cell.game, name, {}))
-            cells[f"{_ALL}{entry.run}"] = cell
+            cells[f"{_ALL}{track.entry.run}"] = cell
     return list(trials.values())
 
 
@@ -124,8 +122,8 @@ def _scatter(
     material: Material, known: Rows, sides: Sequence[str], trials: Iterable[Trial]
 ) -> tuple[Chart, dict[str, Any]]:
     """A chart with a point for each trial of two sides, and the data of the page that it needs."""
-    found = zip(material.entries, known, strict=True)
-    row_of = {id(entry.record): row for entry, row in found}
+    found = zip(material.tracks, known, strict=True)
+    row_of = {id(track.record): row for track, row in found}
     cells: Rows = []
     rows: Rows = []
     for at, (game, name, own) in enumerate(trials):
@@ -136,5 +134,4 @@ def _scatter(
     spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
     for param in spec["params"]:
         param |= {"value": "elapsed_s"} if param["name"] == "measure" else {}
-    data = {"cells": columns_of(cells), "trials": columns_of(rows)}
-    return Chart("pairs", spec), {"datasets": data}
+    return Chart("pairs", spec), {"datasets": {"cells": cells, "trials": rows}}
