@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.ndimage import binary_erosion
 
 from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, node_title
 from eqbench.errors import UsageError
@@ -29,10 +30,6 @@ from eqbench.studies.branch import POINTS, Branch, crossing_counts, read_points,
 from eqbench.studies.frame import FIGURES, Drawn
 from eqbench.studies.qre import PARAMETER, QuantalStudy
 from eqbench.studies.trace.follow import Setting
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 TOGETHER = 0.004  # of all payoffs: lines that are so close hide each other
 DASHES = (0, (8, 8))
@@ -50,7 +47,7 @@ def payoff_figure(
     windows: Sequence[Window] = (),
     players: Sequence[int] | None = None,
     folds: bool = True,
-) -> Figure:
+) -> style.Figure:
     """Expectations against the parameter: of one branch in one panel, of several by player.
 
     Where players of one branch have the same expectation, lines of the later ones are dashed.
@@ -111,8 +108,7 @@ def _lines(
         if len(branches) == 1:
             name, color = branch.game.tree.players[p], style.player_color(p)
             drawn.append(y)
-        beside = np.pad(hides, 1, constant_values=True)
-        inside = beside[:-2] & hides & beside[2:]
+        inside = binary_erosion(hides, border_value=1)
         series.append(style.line(x, np.where(inside, np.nan, y), color, name))
         if inside.any():
             series.append(style.line(x, np.where(hides, y, np.nan), color, linestyle=DASHES))
@@ -142,7 +138,7 @@ def _box(window: Window, series: Sequence[style.Series]) -> tuple[float, float, 
     return left, right, low, high
 
 
-def crossing_figure(branches: Mapping[str, Branch]) -> Figure:
+def crossing_figure(branches: Mapping[str, Branch]) -> style.Figure:
     """Number of points of each branch, by its name, in panels one above the other.
 
     They are crossings of the regularized curve; how many equilibria they become is for a
@@ -152,8 +148,7 @@ def crossing_figure(branches: Mapping[str, Branch]) -> Figure:
     for name, branch in branches.items():
         edges, counts = crossing_counts(branch.values)
         if not counts.size:  # it only stands still: one flat step
-            edges = np.array([branch.values.min(), branch.values.max()])
-            counts = np.ones(1, dtype=np.int64)
+            edges, counts = np.sort(branch.values)[[0, -1]], np.ones(1, dtype=np.int64)
         most = int(counts.max())
         # the outline keeps narrow steps visible
         look = {"fill": True, "facecolor": COLORS[0], "edgecolor": COLORS[0], "snap": False}
@@ -212,7 +207,7 @@ def frequency_figure(
     *,
     beside: Sequence[Branch] = (),
     title: str = "",
-) -> Figure:
+) -> style.Figure:
     """Frequencies against the parameter: a panel for each decision, a line for each card.
 
     Where several actions are free there is a line for each, and dashes say which it is.
@@ -281,7 +276,7 @@ def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> I
     branch, tree = read_points(setting.game, folder / POINTS), setting.game.tree
     title = str(parse_spec(setting.game.spec).without(setting.parameter))
     close_ups = setting.request.close_ups
-    figures: dict[str, Callable[[], Figure]] = {
+    figures: dict[str, Callable[[], style.Figure]] = {
         "payoffs": partial(payoff_figure, {title: branch}, windows=close_ups),
         "frequencies": partial(frequency_figure, branch, title=title),
         "counts": partial(crossing_figure, {title: branch}),
@@ -302,7 +297,7 @@ def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> I
             yield f"the figure {name} is missing: {error}"
 
 
-def _bars(tree: GameTree, file: Path, title: str) -> Figure:
+def _bars(tree: GameTree, file: Path, title: str) -> style.Figure:
     behavior = profile_from_json(tree, read_profile(str(file))).probabilities
     return bar_figure(tree, behavior, title=title)
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from eqbench.plots import style
 from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.studies.flow.regimes import WORDS
 from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
 from eqbench.studies.frame import Drawn
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Entries = Sequence[Mapping[str, Any]]  # verdicts on sets at values of a parameter, as stored
 
@@ -47,35 +44,35 @@ def verdict_colors(verdicts: Iterable[str]) -> dict[str, str]:
 
 def regime_diagram(
     entries: Entries,
-    words: Mapping[float, Counter[str]],
+    runs: Sequence[Mapping[str, Any]],
     parameter: str,
-    *,
     title: str = "",
     between: style.Panel | None = None,
-) -> Figure:
-    """Verdicts on published sets above the shares of regimes over all starts, from their counts.
+) -> style.Figure:
+    """Verdicts on published sets above the shares of regimes over all stored runs.
 
     Another thin panel may stand between the two.
     """
-    values = sorted({entry["value"] for entry in entries} | set(words))
+    starts = pd.DataFrame(runs)
+    regimes = pd.crosstab(starts["parameter"], starts["regime"], normalize="index")
+    places, regimes = regimes.index.to_numpy(), regimes.reindex(columns=WORDS, fill_value=0.0)
+    values = sorted({entry["value"] for entry in entries} | set(places.tolist()))
     sets = verdict_panel(entries, values, bars=True)
-    width = min(0.9 * float(np.diff(sorted(words)).min()), WIDEST * (values[-1] - values[0]))
-    columns, bottom = list[style.Series](), np.zeros(len(words))
+    width = min(0.9 * float(np.diff(places).min()), WIDEST * (values[-1] - values[0]))
+    columns, bottom = list[style.Series](), np.zeros(len(places))
     for word in WORDS:
-        shares = np.array([counts[word] / counts.total() for counts in words.values()])
+        shares = regimes[word].to_numpy()
         label = word.replace("quasi_", "quasi-").replace("_", " ") if shares.any() else ""
         look = {"color": REGIME_COLORS[word], "label": label, "edgecolor": INK, "linewidth": 0.3}
-        columns.append(style.Series("bar", (list(words), shares, width, bottom), look))
+        columns.append(style.Series("bar", (places, shares, width, bottom), look))
         bottom = bottom + shares
     heading = f"how trajectories move at the simulated values of the {parameter}"
     beside = 0.04 * (values[-1] - values[0])
     limits = {"xlim": (values[0] - beside, values[-1] + beside), "ylim": (0, 1), "yticks": (0, 1)}
     strip = style.Panel(columns, parameter, "share of starts", heading, limits, own_legend=True)
-    heights, panels = [ROW * max(len(sets.settings["yticks"]), 1), STRIP], [sets, strip]
-    if between:
-        heights.insert(1, THIN)
-        panels.insert(1, between)
-    height = 1.2 + sum(heights) + THIN * (len(heights) - 2)
+    middle = [between] if between else []
+    heights = [ROW * max(len(sets.settings["yticks"]), 1), *[THIN] * len(middle), STRIP]
+    panels, height = [sets, *middle, strip], 1.2 + sum(heights) + THIN * len(middle)
     return style.draw_figure(panels, 9.5, height, title=title, sharex=True, height_ratios=heights)
 
 
@@ -117,21 +114,13 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
     return style.Panel([*keys, *series], title=title, settings=limits, own_legend=bars)
 
 
-def verdict_figure(entries: Entries, parameter: str, title: str = "") -> Figure:
-    """Verdicts on all sets at values of a parameter."""
-    panel = verdict_panel(entries, sorted({entry["value"] for entry in entries}))
-    height = 1.2 + 0.28 * len(panel.settings["yticks"])
-    return style.draw_figure([panel], 9, height, title=title, x_label=parameter)
-
-
-def eigenvalue_figure(entries: Entries, title: str = "") -> Figure:
+def eigenvalue_figure(entries: Entries, title: str = "") -> style.Figure:
     """Eigenvalues of each equilibrium in the complex plane, unstable ones on the right."""
     series = [style.Series("axvline", (0,), {"color": GRAY, "linewidth": 0.8})]
     points = [np.reshape(entry["eigenvalues"], (-1, 2)).T for entry in entries]
     for k, ((real, imaginary), entry) in enumerate(zip(points, entries, strict=True)):
-        marker = style.MARKERS[
-            (k + k // len(COLORS)) % len(style.MARKERS)
-        ]  # with each color another in turn
+        # with each color another in turn
+        marker = style.MARKERS[(k + k // len(COLORS)) % len(style.MARKERS)]
         look: dict[str, Any] = {"marker": marker, "size": 5, "markerfacecolor": "none"}
         label = f"{entry['name']}: {entry['verdict']}"
         series.append(style.dots(real, imaginary, COLORS[k % len(COLORS)], label, **look))
@@ -146,9 +135,12 @@ def eigenvalue_figure(entries: Entries, title: str = "") -> Figure:
 def draw_stability(document: Mapping[str, Any]) -> Iterator[Drawn]:
     """Draw the figures of a summary: eigenvalues at one value of the parameter, else verdicts."""
     entries, parameter = document["equilibria"], document["parameter"]
-    values = {entry["value"] for entry in entries}
+    values = sorted({entry["value"] for entry in entries})
     if len(values) > 1:
-        yield "verdicts", verdict_figure(entries, parameter, document["game"])
+        panel = verdict_panel(entries, values)
+        size = 9, 1.2 + 0.28 * len(panel.settings["yticks"])
+        words = {"title": document["game"], "x_label": parameter}
+        yield "verdicts", style.draw_figure([panel], *size, **words)
     elif entries:
         title = style.game_title(document["game"], parameter, *values)
         yield "eigenvalues", eigenvalue_figure(entries, title)
