@@ -35,7 +35,6 @@ TOGETHER = 0.004  # of all payoffs: lines that are so close hide each other
 DASHES = (0, (8, 8))
 ANIMATION = "animation.gif"
 
-
 Curve = tuple[FloatArray, FloatArray]  # values of the parameter (K,), payoffs (K, N)
 Window = tuple[float, ...]  # left, right, and bottom, top unless all payoffs between are shown
 
@@ -81,16 +80,10 @@ def payoff_figure(
             limits = {"xlim": (left, right), "ylim": (bottom, top)}
             close_ups.append(style.Panel(series, title=str(number), settings=limits))
         panels += [style.Panel(main, "", whose, settings={"xmargin": 0.01}), *close_ups]
-    return style.draw_figure(
-        panels,
-        7.2 + 3.0 * len(windows),
-        max(4.4, 2.7 * len(rows)),
-        1 + len(windows),
-        title=next(iter(branches)) if single else "",
-        x_label=first.parameter,
-        sharex="col",
-        width_ratios=[2.2] + [1.0] * len(windows),
-    )
+    size = 7.2 + 3.0 * len(windows), max(4.4, 2.7 * len(rows))
+    title, columns = next(iter(branches)) if single else "", 1 + len(windows)
+    grid: dict[str, Any] = {"sharex": "col", "width_ratios": [2.2] + [1.0] * len(windows)}
+    return style.draw_figure(panels, *size, columns, title=title, x_label=first.parameter, **grid)
 
 
 def _lines(
@@ -237,27 +230,19 @@ def frequency_figure(
     panels = []
     for name, own in table.groupby("panel", sort=False):
         lines = list(keys)
-        for points, look in drawn:
-            for k, label, action in own[["label", "action"]].itertuples():
-                look = look | {"linestyle": dashes.get(action, "-")}
-                lines.append(style.line(points.values, points.free[:, k], color[label], **look))
+        free = own[["label", "action"]].itertuples()
+        for (points, look), (k, label, action) in itertools.product(drawn, free):
+            look = look | {"linestyle": dashes.get(action, "-")}
+            lines.append(style.line(points.values, points.free[:, k], color[label], **look))
         panels.append(style.Panel(lines, title=str(name), settings=limits))
     columns = 3 if nodes else min(math.ceil(math.sqrt(len(panels))), MOST_COLUMNS)
     fixed = [name.partition(" ")[0] for name in nodes.values() if name not in {*table["panel"]}]
     if fixed:
         title += f"; nothing is free at {', '.join(fixed)}"
-    return style.draw_figure(
-        panels,
-        1.2 + 2.7 * columns,
-        0.6 + 1.8 * math.ceil(len(panels) / columns),
-        columns,
-        title=title,
-        x_label=branch.parameter,
-        y_label="frequency",
-        legend="card" if are_cards else None,
-        sharex=True,
-        sharey=True,
-    )
+    size = 1.2 + 2.7 * columns, 0.6 + 1.8 * math.ceil(len(panels) / columns)
+    words: dict[str, Any] = {"title": title, "x_label": branch.parameter, "y_label": "frequency"}
+    words["legend"] = "card" if are_cards else None
+    return style.draw_figure(panels, *size, columns, **words, sharex=True, sharey=True)
 
 
 def draw_quantal(study: QuantalStudy, folder: Path) -> Iterator[Drawn]:

@@ -168,17 +168,10 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "")
         remark,
     ]
     widths = [WIDTHS[len(shown)]] * len(shown) + [WIDTHS[-1]]
-    figure = style.draw_figure(
-        panels,
-        sum(widths) + 2.6,
-        1.5 + 0.72 * len(widest),
-        len(widths),
-        title="\n".join(filter(None, [title_of(game), "; ".join(filter(None, words))])),
-        x_label="time",
-        sharex="col",
-        sharey=True,
-        width_ratios=widths,
-    )
+    title = "\n".join(filter(None, [title_of(game), "; ".join(filter(None, words))]))
+    size = sum(widths) + 2.6, 1.5 + 0.72 * len(widest)
+    grid: dict[str, Any] = {"sharex": "col", "sharey": True, "width_ratios": widths}
+    figure = style.draw_figure(panels, *size, len(widths), title=title, x_label="time", **grid)
     figure.set_layout_engine("constrained", wspace=0.03)  # so that numbers on the axes keep apart
     for ax in figure.axes:
         ax.yaxis.label.set(rotation=0, ha="right", va="center", multialignment="right")

@@ -26,7 +26,6 @@ REGIME_COLORS = dict(
 _CENTERS = ("#d9cdf0", "#b795e0", "#8a5cc4", "#5a2d94", "#2f0f57")
 _LINE = "same verdict at both ends,\nnothing computed between"
 _SQUARE: dict[str, Any] = {"marker": "s", "size": 9}
-_RING: dict[str, Any] = {"size": 9, "markerfacecolor": "none"}
 _NAMED = {STABLE: "#0f4c5c", UNSTABLE: "#d6336c"}
 ROW, STRIP, THIN = 0.22, 1.1, 0.3  # inches
 WIDEST = 0.03  # of the range of the parameter: a column of the strip
@@ -36,9 +35,8 @@ LEAST_HALF = 0.1  # of the axis of real parts, as a share of the largest eigenva
 def verdict_colors(verdicts: Iterable[str]) -> dict[str, str]:
     """Colors of the verdicts that occur: centre manifolds by dimension, stable, unstable."""
     found, last = set(verdicts), len(_CENTERS) - 1
-    dimension = {word: int(word.rpartition(" ")[2]) for word in found - set(_NAMED)}
-    centers = sorted(dimension, key=lambda word: dimension[word])
-    colors = {word: _CENTERS[min(dimension[word] // 2, last)] for word in centers}
+    centers = sorted((int(word.rpartition(" ")[2]), word) for word in found - set(_NAMED))
+    colors = {word: _CENTERS[min(dimension // 2, last)] for dimension, word in centers}
     return colors | {word: color for word, color in _NAMED.items() if word in found}
 
 
@@ -59,13 +57,12 @@ def regime_diagram(
     values = sorted({entry["value"] for entry in entries} | set(places.tolist()))
     sets = verdict_panel(entries, values, bars=True)
     width = min(0.9 * float(np.diff(places).min()), WIDEST * (values[-1] - values[0]))
-    columns, bottom = list[style.Series](), np.zeros(len(places))
-    for word in WORDS:
+    columns, bottoms = list[style.Series](), regimes.cumsum(axis=1) - regimes
+    for word, color in REGIME_COLORS.items():
         shares = regimes[word].to_numpy()
         label = word.replace("quasi_", "quasi-").replace("_", " ") if shares.any() else ""
-        look = {"color": REGIME_COLORS[word], "label": label, "edgecolor": INK, "linewidth": 0.3}
-        columns.append(style.Series("bar", (places, shares, width, bottom), look))
-        bottom = bottom + shares
+        look = {"color": color, "label": label, "edgecolor": INK, "linewidth": 0.3}
+        columns.append(style.Series("bar", (places, shares, width, bottoms[word]), look))
     heading = f"how trajectories move at the simulated values of the {parameter}"
     beside = 0.04 * (values[-1] - values[0])
     limits = {"xlim": (values[0] - beside, values[-1] + beside), "ylim": (0, 1), "yticks": (0, 1)}
@@ -104,7 +101,9 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
         if not bars:
             rings = [v for v, entry in own.items() if not entry["members"]["same_everywhere"]]
             label = "members of the set differ" if rings else ""
-            series.append(style.dots(rings, [row] * len(rings), GRAY, label, **_RING))
+            series.append(
+                style.dots(rings, [row] * len(rings), GRAY, label, 9, markerfacecolor="none")
+            )
     if bars and any(len(each.data[0]) == 1 for each in series):
         keys.append(style.dots([], [], GRAY, "at one value only", **mark))
     ticks = {"yticks": range(len(names)), "yticklabels": names}
