@@ -33,7 +33,7 @@ def shown(
 
     `measure` is called again and again: of what is shown something may have to be found out.
     """
-    from eqbench.report.screen import Screen
+    from eqbench.report.terminal import Screen
 
     def line() -> None:
         measure()

@@ -47,8 +47,7 @@ class ShowRequest(NameOptions):
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
     from eqbench.model.profile_json import profile_from_json, read_profile
-    from eqbench.report.profile_facts import cell_facts, play_facts
-    from eqbench.report.profile_view import profile_report
+    from eqbench.report.profile_view import cell_facts, play_facts, profile_report
     from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import profile_file
     from eqbench.store.stored_run import read_run, run_folder
@@ -82,7 +81,7 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         Column("max regret", "small"),
         Column("payoffs", "payoffs", dispensable=2),
         Column("claim", dispensable=1),
-        Column("equilibrium", notes=marks([names])),
+        Column("equilibrium", notes=marks(names)),
         Column("parameters", "names"),
     )
     rows = []

@@ -40,11 +40,10 @@ from eqbench.spec import format_value, parse_spec, split_specs
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.branch import csv_text
 from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
 from eqbench.studies.requests import RangesRequest
 from eqbench.studies.study_files import write_texts
-from eqbench.text import cell_text
+from eqbench.text import cell_text, csv_text
 
 SCHEMA = "eqbench.ranges/1"
 Sense = Literal["min", "max"]
