@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -30,14 +29,14 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
         If it cannot be read, or there is no such file, cell or candidate.
     """
     path = Path(text)
-    if path.is_dir() and is_run(path):
-        return profile_of_cell(text, "")  # which says what cells there are
-    if text == "-" or os.path.exists(path):
+    if text == "-" or (path.exists() and not path.is_dir()):
         return read_profile(text), _run_of(path)
     for slash in re.finditer("/", text):  # a path would lose the ./ of a game's file
         run = text[: slash.start()] or "/"
         if is_run(run_folder(run)):
             return profile_of_cell(run, text[slash.end() :])
+    if is_run(run_folder(text)):
+        return profile_of_cell(text, "")  # which says what cells there are
     return read_profile(text), None  # which says that there is no such file
 
 

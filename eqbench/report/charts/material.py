@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from eqbench.errors import UsageError
 from eqbench.report.entries import Entry, titled
@@ -19,15 +20,14 @@ _DEFAULT_TARGET = 1e-10  # of the payoff range, where a run was given none
 
 @dataclass(frozen=True)
 class PublishedSet:
-    """Where a set of equilibria was published, and what the symbols in its members' names are.
+    """A published set of equilibria: its source, then what the symbols in its members' names are.
 
     `ends` are the payoffs of its two ends, or of its only point, where these can be drawn.
     """
 
     name: str
-    source: str = ""
-    symbols: Mapping[str, str] = field(default_factory=dict)
-    ends: tuple[tuple[float, ...], ...] = ()
+    said: Sequence[str] = ()
+    ends: Sequence[Sequence[float]] = ()
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,35 @@ class GameFacts:
     """What is known of a game beside what a run stores."""
 
     payoff_scale: float
-    sets: tuple[PublishedSet, ...] = ()
+    sets: Sequence[PublishedSet] = ()
+
+
+@dataclass(frozen=True)
+class ShownGame:
+    """A game of which something is shown; `short` is the game as typed.
+
+    `unit` is what targets are relative to: the payoff range, or 1 where nobody knows it.
+    """
+
+    title: str
+    short: str
+    unit: float
+    sets: Sequence[PublishedSet]
 
 
 @dataclass(frozen=True)
 class Track:
     """A cell and what was measured of it: snapshots in order of time, then what it ended with.
 
-    `place` is that of its entry among all, and `solver` the label of the solver. `unread` says
-    whether it has snapshots that cannot be read.
+    `place` is its place among all, and `solver` the label of the solver. `unread` says whether it
+    has snapshots that cannot be read.
     """
 
     entry: Entry
     place: int
+    game: ShownGame
     solver: str
-    points: tuple[Snapshot, ...]
+    points: Sequence[Snapshot]
     unread: bool = False
 
     @property
@@ -63,38 +77,27 @@ class Track:
 
 
 @dataclass(frozen=True)
-class GameTracks:
-    """The cells of one game; `short` is the game as typed.
-
-    `payoff_scale` is None where nobody knows it.
-    """
-
-    title: str
-    short: str
-    tracks: tuple[Track, ...]
-    payoff_scale: float | None
-    sets: tuple[PublishedSet, ...] = ()
-
-    @property
-    def unit(self) -> float:
-        """What targets are relative to: the payoff scale, or else one unit of payoff."""
-        return self.payoff_scale or 1.0
-
-    @property
-    def by_solver(self) -> dict[str, list[Track]]:
-        """Cells of each solver, in the order in which they first occur."""
-        groups: dict[str, list[Track]] = {}
-        for track in self.tracks:
-            groups.setdefault(track.solver, []).append(track)
-        return groups
-
-
-@dataclass(frozen=True)
 class Material:
-    """Everything that charts are made of; `entries` are the cells of all runs in their order."""
+    """Everything that charts are made of: the cells of all runs in their order, and the games."""
 
-    entries: Sequence[Entry]
-    games: tuple[GameTracks, ...]
+    tracks: Sequence[Track]
+    games: Sequence[ShownGame]
+
+    @cached_property
+    def solvers(self) -> list[str]:
+        """Labels of solvers of which something was measured."""
+        return list(dict.fromkeys(track.solver for track in self.tracks if track.points))
+
+    @cached_property
+    def players(self) -> int:
+        """Number of players, the largest of any game."""
+        return max((len(track.record.payoffs or ()) for track in self.tracks), default=2)
+
+    def by_solver(self, game: ShownGame) -> dict[str, list[Track]]:
+        """Cells of each solver on a game, in the order in which they first occur."""
+        own = [track for track in self.tracks if track.game is game]
+        solvers = dict.fromkeys(track.solver for track in own)
+        return {name: [track for track in own if track.solver == name] for name in solvers}
 
 
 def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = None) -> Material:
@@ -107,47 +110,33 @@ def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = N
     run_of = dict(zip(run_names(runs), runs, strict=True))
     entries = entries_of(runs)
     places = {id(entry): place for place, entry in enumerate(entries)}
-    of_game = titled(entries)
+    tracks: list[Track] = []
+    games, of_game = [], titled(entries)
     names = [group[0].record.game for _, group in of_game]
-    games = []
     for title, group in of_game:
-        own = tuple(_track(entry, places[id(entry)], run_of[entry.run]) for entry in group)
-        short, known = group[0].record.game, (facts or {}).get(group[0].record.game_spec)
-        scales = [known.payoff_scale] if known else _usual_scales(group, run_of)
-        short = printable(short if names.count(short) == 1 else title)
-        sets = known.sets if known else ()
-        games.append(GameTracks(title, short, own, next(iter(scales), None), sets))
-    return Material(entries, tuple(games))
+        first = group[0].record
+        told = [  # by the targets of runs that were given none
+            entry.record.target / _DEFAULT_TARGET
+            for entry in group
+            if entry.record.target and run_of[entry.run].plan["request"].get("target") is None
+        ]
+        short = printable(first.game if names.count(first.game) == 1 else title)
+        known = (facts or {}).get(first.game_spec) or GameFacts([*told, 1.0][0])
+        games.append(ShownGame(title, short, known.payoff_scale or 1.0, known.sets))
+        tracks += [_track(e, places[id(e)], games[-1], run_of[e.run]) for e in group]
+    return Material(sorted(tracks, key=lambda track: track.place), games)
 
 
-def _usual_scales(entries: Sequence[Entry], run_of: Mapping[str, StoredRun]) -> list[float]:
-    """The payoff scales that targets tell, of runs that were given none."""
-    return [
-        entry.record.target / _DEFAULT_TARGET
-        for entry in entries
-        if entry.record.target and run_of[entry.run].plan["request"].get("target") is None
-    ]
-
-
-def _track(entry: Entry, place: int, run: StoredRun) -> Track:
-    record, curve = entry.record, None
-    if record.trace:
-        try:
-            curve = read_trace(run.path / record.trace)
-        except UsageError:  # a page can do without
-            curve = None
-    label = record.solver + (f" ({entry.run})" if entry.run else "")
-    unread = bool(record.trace) and curve is None
-    return Track(entry, place, printable(label), _points(record, curve or ()), unread)
-
-
-def _points(record: CellRecord, curve: Sequence[Snapshot]) -> tuple[Snapshot, ...]:
-    """The best snapshot at each moment in order of time, and the profile that counts at the end."""
-    best: dict[float, Snapshot] = {}
-    for point in sorted(curve, key=lambda point: (point.elapsed_s, point.max_regret)):
-        best.setdefault(point.elapsed_s, point)
-    points = [*best.values()]
+def _track(entry: Entry, place: int, game: ShownGame, run: StoredRun) -> Track:
+    record = entry.record
+    points: list[Snapshot] = []
+    unread = False
+    try:
+        points += read_trace(run.path / record.trace) if record.trace else ()
+    except UsageError:  # a page can do without
+        unread = True
+    points.sort(key=lambda point: point.elapsed_s)
     if None not in (record.elapsed_s, record.nash_conv, record.max_regret):
         final = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
         points.append(Snapshot(*final))  # type: ignore[arg-type]
-    return tuple(points)
+    return Track(entry, place, game, printable(entry.solver), points, unread)

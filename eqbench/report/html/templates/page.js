@@ -1,12 +1,11 @@
 "use strict";
 // -- data --------------------------------------------------------------------------------------
 
-const element = document.getElementById("data");
-const DATA = element ? JSON.parse(element.textContent) : {};
-const SPECS = DATA.charts ?? {};
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const SPECS = DATA.charts;
 // datasets come as columns with rows of values, which is half the size
 const DATASETS = Object.fromEntries(
-  Object.entries(DATA.datasets ?? {}).map(([name, { columns, rows }]) => [
+  Object.entries(DATA.datasets).map(([name, { columns, rows }]) => [
     name,
     rows.map((row) => Object.fromEntries(columns.map((column, k) => [column, row[k]]))),
   ]),
@@ -293,9 +292,10 @@ function solverOf(item) {
 
 // The rows that a chart shows, of cells and their solvers.
 function rowsOf(name) {
-  const { rows, isOfGame } = SPECS[name].usermeta;
+  const { rows, needs, isOfGame } = SPECS[name].usermeta;
   return (DATASETS[rows] ?? [])
     .map((row) => ({ ...(CELLS.get(row.cell) ?? {}), ...row }))
+    .filter((row) => !needs || (row[needs] ?? null) !== null)
     .filter((row) => (!isOfGame || row.game === state.game) && !state.hidden.has(row.solver));
 }
 
@@ -312,7 +312,7 @@ function controls(name) {
         other.value = select.value;
       redraw((spec) => param in spec.usermeta.switches);
     });
-    const isIdle = param === "seeds" && !DATASETS.bands.length;
+    const isIdle = param === "seeds" && DATASETS.cells.every((cell) => cell.alone);
     if (options.length > 1 && !isIdle) place.append(select);
   }
   for (const channel of log) {
@@ -465,10 +465,8 @@ function startTable(card) {
       writeAddress();
     });
   }
-  if (fields.length) {
-    columnChoice(card);
-    filterRows(card);
-  }
+  if (card.querySelector(".filters")) columnChoice(card);
+  if (fields.length) filterRows(card);
   const [column, sign] = (state.sorts[card.id] ?? "").split(":");
   const head = card.querySelectorAll("th")[column || -1];
   if (head) sortBy(head, Number(sign));
@@ -533,6 +531,10 @@ function strategies(cell, values) {
   return make("details", {}, make("summary", {}, "strategies by information set"), ...lists);
 }
 
+const KEY =
+  "A hash of everything a result may depend on: the content of the game, the solver with its " +
+  "options, version and source, seed and limits. Cells of equal keys are the same piece of work.";
+
 function details(row) {
   const cell = DATA.cells[row.dataset.cell];
   cell.place = Number(row.dataset.cell);
@@ -544,6 +546,7 @@ function details(row) {
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
+    make("p", { class: "notes", title: KEY }, `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
     cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
@@ -563,8 +566,11 @@ function openRow(row) {
 
 function startRow(row) {
   const first = row.cells[0];
-  if (row.dataset.solver !== undefined) {
-    const { name, look } = SOLVERS[row.dataset.solver];
+  const own = CELLS.get(Number(row.dataset.cell ?? -1))?.solver ?? first.textContent;
+  const place = SOLVERS.findIndex(({ name }) => name === own);
+  if (place >= 0) {
+    row.dataset.solver = place;
+    const { name, look } = SOLVERS[place];
     const mark = swatch(look);
     first.prepend(mark);
     link(row);
@@ -624,7 +630,8 @@ const SAVE = {
 readAddress();
 document.body.append(tip);
 legend();
-for (const row of document.querySelectorAll("tr[data-solver]")) startRow(row);
+for (const table of document.querySelectorAll("table"))
+  if (titleOf(table.tHead.rows[0].cells[0]) === "solver") rowsIn(table).forEach(startRow);
 for (const chip of document.querySelectorAll(".chip")) link(chip);
 for (const card of document.querySelectorAll(".card")) {
   for (const button of card.querySelectorAll("button[data-save]"))
