@@ -61,7 +61,7 @@ def test_tutorial_comes_out_as_printed(page: Path, tmp_path: Path) -> None:
         ("eqbench run --game 'kuhn(player=3)' --solver cfr", "unknown option 'player'"),
         ("eqbench run --game kuhn3 --solver cfr,cfr_pls", "cfr_pls"),
         ("eqbench run --game kuhn3 --solver 'ncp(exact=maybe)'", "exact=maybe"),
-        ("eqbench trace skp --derivative none", "'none' is no choice here"),
+        ("eqbench trace skp --derivative none", "'none' is not a choice here"),
         ("eqbench draw kuhn --out", "requires an argument"),
         ("eqbench show", "Missing argument 'RUN'"),
         ("eqbench check sovler cfr", "No such command"),
