@@ -64,7 +64,7 @@ def test_tutorial_comes_out_as_printed(page: Path, tmp_path: Path) -> None:
         ("eqbench trace skp --derivative none", "'none' is not a choice here"),
         ("eqbench draw kuhn --out", "requires an argument"),
         ("eqbench show", "Missing argument 'RUN'"),
-        ("eqbench check sovler cfr", "No such command"),
+        ("eqbench check sovler cfr", "unknown command 'sovler'"),
         ("eqbench info 'kuhn(cart=3)'", "cart"),
         ("eqbench check solver 'cfr(player=3)'", "player"),
         ("eqbench solve kuhn3", "unknown command 'solve'"),
