@@ -134,14 +134,13 @@ def info(request: InfoRequest) -> None:
 
     registry = request.registry()
     name = parse_spec(request.spec).name
-    games = {entry.name: entry for entry in registry.games()}
+    entries = {entry.name: entry for entry in (*registry.solvers(), *registry.games())}
     if is_foreign(name):
-        games[name] = registry.game_entry(request.spec)
-    solvers = {entry.name: entry for entry in registry.solvers()}
-    if name not in games | solvers:
-        known = nearest(name, games | solvers)
+        entries[name] = registry.game_entry(request.spec)
+    if name not in entries:
+        known = nearest(name, entries)
         raise SpecError(f"unknown game or solver {name!r}: {known}; {FOREIGN_HINT}")
-    entry = games.get(name) or solvers[name]
+    entry = entries[name]
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":

@@ -115,12 +115,15 @@ class RunOptions(View):
 
 @command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
+    from eqbench.harness.experiment import experiment_text
     from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
     from eqbench.harness.start import begin
 
     experiment, folder, out = _asked(options)
     if options.save_as is not None:
-        _save(experiment, options.save_as)
+        experiment.check_names()
+        write_text(Path(options.save_as), experiment_text(experiment), new=True)
+        say(f"wrote {options.save_as}")
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
@@ -230,22 +233,6 @@ def _exit_code(records: list[CellRecord]) -> int:
     if any(status in _BAD for status in statuses):
         return 1
     return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
-
-
-def _save(experiment: Experiment, file: str) -> None:
-    """Write an experiment to a new file, unless it names what nobody has registered."""
-    from eqbench.harness.experiment import experiment_text
-    from eqbench.registry import default_registry
-    from eqbench.spec import split_specs
-
-    for part in experiment.parts:
-        registry = default_registry().with_plugins(part.plugins)
-        for spec in (spec for text in part.games for spec in split_specs(text)):
-            registry.game_entry(spec)
-        for solvers in part.solvers:
-            registry.resolve_solvers(solvers)
-    write_text(Path(file), experiment_text(experiment), new=True)
-    say(f"wrote {file}")
 
 
 def _print_plan(
