@@ -194,7 +194,7 @@ class Words(Kind):
         for word in words:
             if word not in self.allowed():
                 raise ValueError(
-                    f"{quoted(word)} is no {self.what}: {nearest(word, self.allowed())}"
+                    f"{quoted(word)} is not a {self.what}: {nearest(word, self.allowed())}"
                 )
         return words
 
