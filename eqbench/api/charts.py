@@ -33,9 +33,7 @@ def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in chosen.items():
         allowed = switches.get(name) or (parameters[name].get("bind") or {}).get("options")
         if allowed and value not in allowed:
-            raise UsageError(
-                f"{value!r} is not a choice for {name}: {nearest(str(value), allowed)}"
-            )
+            raise UsageError(f"{value!r} is no choice for {name}: {nearest(str(value), allowed)}")
         parameters[name]["value"] = value
     for channel, named in spec["usermeta"].get("titles", {}).items():
         titles = [switches[name][parameters[name]["value"]] for name in named]
