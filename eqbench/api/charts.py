@@ -38,7 +38,7 @@ def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
         for each in values if allowed else ():
             if each not in allowed:
                 words = nearest(str(each), allowed)
-                raise UsageError(f"{each!r} is no choice for {name}: {words}")
+                raise UsageError(f"{each!r} is not a choice for {name}: {words}")
         parameters[name]["value"] = values if several else value
     for channel, named in spec["usermeta"].get("titles", {}).items():
         if not all(switches[name] for name in named):  # nothing to draw, so nothing to choose

@@ -151,7 +151,7 @@ class Run(Displayed, Sequence[CellRecord]):
         from eqbench.harness.reports import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
-            raise UsageError(f"{format!r} is no format; choose of {', '.join(SUFFIXES)}")
+            raise UsageError(f"{format!r} is not a format; choose of {', '.join(SUFFIXES)}")
         view = request_from(View, "report", options)
         text = report_text(format, [self.stored], view, summarize=view.summarize)
         return ReportText(text, format)
@@ -271,7 +271,7 @@ def _experiment(given: Any) -> tuple[Experiment, str | None]:
         spec = given.spec if isinstance(given, Game) else given
         raise UsageError(f"run() needs solvers too, for example run({spec!r}, 'all')")
     if not isinstance(given, str | Path):
-        raise UsageError(f"{given!r} is no experiment; give games and solvers")
+        raise UsageError(f"{given!r} is not an experiment; give games and solvers")
     file = find_experiment(str(given))
     return read_experiment(file), folder_of_experiment(file)
 

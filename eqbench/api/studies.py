@@ -68,7 +68,7 @@ class StudyResult(Displayed):
         from eqbench.report.terminal import plain_text, print_report
 
         if format not in _FORMATS:
-            raise UsageError(f"{format!r} is no format; choose of {', '.join(_FORMATS)}")
+            raise UsageError(f"{format!r} is not a format; choose of {', '.join(_FORMATS)}")
         if format == "md":
             return ReportText(markdown(self.tables), format)
         return ReportText(plain_text(lambda console: print_report(self.tables, console)))

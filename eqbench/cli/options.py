@@ -225,7 +225,7 @@ def _parameters(field: Field, *, stored: bool = False) -> list[click.Parameter]:
     if not field.option.named:
         return [argument]
     beside = [f"--{field.name}", _beside(field.attribute)]
-    kind, text = field.option.kind, f"{field.help} --{field.name} may be left out."
+    kind, text = field.option.kind, f"{field.help} The word --{field.name} itself may be omitted."
     option = click.Option(
         beside, expose_value=False, metavar=kind.metavar, type=KindType(kind), help=text
     )

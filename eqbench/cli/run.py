@@ -200,7 +200,7 @@ def _experiment_file(text: str) -> Path:
 
     file = find_experiment(text)
     if (is_foreign(text) or not file.exists()) and (words := run_of([text])):
-        raise UsageError(f"{text} is no experiment. Did you mean: {words}")
+        raise UsageError(f"{text} is not an experiment. Did you mean: {words}")
     return file
 
 

@@ -34,9 +34,9 @@ class VerifyRequest(GameOptions):
         Option("Profile to measure, and its game.", StoredRun("WORDS"), argument=True),
     ] = ()
     game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
-    profile: Annotated[str | None, Option("The profile; --profile may be left out.", PROFILE)] = (
-        None
-    )
+    profile: Annotated[
+        str | None, Option("The profile; the word --profile itself may be omitted.", PROFILE)
+    ] = None
     exact: Annotated[
         bool,
         Option("Also compute in rational arithmetic; numbers are read as exact decimals.", FLAG),

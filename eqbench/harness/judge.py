@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from eqbench.equilibria import Identifier
 from eqbench.errors import ProfileError, counted
-from eqbench.harness.child import Limits, Outcome
+from eqbench.harness.child import GRACE_S, Limits, Outcome
 from eqbench.harness.frames import (
     CandidateFrame,
     DoneFrame,
@@ -269,7 +269,7 @@ def measure(
     Raises
     ------
     ProfileError
-        If its profile is no profile of this game.
+        If its profile is not a profile of this game.
     """
     profile = BehaviorProfile(frame.frequencies)
     if frame.exact is not None:  # what is known exactly is what counts; the floats follow from it
@@ -394,7 +394,7 @@ def _cut_short(outcome: Outcome, limits: Limits) -> Verdict:
     if outcome.ended == "setup timeout":
         return "timeout", f"set-up took more than {limits.setup_timeout_s:g} s"
     if outcome.ended == "timeout":
-        return "timeout", f"still running {limits.timeout_s:g} s after its start, so it was killed"
+        return "timeout", f"killed {GRACE_S:g} s after its limit of {limits.timeout_s:g} s"
     if outcome.ended == "memory":
         return "memory", (
             f"killed at {outcome.peak_memory_bytes / 2**20:,.0f} MiB, above the limit of "

@@ -202,7 +202,7 @@ class StudyFolder:
         """Do the parts that are missing, and return the summary.
 
         Each is kept and the summary written anew as soon as it is there, so a break loses one at
-        most. UsageError if a part finds what is no JSON, StoreError if the folder can no longer
+        most. UsageError if a part finds what is not JSON, StoreError if the folder can no longer
         be written; and what the parts raise.
         """
         session = replace(session, again=self.was_begun)
@@ -348,7 +348,7 @@ def _json(value: Any, what: str, indent: int | None = None) -> str:
         return json.dumps(value, indent=indent, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
-            f"{what} is no JSON: {error}; a study returns texts, finite numbers, lists and "
+            f"{what} is not JSON: {error}; a study returns texts, finite numbers, lists and "
             "dictionaries of them"
         ) from None
 

@@ -143,7 +143,7 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
     assert (asked["seeds"], asked["iterations"], asked["games"]) == (2, 300, ["kuhn2"])
     for wrong, hint in (
         ({"timout": 3}, "did you mean timeout"),
-        ({"seeds": "many"}, r"run\(seeds=...\): 'many' is no integer"),
+        ({"seeds": "many"}, r"run\(seeds=...\): 'many' is not an integer"),
         ({"memory": "little"}, "is not a size"),
         ({"timeout": 5, "timeout_s": 3}, "given 'timeout' and 'timeout_s', which mean the same"),
     ):
