@@ -69,10 +69,10 @@ def reference(solvers: str = "all", *, keep: bool = True) -> dict[str, Any]:
 
 
 def reference_report(data: Mapping[str, Any]) -> None:
-    """Write tables, page and figure of the run that is there."""
+    """Write tables and figures of the run that is there."""
     from figures import FOLDER, answer, nash_conv
 
-    formats = ("--format", "terminal,md,csv,tex,html")
+    formats = ("--format", "terminal,md,csv,tex")
     run, place = (str(path.relative_to(ROOT)) for path in (RUN, REFERENCE))
     _eqbench("report", run, *formats, "--out", place)
     nash_conv(RUN, REFERENCE / "nash_conv.svg")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import vl_convert
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
+from eqbench.api.charts import switched
+from eqbench.report.charts import VEGA_LITE, chart
 from eqbench.report.charts.datasets import Rows, datasets
 from eqbench.report.charts.material import GameFacts, Material, collect
 from eqbench.store.schema import CellRecord
@@ -68,10 +74,26 @@ def material_of(
     return collect([read_run(write_run(path, *records))], facts or {})
 
 
-def ends_of(rows: Rows, kind: str = "") -> dict[str, float]:
-    """The share that the line of each solver ends at."""
-    shown = [row for row in rows if not kind or row["kind"] == kind]
-    return {row["solver"]: row["share"] for row in shown}
+def marks(spec: dict[str, Any], kind: str = "point") -> list[dict[str, str]]:
+    """What the marks of a chart say that was drawn, in order."""
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    labels = re.findall(
+        rf'aria-label="([^"]*)" role="graphics-symbol" aria-roledescription="{kind}"', svg
+    )
+    return [
+        dict(part.split(": ", 1) for part in unescape(label).split("; ") if ": " in part)
+        for label in labels
+    ]
+
+
+def ends_of(spec: dict[str, Any]) -> dict[str, str]:
+    """The share that the line of each solver ends at, as its marks say."""
+    return {mark["solver"]: mark["reached"] for mark in marks(spec) if "reached" in mark}
+
+
+def chart_of(name: str, path: Path, *records: CellRecord, **switches: Any) -> dict[str, Any]:
+    """A chart of made-up records."""
+    return switched(chart(name, [read_run(write_run(path, *records))]), switches)
 
 
 def data_of(path: Path, *records: CellRecord, **facts: GameFacts) -> dict[str, Rows]:

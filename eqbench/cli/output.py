@@ -121,8 +121,7 @@ def print_formatted(render: Callable[[Console], None]) -> None:
 
     Elsewhere it is as wide as COLUMNS says, or 150 columns, and without colors.
     """
-    from eqbench.report.screen import Screen
-    from eqbench.report.terminal import TEXT_WIDTH, plain_text
+    from eqbench.report.terminal import TEXT_WIDTH, Screen, plain_text
 
     console = Screen()
     if console.is_terminal:

@@ -56,7 +56,7 @@ class Work(Protocol):
 @contextmanager
 def shown(work: Work, *, quiet: bool) -> Iterator[Console | None]:
     """Show on standard error how far work has come; the console of the live bar if there is one."""
-    from eqbench.report.screen import Screen
+    from eqbench.report.terminal import Screen
 
     if quiet:
         yield None

@@ -84,7 +84,7 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         Column("max regret", "small"),
         Column("payoffs", "payoffs", dispensable=2),
         Column("claim", dispensable=1),
-        Column("equilibrium", notes=marks([names])),
+        Column("equilibrium", notes=marks(names)),
         Column("parameters", "names"),
     )
     rows = []

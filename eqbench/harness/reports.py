@@ -120,7 +120,6 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             continue
         sets = []
         for known in known_sets(game):
-            symbols = {symbol(name): meaning for name, meaning in meanings(known).items()}
-            ends = payoff_ends(known) or ()
-            sets.append(PublishedSet(known.name, known.source, symbols, ends))
-        yield spec, GameFacts(game.tree.payoff_scale, tuple(sets))
+            said = [f"{symbol(name)} is {meaning}" for name, meaning in meanings(known).items()]
+            sets.append(PublishedSet(known.name, [known.source, *said], payoff_ends(known) or ()))
+        yield spec, GameFacts(game.tree.payoff_scale, sets)

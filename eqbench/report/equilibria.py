@@ -10,21 +10,12 @@ from functools import cached_property
 
 from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import (
-    Entry,
-    arranged,
-    by_solver,
-    labels,
-    several,
-    several_runs,
-    solver_label,
-)
-from eqbench.report.naming import Member
+from eqbench.report.entries import Entry, arranged, by_solver, labels, several
 from eqbench.report.rows import Column, Row, Table
 from eqbench.spec import is_foreign
+from eqbench.store.schema import EquilibriumRecord
 
 MOST_CLUSTERS = 12
-_FAMILY = Column("family", dispensable=3, notes=("family: where in the set, by its parameter",))
 SAME_PAYOFF = 1e-5  # less is not seen in tables
 
 
@@ -37,7 +28,7 @@ class Found:
 
     name: str
     run: str
-    cells: list[tuple[Entry, Sequence[Member]]]
+    cells: list[tuple[Entry, Sequence[EquilibriumRecord]]]
     is_near: bool = False
 
     @property
@@ -45,27 +36,26 @@ class Found:
         near = f"{naming.NEAR} " if self.is_near else ""
         return near + (f"{self.name} ({self.run})" if self.run else self.name)
 
+    @property
+    def is_cluster(self) -> bool:
+        return naming.is_cluster(self.name)
+
     @cached_property
-    def members(self) -> list[Member]:
+    def members(self) -> list[EquilibriumRecord]:
         """All candidates, the best first."""
-        members = (member for _, own in self.cells for member in own)
-        return sorted(members, key=lambda member: member.record.max_regret)
+        members = (item for _, own in self.cells for item in own)
+        return sorted(members, key=lambda item: item.max_regret)
 
     @cached_property
     def where(self) -> str:
         """Where in their family the candidates are."""
-        return naming.spread([member.identity for member in self.members])
-
-    @property
-    def is_several(self) -> bool:
-        """Whether the name does not say everything: in a family, or in no published set."""
-        return naming.is_cluster(self.name) or "…" in self.where
+        return naming.spread(item.identity for item in self.members)
 
     @property
     def summary(self) -> str:
         """Name, by how many solvers it was found, and where in its family."""
-        solvers = len({entry.record.solver for entry, _ in self.cells})
-        return f"{self.title} ({', '.join(filter(None, [counted(solvers, 'solver'), self.where]))})"
+        solvers = counted(len({entry.record.solver for entry, _ in self.cells}), "solver")
+        return f"{self.title} ({', '.join(filter(None, [solvers, self.where]))})"
 
 
 def equilibria(entries: Sequence[Entry]) -> list[Found]:
@@ -75,19 +65,19 @@ def equilibria(entries: Sequence[Entry]) -> list[Found]:
     if it is the best of a cell none of whose candidates is on the path of any.
     """
     known: dict[tuple[bool, str, str], Found] = {}
+    several_runs = several("run", entries)
     for entry in entries:
-        found = [(False, name, own) for name, own in naming.found(entry.record).items()]
-        if not found and (near := naming.nearest(entry.record)):
-            found = [(True, near.identity["name"], [near])]
-        for is_near, name, own in found:
+        found = naming.found(entry.record)
+        near = [(i.identity["name"], [i]) for i in entry.record.equilibria if i.identity][:1]
+        for name, own in found.items() or near:
             # clusters are numbered within a run; those of several runs are different ones
-            run = entry.run if several_runs(entries) and naming.is_cluster(name) else ""
-            item = known.setdefault((is_near, name, run), Found(name, run, [], is_near))
+            run = entry.run if several_runs and naming.is_cluster(name) else ""
+            item = known.setdefault((not found, name, run), Found(name, run, [], not found))
             item.cells.append((entry, own))
 
     def place(item: Found) -> tuple[object, ...]:
-        cells = -len(item.cells) if naming.is_cluster(item.name) else 0
-        return item.is_near, naming.is_cluster(item.name), cells, naming.order(item.name)
+        cells = -len(item.cells) if item.is_cluster else 0
+        return item.is_near, item.is_cluster, cells, naming.order(item.name)
 
     return sorted(known.values(), key=place)
 
@@ -101,8 +91,8 @@ def counts(entries: Iterable[Entry]) -> dict[str, int]:
 def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = False) -> list[Table]:
     """Table of who found which equilibrium of a game, if it says more than the rows of its cells.
 
-    It does where there are several, one of which the name does not say everything, or several
-    seeds, of which it says how often they found it.
+    It does where there are several, one of which the name does not say everything (another
+    one of the family, or a cluster), or several seeds, of which it says how often they found it.
 
     Parameters
     ----------
@@ -112,23 +102,24 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
     known, game = equilibria(entries), entries[0].record
     on_path = [item for item in known if not item.is_near]
     tells = always or len(on_path) > 1 or several("seed", entries)
-    if not known or not (tells or any(item.is_several for item in on_path)):
+    if not known or not (tells or any(i.is_cluster or "…" in i.where for i in on_path)):
         return []
     return [_table(title if is_foreign(game.game_spec) else game.game, arranged(entries), known)]
 
 
 def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Table:
-    clusters = [item for item in known if naming.is_cluster(item.name)]
-    others = clusters[MOST_CLUSTERS:]
-    rows = tuple(_row(item, entries) for item in known if item not in others)
+    clusters = [item for item in known if item.is_cluster]
+    others, groups = clusters[MOST_CLUSTERS:], by_solver(entries)
+    rows = tuple(_row(item, groups) for item in known if item not in others)
     finders = "\n".join(name for row in rows for name in row.values["found by"])
     how = {r" ×\d+$": "×n: n equilibria of it", r" \d+/\d+$": "k/n: by k of n cells"}
     said = tuple(text for mark, text in how.items() if re.search(mark, finders, re.MULTILINE))
+    family = Column("family", dispensable=3, notes=("family: where in the set, by its parameter",))
     columns = [
-        Column("equilibrium", identifies=True, notes=naming.marks([[r.label] for r in rows])),
+        Column("equilibrium", identifies=True, notes=naming.marks(row.label for row in rows)),
         Column("solvers", "count", dispensable=2),
         Column("best regret", "small", "best\nregret", dispensable=4),
-        *([_FAMILY] if any(row.values["family"] for row in rows) else []),
+        *[family] * any(row.values["family"] for row in rows),
         Column("payoffs", "payoffs", dispensable=1),
         Column("found by", "names", notes=said),
     ]
@@ -136,41 +127,33 @@ def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Tabl
     if others:
         fewer = len(others[0].cells) < len(clusters[MOST_CLUSTERS - 1].cells)
         notes.append(f"{len(others)} more clusters" + ", which fewer cells found" * fewer)
-    if unknown := [e for e in entries if e.record.equilibria and not _is_identified(e)]:
-        notes.append(f"not identified: {', '.join(labels(unknown, entries))}")
-    players, topic = len(known[0].members[0].record.payoffs), "equilibria found"
-    return Table(title, tuple(columns), rows, tuple(notes), players=players, topic=topic)
+    identities = [[item.identity for item in entry.record.equilibria] for entry in entries]
+    pairs = zip(entries, identities, strict=True)
+    if unknown := [entry for entry, own in pairs if own and not any(own)]:
+        notes.append(f"not identified: {labels(unknown, entries)}")
+    return Table(title, tuple(columns), rows, tuple(notes), topic="equilibria found")
 
 
-def _is_identified(entry: Entry) -> bool:
-    return any(item.identity for item in entry.record.equilibria)
-
-
-def _row(item: Found, entries: Sequence[Entry]) -> Row:
+def _row(item: Found, groups: Iterable[Sequence[Entry]]) -> Row:
+    """Row of an equilibrium; `groups` are the cells of each solver."""
+    finders = []
+    for group in groups:
+        who = group[0].solver
+        if own := [members for entry, members in item.cells if entry.solver == who]:
+            number = len(naming.handed_over(own[0]))
+            often = f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1)
+            finders.append(who + often)
     members = item.members[:1] if item.is_near else item.members
-    by_player = zip(*(member.record.payoffs for member in members), strict=True)
-    finders = [text for group in by_solver(entries) if (text := _found_by(group, item))]
+    payoffs: list[float | str] = []
+    for own_payoffs in zip(*(member.payoffs for member in members), strict=True):
+        low, high = min(own_payoffs), max(own_payoffs)
+        payoffs.append(low if high - low <= SAME_PAYOFF else f"{low:+z.5f}…{high:+z.5f}")
     values = {
         "equilibrium": item.title,
         "solvers": len(finders),
-        "best regret": item.members[0].record.max_regret,
+        "best regret": item.members[0].max_regret,
         "family": item.where or None,
-        "payoffs": [_interval(own) for own in by_player],
+        "payoffs": payoffs,
         "found by": finders,
     }
     return Row(item.title, values)
-
-
-def _found_by(group: Sequence[Entry], item: Found) -> str:
-    """Solver of a group, and how often its cells found an equilibrium; empty if they did not."""
-    who = solver_label(group[0])
-    own = [members for entry, members in item.cells if solver_label(entry) == who]
-    if not own:
-        return ""
-    number = len(naming.handed_over(own[0]))
-    return who + (f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1))
-
-
-def _interval(payoffs: Sequence[float]) -> float | str:
-    low, high = min(payoffs), max(payoffs)
-    return low if high - low <= SAME_PAYOFF else f"{low:+z.5f}…{high:+z.5f}"

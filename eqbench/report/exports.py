@@ -15,15 +15,14 @@ import numpy as np
 
 from eqbench.report.answer import answer
 from eqbench.report.entries import (
-    ABSENT,
     TRIAL,
     Entry,
     arranged,
+    began,
     by_game,
     by_solver,
     cell_notes,
     several,
-    solver_label,
     titled,
 )
 from eqbench.report.equilibria import counts, equilibria_tables
@@ -90,51 +89,40 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
 
 
 MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise
+LEAST_CELLS = 4  # that have quartiles in a table
 _QUARTILES = ("best", "1st quartile", "median", "3rd quartile", "worst")
-_COLUMNS = tuple(declared("", facts) for facts in COLUMNS["summary"])
 
 
 def statistics_of(group: Sequence[Entry], timeouts: Mapping[str, float]) -> dict[str, Any]:
     """Statistics of the cells of one game and solver, by column; None where none has a figure."""
     records = [entry.record for entry in group]
-    penalized = [
-        record.elapsed_s
-        if record.status == "ok" and record.elapsed_s is not None
-        else 2 * timeouts[group[0].run]
-        for record in records
-        if record.status not in ABSENT
-    ]
-    return {
+    found: dict[str, Any] = {
         "cells": len(records),
         "ok": sum(record.status == "ok" for record in records),
-        **_quartiles("max regret", [record.max_regret for record in records]),
-        **_quartiles("time", [record.elapsed_s for record in records]),
-        "PAR-2 time": sum(penalized) / len(penalized) if penalized else None,
     }
-
-
-def _quartiles(figure: str, values: Sequence[float | None]) -> dict[str, float | None]:
-    """Smallest value, quartiles and largest value by column."""
-    titles = [f"{name} {figure}" for name in _QUARTILES]
-    known = [value for value in values if value is not None]
-    found = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist() if known else [None] * 5
-    return dict(zip(titles, found, strict=True))
+    for title, name in (("max regret", "max_regret"), ("time", "elapsed_s")):
+        known = [value for record in records if (value := getattr(record, name)) is not None]
+        ends = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist() if known else [None] * 5
+        found |= {f"{name} {title}": value for name, value in zip(_QUARTILES, ends, strict=True)}
+    times = [e.record.elapsed_s if e.record.status == "ok" else None for e in began(group)]
+    penalized = [2 * timeouts[group[0].run] if time is None else time for time in times]
+    return found | {"PAR-2 time": sum(penalized) / len(penalized) if penalized else None}
 
 
 def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
     """Table of a game with one row for each solver; `timeouts` are those of the runs."""
-    began = [entry for entry in arranged(entries) if entry.record.status not in ABSENT]
-    rows = tuple(
-        Row(
-            solver_label(first),
-            {"run": first.run, "solver": first.record.solver}
-            | statistics_of([first, *others], timeouts),
-        )
-        for first, *others in by_solver(began)
-    )
-    columns = (*([RUN] if entries[0].run else []), SOLVER, *_COLUMNS)
+    rows = []
+    for group in by_solver(arranged(began(entries))):
+        run, solver = group[0].run, group[0].record.solver
+        figures = statistics_of(group, timeouts).items()
+        shown = {t: v for t, v in figures if len(group) >= LEAST_CELLS or "quartile" not in t}
+        rows.append(Row(group[0].solver, {"run": run, "solver": solver, **shown}))
+    columns = [*([RUN] if entries[0].run else []), SOLVER]
+    columns += [declared("", facts) for facts in COLUMNS["summary"]]
+    kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
     limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
-    return Table(title, columns, rows, (f"timeout of a cell: {limits}", *cell_notes(entries)))
+    notes = (f"timeout of a cell: {limits}", *cell_notes(entries))
+    return Table(title, kept, tuple(rows), notes)
 
 
 def report_of(

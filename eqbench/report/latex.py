@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from eqbench.report.rows import Column, Report, Row, Table, text_of
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from eqbench.report.rows import Column, Report, Row, text_of
 from eqbench.text import printable
 
 _NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "`": "asciigrave"}
@@ -26,11 +28,18 @@ def latex(report: Report) -> str:
 
     Columns that follow from others are left out, since a page is narrow.
     """
-    head = "% Needs \\usepackage{booktabs}; \\input this file where the tables shall stand.\n"
-    head += "".join(f"{escaped(sentence)}\\par\n" for sentence in report.answer)
-    if not report.tables:
-        return head + "".join(f"{escaped(note)}\\par\n" for note in report.notes)
-    return "\n".join([head, *(_environment(table, report.notes) for table in report.tables)])
+    environment = Environment(
+        *("<%", "%>", "<<", ">>"),  # braces are LaTeX's own
+        loader=PackageLoader("eqbench.report", ""),
+        undefined=StrictUndefined,
+        autoescape=False,  # what is not LaTeX is escaped by a filter
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"escaped": escaped, "headings": _headings, "cell": _cell}
+    # exploitability follows from NashConv
+    tables = [table.with_payoff_columns().without(2) for table in report.tables]
+    return environment.get_template("tables.tex").render(report=report, tables=tables)
 
 
 def escaped(text: str) -> str:
@@ -43,45 +52,11 @@ def escaped(text: str) -> str:
     )
 
 
-def _environment(table: Table, notes: Sequence[str]) -> str:
-    # a page has no space for more: exploitability follows from NashConv
-    table = table.with_payoff_columns().without(2)
-    alignment = "".join("r" if column.numeric else "l" for column in table.columns)
-    # a spec has no spaces where its line could be broken
-    title = escaped(table.title).replace(",", r",\allowbreak{}")
-    topic = f": {escaped(table.topic)}" if table.topic else ""
-    caption = f"\\texttt{{{title}}}{topic}. {escaped(table.legend)}".rstrip()
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{caption}}}",
-        r"\scriptsize",
-        r"\setlength{\tabcolsep}{3pt}",
-        rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
-        r"\toprule",
-        *(_line(row) for row in zip(*map(_heading, table.columns), strict=True) if any(row)),
-        r"\midrule",
-        *(_line(_cell(row, column) for column in table.columns) for row in table.rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        *(
-            rf"\par\smallskip\parbox{{\linewidth}}{{\raggedright {escaped(note)}}}"
-            for note in (*table.remarks, *notes)
-        ),
-        r"\end{table}",
-    ]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _line(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _heading(column: Column) -> tuple[str, str]:
-    """Heading in two lines, the unit on the second."""
-    title = escaped(column.title)
-    first, _, second = title.rpartition(" ")
-    return (title, column.unit.strip()) if column.unit else (first, second)
+def _headings(columns: Sequence[Column]) -> list[list[str]]:
+    """Headings in up to two lines, the unit on the second."""
+    titles = [(escaped(column.title), column.unit.strip()) for column in columns]
+    pairs = [(title, unit) if unit else title.rpartition(" ")[::2] for title, unit in titles]
+    return [list(line) for line in zip(*pairs, strict=True) if any(line)]
 
 
 def _cell(row: Row, column: Column) -> str:

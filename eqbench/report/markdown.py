@@ -34,10 +34,9 @@ def _section(table: Table) -> str:
     rule = ["-" * (width - r) + ":" * r for width, r in zip(widths, right, strict=True)]
     lines = [_line(cells, widths, right) for cells in (head, rule, *body) if table.rows]
     notes = [f"- {escaped(note)}" for note in table.remarks]
-    title = table.title + (f": {table.topic}" if table.topic else "")
     said = [text for line in table.lines for text in (escaped(line), "")]
     return "\n".join(
-        [f"### {escaped(title)}", "", *said, *lines, "", *notes, *([""] * bool(notes))]
+        [f"### {escaped(table.heading)}", "", *said, *lines, "", *notes, *([""] * bool(notes))]
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
@@ -30,57 +30,38 @@ _SYMBOLS = {"alpha": "α", "beta": "β"}
 _FAMILY = ("szafron:c11=0", "szafron:0<c11<1/2", "szafron:c11=1/2")
 
 
-class Member(NamedTuple):
-    """A candidate that is on the path of play of an equilibrium."""
-
-    identity: Identity
-    record: EquilibriumRecord
-
-
-def label(record: CellRecord) -> tuple[str, ...]:
-    """What a cell found, in words that a space joins; empty if unknown.
+def label(record: CellRecord) -> list[str]:
+    """Names of what a cell found; none if that is not known.
 
     They are the equilibrium of the best candidate, which comes first, and all on whose path of
     play another candidate is, each with the number of those that were handed over. If there is
     only one, where in its family they are stands behind it.
     """
-    best = record.equilibria[0].identity if record.equilibria else None
     members = found(record)
-    by_name: dict[str, Identity] = {best["name"]: best} if best else {}
-    by_name |= {name: members[name][0].identity for name in sorted(members, key=order)}
-    names = []
-    for name, identity in by_name.items():
-        own = handed_over(members[name]) if name in members else []
-        times = f" ×{len(own)}" if len(own) > 1 else ""
-        where = spread([member.identity for member in own] or [identity])
-        if len(by_name) > 1 or not where:
-            names.append("".join([*marked(identity), times]))
-        else:
-            name, *rest = marked(identity, where)
-            names.append(" ".join([name + times + "," * bool(times), *rest]))
-    return listing(names, MOST_NAMES if len(names) <= MOST_NAMES else 1)
+    best = record.equilibria[:1]
+    first = [item.identity["name"] for item in best if item.identity]
+    names = dict.fromkeys(first + sorted(members, key=order))
+    texts = []
+    for name in names:
+        own = handed_over(members.get(name, best))
+        where = "" if len(names) > 1 else spread(item.identity for item in own)
+        texts.append(identity_text(members.get(name, best)[0].identity, where, len(own)))
+    return texts
 
 
-def found(record: CellRecord) -> dict[str, list[Member]]:
+def found(record: CellRecord) -> dict[str, list[EquilibriumRecord]]:
     """Candidates on the path of play of some equilibrium by its name, best first."""
-    members: dict[str, list[Member]] = {}
+    members: dict[str, list[EquilibriumRecord]] = {}
     for item in record.equilibria:
         if item.identity and item.identity["on_path"]:
-            members.setdefault(item.identity["name"], []).append(Member(item.identity, item))
+            members.setdefault(item.identity["name"], []).append(item)
     return members
 
 
-def handed_over(members: Sequence[Member]) -> Sequence[Member]:
+def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRecord]:
     """Candidates that a solver calls equilibria, of several on one path; the best if none is."""
-    claimed = [m for m in members if m.record.claim in ("equilibrium", "complete list")]
+    claimed = [item for item in members if item.claim in ("equilibrium", "complete list")]
     return claimed or members[:1]
-
-
-def nearest(record: CellRecord) -> Member | None:
-    """Best candidate that has an identity, if no candidate is on the path of any."""
-    if found(record):
-        return None
-    return next((Member(item.identity, item) for item in record.equilibria if item.identity), None)
 
 
 def listing(names: Sequence[str], most: int = MOST_NAMES) -> tuple[str, ...]:
@@ -90,9 +71,9 @@ def listing(names: Sequence[str], most: int = MOST_NAMES) -> tuple[str, ...]:
     return (*(f"{name}," for name in shown[:-1]), *shown[-1:])
 
 
-def marks(labels: Iterable[Sequence[str]]) -> tuple[str, ...]:
+def marks(labels: Iterable[str]) -> tuple[str, ...]:
     """Explanations of the marks and of the clusters that occur in labels."""
-    text = " ".join(part for parts in labels for part in parts)
+    text = " ".join(labels)
     return tuple(meaning for mark, meaning in _MEANINGS.items() if mark in text)
 
 
@@ -126,20 +107,14 @@ def kind_of_match(identity: Identity) -> Match:
     return "on path" if identity["off_path"] else "up to rounding"
 
 
-def leading(identity: Identity) -> tuple[str, float] | None:
-    """Symbol and value of the parameter that tells members of a family apart, if one does."""
-    name: str | None = identity.get("leading")
-    return None if name is None else (symbol(name), identity["parameters"][name])
-
-
-def spread(identities: Iterable[Identity]) -> str:
+def spread(identities: Iterable[Identity | None]) -> str:
     """Where in a family some members are: ``β=0.189`` or ``β 0.1…0.3``; empty if it has no name."""
-    found = [first for identity in identities if (first := leading(identity))]
-    if not found:
+    known = [identity for identity in identities if identity and identity.get("leading")]
+    if not known:
         return ""
-    values = [value for _, value in found]
-    low, high = decimal(min(values)), decimal(max(values))
-    return f"{found[0][0]}={low}" if low == high else f"{found[0][0]} {low}…{high}"
+    values = [identity["parameters"][identity["leading"]] for identity in known]
+    name, low, high = symbol(known[0]["leading"]), decimal(min(values)), decimal(max(values))
+    return f"{name}={low}" if low == high else f"{name} {low}…{high}"
 
 
 def symbol(parameter: str) -> str:
@@ -153,18 +128,20 @@ def decimal(value: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
-    """Name and parameter as words, the mark of how well they fit before or behind them."""
-    name: str = identity["name"]
-    words = (name, parameter) if parameter else (name,)
-    match kind_of_match(identity):
-        case "near":
-            return (f"{NEAR} {words[0]}", *words[1:])
-        case "on path":
-            return (*words[:-1], words[-1] + LOOSE)
-    return words
+def identity_text(identity: Identity | None, where: str | None = None, times: int = 1) -> str:
+    """Which published equilibrium it is; empty if none is known.
 
-
-def identity_text(identity: Mapping[str, Any] | None) -> str:
-    """Which published equilibrium it is, with its leading parameter; empty if none is known."""
-    return " ".join(marked(identity, spread([identity]))) if identity else ""
+    Parameters
+    ----------
+    where : in its family; its leading parameter unless given
+    times : how often it was found
+    """
+    if not identity:
+        return ""
+    match = kind_of_match(identity)
+    name = f"{NEAR} {identity['name']}" if match == "near" else identity["name"]
+    where = spread([identity]) if where is None else where
+    loose, count = LOOSE * (match == "on path"), f" ×{times}" * (times > 1)
+    if not where:
+        return f"{name}{loose}{count}"
+    return f"{name}{count}{',' * bool(count)} {where}{loose}"

@@ -1,33 +1,24 @@
 """What the tables of a report hold, whatever they are printed as.
 
 A table has raw values; the module of each format lays them out. Values of the kind `payoffs`
-are lists with one number per player, those of the kind `words` texts that a space joins. Those of
-the kind `names` are texts that commas join, in several lines where space is short.
+are lists with one number per player. Those of the kind `names` are lists of texts, in several lines
+where space is short, and those of the kind `found` too, of which the first few are shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal
 
-from eqbench.report.entries import (
-    ABSENT,
-    TRIAL,
-    Entry,
-    arranged,
-    cell_notes,
-    is_proved,
-    row_label,
-    several,
-    several_runs,
-)
-from eqbench.report.naming import identity_text, label, marks
+from eqbench.report.entries import TRIAL, Entry, arranged, began, cell_notes, row_label, several
+from eqbench.report.naming import MOST_NAMES, identity_text, label, listing, marks
 from eqbench.report.view import COLUMNS, DEFAULT, View
 
 Kind = Literal[
     "text",
-    "words",
+    "found",
     "names",
     "status",
     "count",
@@ -73,7 +64,7 @@ class Column:
     @property
     def numeric(self) -> bool:
         """Whether it holds numbers, which stand at the right."""
-        return self.kind not in ("text", "words", "names", "status")
+        return self.kind not in ("text", "found", "names", "status")
 
     @property
     def unit(self) -> str:
@@ -116,7 +107,6 @@ class Table:
     narrow : what to print instead where not even its narrowest form fits
     notes : what has to be said about single rows
     legend : what the figures are; empty if no row has any
-    players : number of players, 0 if no row has figures
     topic : what the table shows of the game; empty for its cells
     """
 
@@ -125,10 +115,14 @@ class Table:
     rows: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
     legend: str = ""
-    players: int = 0
     topic: str = ""
     lines: tuple[str, ...] = ()
     narrow: Table | None = None
+
+    @property
+    def heading(self) -> str:
+        """Its title with its topic."""
+        return ": ".join(filter(None, (self.title, self.topic)))
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -148,16 +142,16 @@ class Table:
 
     def with_payoff_columns(self, title: str = "payoff P") -> Table:
         """Same table with one column per player, named so, in place of lists of payoffs."""
-        titles = [f"{title}{p + 1}" for p in range(self.players)]
-        columns: list[Column] = []
-        for column in self.columns:
-            split = [Column(title, "payoff") for title in titles]
-            columns += split if column.kind == "payoffs" else [column]
-        rows = []
-        for row in self.rows:  # games of a table may have different numbers of players
-            payoffs = zip(titles, row.values.get("payoffs") or (), strict=False)
-            rows.append(replace(row, values={**row.values, **dict(payoffs)}))
-        return replace(self, columns=tuple(columns), rows=tuple(rows))
+        payoffs = [row.values.get("payoffs") or () for row in self.rows]
+        split = [
+            Column(f"{title}{p + 1}", "payoff") for p in range(max(map(len, payoffs), default=0))
+        ]
+        columns = [split if column.kind == "payoffs" else [column] for column in self.columns]
+        rows = []  # games of a table may have different numbers of players
+        for row, own in zip(self.rows, payoffs, strict=True):
+            by_title = {column.title: value for column, value in zip(split, own, strict=False)}
+            rows.append(replace(row, values={**row.values, **by_title}))
+        return replace(self, columns=tuple(chain(*columns)), rows=tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -177,24 +171,6 @@ class Report:
     answer: tuple[str, ...] = ()
 
 
-def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    """Table of the cells of a game."""
-    began = [entry for entry in entries if entry.record.status not in ABSENT]
-    shown = arranged(began, view.sort)
-    return replace(_table(title, shown, view), notes=tuple(cell_notes(arranged(entries))))
-
-
-def all_cells(entries: Sequence[Entry]) -> Table:
-    """The cells of all games in one table without notes, with a column for the game as typed."""
-    table = _table("", entries)
-    rows = tuple(
-        replace(row, values={**row.values, GAME.title: entry.record.game})
-        for row, entry in zip(table.rows, entries, strict=True)
-    )
-    first, *others = table.columns
-    return replace(table, columns=(first, GAME, *others), rows=rows)
-
-
 def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
     """Columns for profiles as the verifier sees them: payoffs, max regret, identity."""
     payoffs = (Column(f"u:{player}", "payoff", layout="+z.6f") for player in players)
@@ -211,27 +187,18 @@ def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[s
     }
 
 
-def three_digits(value: float) -> str:
-    """A duration in seconds as a bare number."""
-    return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
-
-
-def _small(value: float) -> str:
-    """A regret, which reaches from rounding errors to whole pots; what rounds below 0 is 0."""
-    return "0" if -ROUNDING < value <= 0 else f"{value:.1e}"
-
-
 # Values as bare numbers, for where the unit stands in the heading.
 FORMATS: dict[Kind, Callable[[Any], str]] = {
     "text": str,
     "status": str,
-    "words": " ".join,
+    "found": lambda names: " ".join(listing(names, MOST_NAMES if len(names) <= MOST_NAMES else 1)),
     "names": ", ".join,
     "count": "{:,}".format,
-    "small": _small,
+    # regrets reach from rounding errors to whole pots; what rounds below 0 is 0
+    "small": lambda value: "0" if -ROUNDING < value <= 0 else f"{value:.1e}",
     "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
     "payoffs": lambda values: " ".join(map(FORMATS["payoff"], values)),
-    "seconds": three_digits,
+    "seconds": lambda value: f"{value:.0f}" if value >= 100 else f"{value:#.3g}",
     "bytes": lambda value: f"{value / 2**20:.0f}",
     "ratio": "{:.2f}".format,
 }
@@ -260,45 +227,40 @@ def declared(name: str, facts: Mapping[str, Any]) -> Column:
 CELLS = {name: declared(name, facts) for name, facts in COLUMNS["cells"].items()}
 
 
-def _columns(entries: Sequence[Entry], view: View) -> Iterator[Column]:
-    found = [words for entry in entries if (words := label(entry.record))]
-    yield from [RUN] if several_runs(entries) else []
-    yield SOLVER
-    yield from (Column(name, "count", identifies=True) for name in TRIAL if several(name, entries))
+def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+    """Table of the cells of a game."""
+    table = all_cells(arranged(began(entries), view.sort), view)
+    columns = tuple(column for column in table.columns if column != GAME)
+    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(arranged(entries))))
+
+
+def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+    """The cells of all games in one table without notes, with a column for the game as typed."""
+    columns = [RUN] if several("run", entries) else []
+    columns += [SOLVER, GAME]
+    columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
+    found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():
         if name in view.columns:
-            yield replace(column, dispensable=0)
+            columns.append(replace(column, dispensable=0))
         elif name == "equilibrium":
-            yield from [replace(column, notes=marks(found))] if found else []
+            columns += [replace(column, notes=marks(found))] * bool(found)
         elif not (view.columns or column.hidden):
-            yield column
+            columns.append(column)
+    rows = tuple(_row(entry, entries) for entry in entries)
+    return Table("", tuple(columns), rows)
 
 
-def _table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    players = {len(entry.record.regrets or ()) for entry in entries} - {0}
-    exact = (frozenset(["max regret"] if is_proved(entry) else []) for entry in entries)
-    rows = tuple(
-        Row(row_label(entry, entries), _values(entry), zero)
-        for entry, zero in zip(entries, exact, strict=True)
-    )
-    columns = tuple(_columns(entries, view))
-    return Table(title, columns, rows, players=max(players, default=0))
-
-
-def _claim(entry: Entry) -> str | None:
-    found = entry.record.equilibria
-    return _SHORT_CLAIMS.get(found[0].claim, found[0].claim) if found else None
-
-
-def _values(entry: Entry) -> dict[str, Any]:
+def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
     record = entry.record
-    return {
+    claim = record.equilibria[0].claim if record.equilibria else None
+    values = {
         **{column.title: getattr(record, column.field, None) for column in CELLS.values()},
-        "run": entry.run,
-        "solver": record.solver,
-        "seed": record.seed,
-        "repeat": record.repeat,
+        **{"run": entry.run, "solver": record.solver, "game": record.game},
+        **{name: getattr(record, name) for name in TRIAL},
         "equilibrium": label(record) or None,
-        "profile": _claim(entry),
+        "profile": claim and _SHORT_CLAIMS.get(claim, claim),
         "iterations": record.iterations or None,  # a method that counts none says 0
     }
+    exact = frozenset(["max regret"] if entry.is_proved else [])
+    return Row(row_label(entry, entries), values, exact)

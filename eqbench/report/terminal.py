@@ -1,28 +1,52 @@
-"""Tables as text for a terminal."""
+"""Tables as text for a terminal, and the console that they are printed to."""
 
 from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from rich.console import Console
-from rich.measure import Measurement
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from eqbench.report.entries import ALARMING
+from eqbench.report.entries import STATUSES
 from eqbench.report.naming import listing
 from eqbench.report.rows import FORMATS, Column, Report, Row, Table, text_of
-from eqbench.report.screen import Screen
-from eqbench.text import printable
+from eqbench.text import printable, printable_lines
 
 TEXT_WIDTH = 150
 LEAST_NAMES = 24  # characters of a column of names, which has lines where there is no space for it
-_STYLES = {"ok": "green"} | dict.fromkeys(("limit", "stopped", "timeout", "memory"), "yellow")
+_STYLES = {status: facts["style"] for status, facts in STATUSES.items()}
 _STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
+
+
+class Screen(Console):
+    """A console for texts from outside.
+
+    It reads no markup, and of the texts that are printed only line breaks and what is printable
+    gets out; codes for colors are its own. A table measures a `rich.text.Text` before that, so
+    one from outside is best made printable at once, or handed over as a plain string.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, highlight=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(printable_lines(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            # a segment with control codes is rich's own, for example one that moves the cursor
+            yield (
+                segment if segment.control else segment._replace(text=printable_lines(segment.text))
+            )
 
 
 def print_report(report: Report, console: Console, *, answer_first: bool = False) -> None:
@@ -37,9 +61,8 @@ def print_report(report: Report, console: Console, *, answer_first: bool = False
     for place, table in enumerate(report.tables):
         if place:
             console.print()
-        topic = f": {table.topic}" if table.topic else ""
         if table.title:
-            console.print(Text(printable(table.title + topic), style="bold"))
+            console.print(Text(printable(table.heading), style="bold"))
         for line in table.lines:
             console.print(Text(printable(line)))
         shown = _print_rows(table, console) if table.rows else table
@@ -67,15 +90,14 @@ def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> st
 def _print_rows(table: Table, console: Console) -> Table:
     """Print the widest form that fits, in one line per row; return the table as it is shown.
 
-    Columns are left out one rank after the other; a number is never cut off. Only the last
-    column may have lines, if it is one of names.
+    Columns are left out one rank after the other; a number is never cut off. Headings may have two
+    lines, and only in the narrowest form just the first of several equilibria is named.
     """
     last = max((column.dispensable for column in table.columns), default=0)
-    forms = [(rank, form) for rank in range(last + 1) for form in ({}, {"stacked": True})]
-    for rank, form in [*forms, (last, {"stacked": True, "brief": True})]:
+    forms = [(rank, stacked, False) for rank in range(last + 1) for stacked in (False, True)]
+    for rank, stacked, brief in [*forms, (last, True, True)]:
         shown = table.without(rank)
-        grid = _grid(shown, console, **form)
-        if _width(grid, console) <= console.width:
+        if grid := _grid(shown, console.width, stacked=stacked, brief=brief):
             console.print(grid)
             if missing := [c.title for c in table.columns if c not in shown.columns]:
                 text = f"not shown at this width: {', '.join(missing)}"
@@ -84,39 +106,27 @@ def _print_rows(table: Table, console: Console) -> Table:
     if table.narrow is not None:
         return _print_rows(table.narrow, console)
     for row in table.rows:
-        facts = [
-            f"{column.title} {cell(row, column).plain}"
-            for column in table.columns
-            if not column.identifies
-        ]
+        others = [column for column in table.columns if not column.identifies]
+        facts = [f"{column.title} {cell(row, column).plain}" for column in others]
         console.print(Text(row.label, style="bold"))
         console.print(Padding(Text(", ".join(facts)), (0, 0, 0, 2)))
     return table
 
 
-def _grid(
-    table: Table, console: Console, *, stacked: bool = False, brief: bool = False
-) -> RichTable:
-    """The table with headings in one or two lines; a column of names gets the space at its end.
-
-    Where it is brief only the first of several words is shown, up to a comma.
-    """
-    *others, last = table.columns
-    left = console.width
-    if last.kind == "names":
-        fixed = replace(table, columns=tuple(others))
-        left = max(LEAST_NAMES, left - _width(_grid(fixed, console, stacked=stacked), console) - 1)
+def _grid(table: Table, width: int, *, stacked: bool, brief: bool) -> RichTable | None:
+    """The table, if it fits; a last column of names has lines in the space that is left."""
     grid = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    columns, used = [], 0
     for column in table.columns:
         header = column.stacked if stacked and column.stacked else column.title
+        left = max(LEAST_NAMES, width - used)
+        columns.append([cell(row, column, left, brief=brief) for row in table.rows])
         grid.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
-    for row in table.rows:
-        grid.add_row(*(cell(row, column, left, brief=brief) for column in table.columns))
-    return grid
-
-
-def _width(grid: RichTable, console: Console) -> int:
-    return Measurement.get(console, console.options.update(max_width=10_000), grid).maximum
+        lines = "\n".join([header, *map(str, columns[-1])]).split("\n")
+        used += max(map(cell_len, lines)) + 1
+    for cells in zip(*columns, strict=True):
+        grid.add_row(*cells)
+    return grid if used - 1 <= width else None
 
 
 def cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
@@ -126,8 +136,8 @@ def cell(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) 
         return Text(text)
     match column.kind:
         case "status":
-            return Text(text, "red" if value in ALARMING else _STYLES.get(value, "dim"))
-        case "words" if brief:
+            return Text(text, _STYLES.get(value, "dim"))
+        case "found" if brief:
             return Text(printable(" ".join(listing([w.partition(",")[0] for w in value], 1))))
         case "names":  # a name is not broken at its own spaces
             names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)

@@ -109,7 +109,7 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
         "Found equilibria of 1 published set: skp:1, and 1 other in no published set.",
         "Short of the target: b ×2 (budget used up).",
         "g0: 1 of 2 solvers, fastest a (12.3 ms); found skp:1.",
-        "g1: 1 of 2 solvers, fastest a (12.3 ms); found cluster:1.",
+        "g1: 1 of 2 solvers, fastest a (12.3 ms); found 1 equilibrium in no published set.",
     )
     assert len(many) == 3
     assert "6 other" in many[1], "clusters are numbered anew in each game"

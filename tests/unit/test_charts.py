@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import vl_convert
-from report_pages import page_run, write_trace
+from report_pages import marks, page_run, write_trace
 from stored_runs import cell, without_figures, write_run
 
 from eqbench.errors import UsageError
@@ -44,18 +44,18 @@ def test_seeds_become_median_and_quartiles(tmp_path: Path) -> None:
             run, cell(f"0{seed}", seed=seed, elapsed_s=1.0), times=[0.5], regrets=[[regret, 0.0]]
         )
         cells.append(replace(record, max_regret=regret, nash_conv=regret))
-    data = chart("regret", [read_run(write_run(run, *cells))])["datasets"]
-    bands = [row for row in data["bands"] if row["axis"] == "elapsed_s"]
-    assert (bands[0]["x"], bands[-1]["x"]) == (0.5, 1.0)
-    for row in bands:
-        assert (row["seeds"], row["max_regret"]) == (3, 0.1)
-        assert (row["max_regret_low"], row["max_regret_high"]) == (0.01, 0.1)
-    assert [row["alone"] for row in data["cells"]] == [False] * 3
+    spec = chart("regret", [read_run(write_run(run, *cells))])
+    assert [row["alone"] for row in spec["datasets"]["cells"]] == [False] * 3
+    shown = [mark for mark in marks(spec) if mark.get("median of seeds")]
+    assert {(mark["median of seeds"], float(mark["regret"])) for mark in shown} == {("3", 0.1)}
+    places = [float(mark["at"]) for mark in shown]
+    assert 0.5 <= min(places) < 0.6
+    assert max(places) == 1.0
 
 
 def test_only_seed_that_solved_is_drawn_as_it_is(tmp_path: Path) -> None:
     cells = cell("01", seed=0), without_figures("02", seed=1, status="crashed")
     cells = cells[0], replace(cells[1], solver=cells[0].solver)
-    data = chart("regret", [read_run(write_run(tmp_path / "run", *cells))])["datasets"]
-    assert data["bands"] == []
-    assert data["cells"][0]["alone"]
+    spec = chart("regret", [read_run(write_run(tmp_path / "run", *cells))])
+    assert spec["datasets"]["cells"][0]["alone"]
+    assert not [mark for mark in marks(spec) if mark.get("median of seeds")]

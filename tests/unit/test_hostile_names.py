@@ -23,8 +23,7 @@ from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.html.page import report_page
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
-from eqbench.report.screen import Screen
-from eqbench.report.terminal import plain_text, print_report
+from eqbench.report.terminal import Screen, plain_text, print_report
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.text import MOST_CHARACTERS, cell_text, printable_lines
 

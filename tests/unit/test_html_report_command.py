@@ -109,9 +109,9 @@ def test_sources_and_symbols_of_published_sets_are_handed_over() -> None:
     facts = dict(game_facts([KUHN3, "kuhn(players=2)"]))
     sets = {known.name: known for known in facts[KUHN3].sets}
     at = "how often P{} plays bet at the information set {}".format
-    assert all(known.source.startswith("Szafron, Gibson") for known in sets.values())
-    assert {known.symbols["c11"] for known in sets.values()} == {at(3, "1:KK")}
-    assert sets["szafron:c11=0"].symbols["β"] == f"b21: {at(2, '2:K')}"
-    assert sets["szafron:c11=1/2"].symbols["β"] == f"b11: {at(2, '1:K')}"
+    assert all(known.said[0].startswith("Szafron, Gibson") for known in sets.values())
+    assert {known.said[1] for known in sets.values()} == {f"c11 is {at(3, '1:KK')}"}
+    assert sets["szafron:c11=0"].said[2] == f"β is b21: {at(2, '2:K')}"
+    assert sets["szafron:c11=1/2"].said[2] == f"β is b11: {at(2, '1:K')}"
     (kuhn2,) = facts["kuhn(players=2)"].sets
-    assert kuhn2.symbols == {"α": at(1, "1:")}
+    assert kuhn2.said[1:] == [f"α is {at(1, '1:')}"]

@@ -8,10 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_pages import KUHN3, data_of, ends_of, material_of, page_run, write_trace
+from report_pages import (
+    KUHN3,
+    chart_of,
+    data_of,
+    ends_of,
+    marks,
+    material_of,
+    page_run,
+    write_trace,
+)
 from stored_runs import cell, with_candidate, without_figures, write_run
 
-from eqbench.report.charts.datasets import TARGETS, datasets
+from eqbench.report.charts import chart, drawable, specification
+from eqbench.report.charts.datasets import datasets
 from eqbench.report.charts.material import GameFacts, PublishedSet, collect
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
@@ -50,13 +60,13 @@ def test_regrets_of_curves_are_the_best_so_far(tmp_path: Path) -> None:
 def test_payoff_scale_is_read_off_the_usual_target_and_facts_come_before(tmp_path: Path) -> None:
     record = cell("01", target=4e-10)
     (game,) = material_of(tmp_path / "one", record).games
-    assert game.payoff_scale == pytest.approx(4.0)
+    assert game.unit == pytest.approx(4.0)
     facts = {record.game_spec: GameFacts(5.0)}
     (game,) = material_of(tmp_path / "two", record, facts=facts).games
-    assert game.payoff_scale == 5.0
+    assert game.unit == 5.0
     run = read_run(tmp_path / "one")
     run.plan["request"]["target"] = 4e-10  # as somebody typed it
-    assert collect([run]).games[0].payoff_scale is None
+    assert collect([run]).games[0].unit == 1.0
 
 
 # -- payoffs --------------------------------------------------------------------------------------
@@ -65,12 +75,23 @@ def test_payoff_scale_is_read_off_the_usual_target_and_facts_come_before(tmp_pat
 def test_equilibria_say_how_they_stand_to_what_is_published(tmp_path: Path) -> None:
     facts = {KUHN3: GameFacts(6.0, (PublishedSet("szafron:c11=0", ends=SEGMENT),))}
     data = datasets(collect([read_run(page_run(tmp_path / "run"))], facts))
-    family = [row for row in data["equilibria"] if "u3" in row]
+    family = [row for row in data["equilibria"] if "u3" in row and row["cell"] is not None]
+    published = [row for row in data["equilibria"] if row["cell"] is None]
     assert [row["match"] for row in family] == ["strict", "on path", "near", "no name"]
     assert [row["u2"] for row in family] == pytest.approx([-1 / 48] * 4)
-    low, high = data["frames"]  # the second player's payoff does not vary, and does not look so
-    assert high["u2"] - low["u2"] == pytest.approx((high["u1"] - low["u1"]) / 2)
-    assert [row["u1"] for row in data["published"]] == pytest.approx([-1 / 48, -1.5 / 48])
+    assert [row["u1"] for row in published] == pytest.approx([-1 / 48, -1.5 / 48])
+
+
+def test_payoffs_that_do_not_vary_do_not_look_as_if_they_did(tmp_path: Path) -> None:
+    facts = {KUHN3: GameFacts(6.0, (PublishedSet("szafron:c11=0", ends=SEGMENT),))}
+    spec = chart("payoffs", [read_run(page_run(tmp_path / "run"))], facts)
+    spec["params"][0]["value"] = "kuhn3"
+    low, high = marks(spec)[:2]
+    first, second = (
+        float(high[name].replace("−", "-")) - float(low[name].replace("−", "-"))
+        for name in ("payoff of P1", "payoff of P2")
+    )
+    assert second == pytest.approx(first / 2)
 
 
 def test_unfinished_and_refuted_profiles_are_no_equilibria(tmp_path: Path) -> None:
@@ -85,7 +106,7 @@ def test_unfinished_and_refuted_profiles_are_no_equilibria(tmp_path: Path) -> No
 def test_payoffs_that_are_all_alike_are_not_drawn(tmp_path: Path) -> None:
     records = cell("01"), cell("02", solver="other")
     data = data_of(tmp_path / "run", *records)
-    assert (data["equilibria"], data["frames"]) == ([], [])
+    assert data["equilibria"] == []
 
 
 # -- shares of targets and of games ---------------------------------------------------------------
@@ -94,17 +115,24 @@ def test_payoffs_that_are_all_alike_are_not_drawn(tmp_path: Path) -> None:
 def test_share_of_targets_counts_unsupported_games_as_never_reached(tmp_path: Path) -> None:
     reached = cell("01", elapsed_s=1.0)  # a regret of 1.2e-11 with a range of 4: beyond all targets
     unsupported = without_figures("02", solver="cfr_plus", status="unsupported", **OTHER)
-    assert ends_of(data_of(tmp_path / "run", reached, unsupported)["targets"]) == {"cfr_plus": 0.5}
+    assert ends_of(chart_of("targets", tmp_path / "run", reached, unsupported)) == {
+        "cfr_plus": "50.0%"
+    }
 
 
 def test_share_of_targets_follows_the_snapshots(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    facts = {cell("01").game_spec: GameFacts(1.0)}
-    record = write_trace(run, cell("01"), times=(0.01, 1.0), regrets=((1e-3, 0.0), (1e-6, 0.0)))
+    record = write_trace(
+        run, cell("01", target=1e-10), times=(0.01, 1.0), regrets=((1e-3, 0.0), (1e-6, 0.0))
+    )
     record = replace(record, nash_conv=None, max_regret=None, exploitability=None)
-    rows = datasets(material_of(run, record, facts=facts))["targets"]
-    share = sum(target >= 1e-6 for target in TARGETS) / len(TARGETS)
-    assert ends_of(rows)["cfr_plus"] == pytest.approx(share, abs=1e-4)
+    targets = [10.0 ** (-k / 8) for k in range(8, 81)]
+    shares = [sum(target >= regret for target in targets) / 73 for regret in (1e-3, 1e-6)]
+    spec = chart_of("targets", run, replace(record, elapsed_s=None))
+    shown = [(m["seconds"], m["reached"]) for m in marks(spec) if "seconds" in m]
+    assert shown[0] == ("0.01", "0.0%")
+    assert ("0.01", f"{shares[0]:.1%}") in shown
+    assert shown[-1] == ("1", f"{shares[1]:.1%}")
 
 
 def test_share_of_targets_is_of_the_same_seeds_for_all_solvers(tmp_path: Path) -> None:
@@ -116,23 +144,30 @@ def test_share_of_targets_is_of_the_same_seeds_for_all_solvers(tmp_path: Path) -
         cell("05", solver="two seeds", seed=2),
         cell("06", solver="no chance"),
     ]
-    data = data_of(tmp_path / "run", *records)
-    assert ends_of(data["targets"]) == {"by chance": 0.5, "two seeds": 1.0, "no chance": 1.0}
+    ends = ends_of(chart_of("targets", tmp_path / "chart", *records))
+    assert ends == {"by chance": "50.0%", "two seeds": "100.0%", "no chance": "100.0%"}
     # against each other a solver without chance stands for every seed
-    assert [row["seed"] for row in data["trials"] if row["cell"] == 5] == [0, 1, 2]
+    trials = data_of(tmp_path / "run", *records)["trials"]
+    assert [row["seed"] for row in trials if row["cell"] == 5] == [0, 1, 2]
 
 
 def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -> None:
     records = cell("01"), cell("02", **OTHER), cell("03", solver="one game")
-    data = data_of(tmp_path / "run", *records)
-    assert ends_of(data["targets"]) == {"cfr_plus": 1.0, "one game": 1.0}
-    assert data["profiles"] == []
+    ends = ends_of(chart_of("targets", tmp_path / "chart", *records))
+    assert ends == {"cfr_plus": "100.0%", "one game": "100.0%"}
+    assert is_drawn("targets", data_of(tmp_path / "run", *records))
+    assert not is_drawn("profile", data_of(tmp_path / "again", *records))
+
+
+def is_drawn(name: str, data: dict[str, Any]) -> bool:
+    return drawable(specification(name, ["cfr_plus"]), data)
 
 
 def test_runs_of_different_games_have_no_shares(tmp_path: Path) -> None:
     paths = write_run(tmp_path / "a", cell("01")), write_run(tmp_path / "b", cell("02", **OTHER))
     data = datasets(collect(list(map(read_run, paths))))
-    assert (data["targets"], data["profiles"]) == ([], [])
+    assert not is_drawn("targets", data)
+    assert not is_drawn("profile", data)
 
 
 def test_performance_profile_needs_two_games_and_who_never_gets_there_never_counts(
@@ -144,11 +179,12 @@ def test_performance_profile_needs_two_games_and_who_never_gets_there_never_coun
         cell("03", solver="quick", elapsed_s=2.0, **OTHER),
         replace(cell("04", solver="slow", **OTHER), max_regret=1.0),
     ]
-    assert data_of(tmp_path / "one", *records[:2])["profiles"] == []
-    rows = data_of(tmp_path / "two", *records)["profiles"]
+    assert not is_drawn("profile", data_of(tmp_path / "one", *records[:2]))
     for kind in ("coarse", "target"):
-        assert ends_of(rows, kind) == {"quick": 1.0, "slow": 0.5}
-    assert {row["x"] for row in rows if row["solver"] == "slow"} == {10.0}
+        spec = chart_of("profile", tmp_path / kind, *records, kind=kind)
+        assert ends_of(spec) == {"quick": "100.0%", "slow": "50.0%"}
+        slow = [mark for mark in marks(spec) if mark.get("solver") == "slow"]
+        assert {mark["times the fastest"] for mark in slow if "reached" in mark} == {"10"}
 
 
 def two_games(**fields: Any) -> list[CellRecord]:
@@ -167,13 +203,14 @@ def two_games(**fields: Any) -> list[CellRecord]:
 def test_no_performance_profile_for_a_target_that_none_has_to_reach(
     tmp_path: Path, target: float | None
 ) -> None:
-    rows = data_of(tmp_path / "run", *two_games(target=target))["profiles"]
-    assert {row["kind"] for row in rows} == {"coarse"}
+    cells = data_of(tmp_path / "run", *two_games(target=target))["cells"]
+    assert {row["target_s"] for row in cells} == {None}
+    assert None not in {row["coarse_s"] for row in cells}
 
 
 def test_performance_profile_has_one_target_for_all_solvers_of_a_game(tmp_path: Path) -> None:
     records = two_games(target=4e-10)
     records[1] = replace(records[1], target=1e-8)  # which it reaches, and its rival's it does not
     records[3] = replace(records[3], max_regret=1e-10)
-    rows = data_of(tmp_path / "run", *records)["profiles"]
-    assert ends_of(rows, "target") == {"strict": 1.0, "loose": 0.5}
+    spec = chart_of("profile", tmp_path / "run", *records, kind="target")
+    assert ends_of(spec) == {"strict": "100.0%", "loose": "50.0%"}

@@ -9,21 +9,14 @@ from typing import Any
 import pytest
 from stored_runs import cell, identified, identity, without_figures
 
-from eqbench.report.naming import (
-    decimal,
-    kind_of_match,
-    label,
-    leading,
-    listing,
-    marks,
-    order,
-)
+from eqbench.report.naming import decimal, kind_of_match, label, listing, marks, order, spread
+from eqbench.report.rows import FORMATS
 
 SZAFRON = {"beta": 0.18934, "b11": 0.1, "b21": 0.1}
 
 
 def words(*identities: dict[str, Any] | None) -> str:
-    return " ".join(label(identified(cell("01"), *identities)))
+    return FORMATS["found"](label(identified(cell("01"), *identities)))
 
 
 @pytest.mark.parametrize(
@@ -88,16 +81,16 @@ def test_last_iterate_that_only_comes_near_another_set_is_not_named() -> None:
 def test_equilibria_of_a_family_are_counted_with_the_range_of_the_parameter(claim: str) -> None:
     found = [identity("kuhn2", parameters={"alpha": value}) for value in (1 / 3, 1 / 6, 0.0)]
     record = identified(cell("01"), *found)
-    assert " ".join(label(record)) == "kuhn2 α=0.333", "iterates are one equilibrium"
+    assert label(record) == ["kuhn2 α=0.333"], "iterates are one equilibrium"
     several = [replace(item, claim=claim) for item in record.equilibria]
-    assert label(replace(record, equilibria=several)) == ("kuhn2 ×3, α 0…0.333",)
+    assert label(replace(record, equilibria=several)) == ["kuhn2 ×3, α 0…0.333"]
     other = identified(cell("01"), identity("skp:4")).equilibria
-    assert " ".join(label(replace(record, equilibria=several + other))) == "kuhn2 ×3, skp:4"
+    assert label(replace(record, equilibria=several + other)) == ["kuhn2 ×3", "skp:4"]
 
 
 def test_cell_without_an_identity_has_no_label() -> None:
-    assert label(without_figures("01", status="unsupported")) == ()
-    assert label(cell("01")) == ()
+    assert label(without_figures("01", status="unsupported")) == []
+    assert label(cell("01")) == []
     assert listing([]) == ()
 
 
@@ -114,17 +107,17 @@ def test_names_sort_as_their_sources_number_them() -> None:
 
 
 def test_marks_are_explained_only_where_they_occur() -> None:
-    assert marks([("skp:2",), ("szafron:c11=0", "β=0.1")]) == ()
-    (near,), (cluster,) = marks([("≈ skp:2",)]), marks([("cluster:1",)])
-    loose, _ = marks([("skp:2*,", "skp:3")])
-    assert marks([("skp:2*",), ("cluster:1",), ("≈ skp:2",)]) == (near, loose, cluster)
+    assert marks(["skp:2", "szafron:c11=0 β=0.1"]) == ()
+    (near,), (cluster,) = marks(["≈ skp:2"]), marks(["cluster:1"])
+    loose, _ = marks(["skp:2*, skp:3"])
+    assert marks(["skp:2*", "cluster:1", "≈ skp:2"]) == (near, loose, cluster)
 
 
 def test_leading_parameter_is_the_one_that_the_identity_names() -> None:
-    assert leading(identity("x", parameters=SZAFRON)) == ("β", 0.18934)
-    assert leading(identity("x", parameters=SZAFRON, leading="b11")) == ("b11", 0.1)
-    assert leading(identity("x", parameters=SZAFRON, leading=None)) is None
-    assert leading(identity("x")) is None
+    assert spread([identity("x", parameters=SZAFRON)]) == "β=0.189"
+    assert spread([identity("x", parameters=SZAFRON, leading="b11")]) == "b11=0.1"
+    assert spread([identity("x", parameters=SZAFRON, leading=None)]) == ""
+    assert spread([identity("x")]) == ""
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from importlib import resources
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.charts.datasets import datasets
+from eqbench.report.charts.datasets import Rows, datasets
 from eqbench.report.charts.material import GameFacts, collect
 from eqbench.store.stored_run import StoredRun
 
 VEGA_LITE = "6.4"
 CHARTS = ("regret", "payoffs", "targets", "profile", "pairs", "memory", "times")
 _WIDTH = 620
+_LOOKS = {"color": "color", "fill": "color", "strokeDash": "strokeDash", "shape": "shape"}
 _TEMPLATES = resources.files("eqbench.report.charts")
 
 
@@ -39,12 +39,12 @@ def chart(
     solvers = dict.fromkeys(row["solver"] for row in data["cells"] if row["max_regret"] is not None)
     players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
     spec = specification(name, list(solvers), players)
-    drawn = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
-    games = drawn or [game.short for game in material.games]
-    for param in spec["params"]:
-        if param["name"] == "game" and games:
-            choice = {"input": "select", "options": games, "name": "game "}
-            param |= {"value": games[0]} | ({"bind": choice} if len(games) > 1 else {})
+    games = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
+    games = games or [game.short for game in material.games]
+    game = next(param for param in spec["params"] if param["name"] == "game")
+    game |= {"value": games[0]} if games else {}
+    if len(games) > 1:
+        game["bind"] = {"input": "select", "options": games, "name": "game "}
     used = {part["name"] for part in _parts(spec, "data") if "name" in part}
     title = spec["usermeta"]["title"]
     return {
@@ -59,38 +59,39 @@ def chart(
 def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[str, Any]:
     """Template of a chart, in which every solver has a color, dashes and a shape of its own.
 
-    What a reader may switch stands in `usermeta`: by name of a parameter its values, each with
-    the title that it gives an axis.
+    In `usermeta` stands what it shows: which rows, what it needs of cells, and what a reader may
+    switch, by name of a parameter its values, each with the title that it gives an axis.
     """
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
     common, style = _template("style")["common"], looks(solvers)
     spec: dict[str, Any] = {**common, **_template(name)}
     spec["params"] = common["params"] + spec["params"]
-    switches = spec["usermeta"].setdefault("switches", {})
     lists = {
         "solvers": {solver: solver for solver in solvers},
         "players": {str(p): f"payoff of P{p}" for p in range(2, max(players, 2) + 1)},
     }
-    spec["usermeta"]["switches"] = switches = {
-        key: lists[choices] if isinstance(choices, str) else choices
-        for key, choices in switches.items()
-    }
-    chosen = {}
+    switches = spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
-        if choices := list(switches.get(param["name"], {})):
-            param["value"] = choices[1] if param["name"] == "second" and choices[1:] else choices[0]
-            chosen[param["name"]] = switches[param["name"]][param["value"]]
-    for axis, names in spec["usermeta"].get("titles", {}).items():
-        if axis in spec["encoding"] and chosen.keys() >= {*names}:
-            spec["encoding"][axis]["title"] = ": ".join(chosen[name] for name in names)
+        choices = switches.get(param["name"], {})
+        if isinstance(choices, str):
+            choices = switches[param["name"]] = lists[choices]
+        if choices:
+            param["value"] = [*choices][:2][-1 if param["name"] == "second" else 0]
     for encoding in _parts(spec, "encoding"):
-        for channel in encoding.keys() & {"color", "strokeDash", "shape", "fill"}:
-            if encoding[channel].get("field") == "solver":
-                own = "color" if channel == "fill" else channel
-                scale = {"domain": list(solvers), "range": [look[own] for look in style]}
-                encoding[channel] = {"type": "nominal", "scale": scale} | encoding[channel]
+        for channel, own in encoding.items():
+            if channel in _LOOKS and own and own.get("field") == "solver":
+                looked = [look[_LOOKS[channel]] for look in style]
+                scale = {"domain": list(solvers), "range": looked}
+                encoding[channel] = {"type": "nominal", "scale": scale} | own
     return spec
+
+
+def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
+    """Whether data have rows that a chart draws, and cells with what it needs."""
+    told = spec["usermeta"]
+    known = (row.get(told.get("needs", "cell")) is not None for row in data["cells"])
+    return bool(data[told["rows"]]) and any(known)
 
 
 def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
@@ -108,12 +109,8 @@ def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _template(name: str) -> dict[str, Any]:
-    return json.loads(_text(name))  # a copy of its own, which is filled
-
-
-@cache
-def _text(name: str) -> str:
-    return (_TEMPLATES / f"{name}.json").read_text(encoding="utf-8")
+    """What a file says, as a copy of its own, which is filled."""
+    return json.loads((_TEMPLATES / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def _parts(spec: Any, key: str) -> Iterator[dict[str, Any]]:

@@ -6,11 +6,12 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
@@ -57,18 +58,11 @@ class Prose:
 
 
 @dataclass(frozen=True)
-class Title:
-    """A heading within a section; `anchor` is what links lead to, by default made of the text."""
-
-    text: str
-    anchor: str = ""
-
-
-@dataclass(frozen=True)
 class Facts:
-    """Names with values, one pair a line; a value may be several lines."""
+    """Names with values, one pair a line; a value may be several lines. `title` is above them."""
 
     pairs: Sequence[tuple[str, str | Sequence[str]]]
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,11 +77,8 @@ class Command:
 class Chart:
     """A chart of Vega-Lite that readers zoom, switch and save; drawn when it comes into view.
 
-    Attributes
-    ----------
-    name : anchor, and file name of downloads without suffix; unique on the page
-    spec : as :func:`~eqbench.report.charts.specification` gives it; the datasets that it names
-        are those of the page
+    `name` is its anchor and the file name of downloads, and unique on the page; `spec` is as
+    :func:`~eqbench.report.charts.specification` gives it, of datasets of the page.
     """
 
     name: str
@@ -98,14 +89,8 @@ class Chart:
 class Picture:
     """An image file within the page, such as a figure of matplotlib as SVG or PNG.
 
-    Attributes
-    ----------
-    name : anchor; unique on the page
-    data : bytes of the file
-    media_type : ``image/svg+xml``, ``image/png``, …
-    alt : what it shows, for those who do not see it
-    caption : how to read it and what it does not say, in one to three sentences
-    title : above the picture; may be empty
+    `name` is its anchor, unique on the page; `alt` is what it shows, for those who do not see it,
+    and `caption` how to read it and what it does not say, in one to three sentences.
     """
 
     name: str
@@ -114,11 +99,6 @@ class Picture:
     alt: str
     caption: str
     title: str = ""
-
-    @property
-    def address(self) -> str:
-        """The file as an address."""
-        return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}"
 
 
 @dataclass(frozen=True)
@@ -148,13 +128,6 @@ class Cell:
     def __post_init__(self) -> None:
         address_of(self.link)
 
-    @property
-    def sort_key(self) -> str | None:
-        """What it is sorted by as text."""
-        if self.value is None:
-            return None
-        return repr(self.value) if isinstance(self.value, int | float) else self.value or self.text
-
 
 @dataclass(frozen=True)
 class Table:
@@ -165,8 +138,7 @@ class Table:
     name : anchor, and file name of downloads without suffix; unique on the page
     columns : sorted by number and at the right if they are numeric
     rows : cells, as many as columns
-    caption : below the table; may be empty and have line breaks
-    title : above the table; may be empty
+    caption, title : below and above the table; may be empty
     filters : titles of columns for which a list of their values is offered
     plain : without fields and buttons; neither sorts nor downloads
     wrapped : with texts that break into lines, for sentences in cells
@@ -196,7 +168,7 @@ class Beside:
     blocks: Sequence[Block]
 
 
-Block = Prose | Title | Facts | Command | Chart | Picture | Table | Beside
+Block = Prose | Facts | Command | Chart | Picture | Table | Beside
 
 
 @dataclass(frozen=True)
@@ -225,38 +197,28 @@ def document(
         itself knows ``datasets`` (rows by name, for charts) and what `report_page` writes.
         JSON has no NaN and no infinity, so they raise a ValueError.
     """
-    charts = {chart.name: chart.spec for part in sections for chart in _charts(part.blocks)}
+    blocks = [block for section in sections for block in section.blocks]
+    blocks += [part for block in blocks if isinstance(block, Beside) for part in block.blocks]
+    charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
     values = {**(data or {}), "charts": charts} if charts else data
     text = json.dumps(values, allow_nan=False, separators=(",", ":"))
     for char in "<>&":  # so that nothing ends or begins an element
         text = text.replace(char, f"\\u{ord(char):04x}")
-    style, script = _file("page.css"), _file("page.js")
-    scripts = [_vega(), script] if charts else [script]
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            sections=sections,
-            lead=lead,
-            style=Markup(style),
-            scripts=list(map(Markup, scripts)),
-            data=None if values is None else Markup(text),
-        )
+    scripts = [*([_vega()] if charts else []), _file("page.js")]
+    page = _environment().get_template("page.html")
+    return page.render(
+        title=title,
+        sections=sections,
+        lead=lead,
+        style=Markup(_file("page.css")),
+        scripts=list(map(Markup, scripts)),
+        data=None if values is None else Markup(text),
     )
 
 
 def anchor_of(text: str) -> str:
     """Text as the name of an anchor: letters, digits and hyphens."""
     return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "part"
-
-
-def _charts(blocks: Sequence[Block]) -> Iterator[Chart]:
-    for block in blocks:
-        if isinstance(block, Beside):
-            yield from _charts(block.blocks)
-        elif isinstance(block, Chart):
-            yield block
 
 
 @cache
@@ -277,8 +239,14 @@ def _vega() -> str:
     return bundle
 
 
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _shown(value: Any) -> Any:
+    """What gets into the page of a value: of texts only what is printable."""
+    is_text = isinstance(value, str) and not isinstance(value, Markup)
+    return printable_lines(value) if is_text else value
 
 
 @cache
@@ -289,18 +257,17 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # of texts only what is printable gets into the page
-        finalize=lambda value: (
-            value
-            if isinstance(value, Markup) or not isinstance(value, str)
-            else printable_lines(value)
-        ),
+        finalize=_shown,
     )
-    environment.filters |= {"anchor": anchor_of, "address": address_of, "digest": _digest}
+    environment.filters |= {
+        "anchor": anchor_of,
+        "address": address_of,
+        "base64": _base64,
+        "digest": lambda text: _base64(hashlib.sha256(text.encode()).digest()),
+    }
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
     return environment
 
 
 def _file(name: str) -> str:
-    source, _, _ = _environment().loader.get_source(_environment(), name)  # type: ignore[union-attr]
-    return source
+    return (files("eqbench.report.html") / "templates" / name).read_text(encoding="utf-8")

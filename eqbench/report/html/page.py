@@ -5,35 +5,32 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
-from importlib import resources
+from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
-from eqbench.report.charts import CHARTS, looks, specification
+from eqbench.report.charts import CHARTS, drawable, looks, specification
 from eqbench.report.charts.datasets import Rows, datasets
-from eqbench.report.charts.material import GameFacts, GameTracks, Material, collect
+from eqbench.report.charts.material import GameFacts, Material, collect
 from eqbench.report.exports import report_on, run_names
 from eqbench.report.html.document import (
     Beside,
     Block,
-    Cell,
     Chart,
     Command,
     Facts,
     Prose,
     Section,
     Table,
-    Title,
     document,
 )
-from eqbench.report.html.tables import matrix, overview, page_table
+from eqbench.report.html.tables import TEXTS, Keys, matrix, overview, page_table
 from eqbench.report.naming import kind_of_match, listing
-from eqbench.report.rows import Column, Report, all_cells
+from eqbench.report.rows import Report, all_cells
 from eqbench.report.terminal import mebibytes, seconds
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
@@ -42,9 +39,8 @@ from eqbench.text import printable, printable_lines
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
-_MOST_CANDIDATES, _MOST_STRATEGY_BYTES = 280, 200_000
+_MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 60_000
 _SHARES = 10_000  # a frequency is an integer, in parts of this
-_TEXTS = tomllib.loads((resources.files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
 
 
 def report_page(
@@ -63,30 +59,40 @@ def report_page(
     place : folder that the page is for, so that it can link to the files of runs beside it
     """
     material, report = collect(runs, facts), report_on(runs, every_matrix=True)
-    data = datasets(material)
-    solvers = list(dict.fromkeys(t.solver for g in material.games for t in g.tracks if t.points))
+    data, games = datasets(material), material.games
+    solvers = list(dict.fromkeys(t.solver for game in games for t in game.tracks if t.points))
     players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
-    specs = {name: specification(name, solvers, players) for name in CHARTS}
-    charts = {n: Chart(n, spec) for n, spec in specs.items() if data[spec["usermeta"]["rows"]]}
+    specs = ((name, specification(name, solvers, players)) for name in CHARTS)
+    charts = {name: Chart(name, spec) for name, spec in specs if drawable(spec, data)}
     keys = {solver: k for k, solver in enumerate(solvers)}
-    found, payoffs = _tables(report, "found", material), charts.pop("payoffs", None)
+    matrices: list[Block] = [matrix(game, k, keys) for k, game in enumerate(games)]
+    regret, payoffs = charts.pop("regret", None), charts.pop("payoffs", None)
+    first = [_beside(overview(games, keys), regret), *matrices]
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    published, compared = _published(material), ("targets", "profile", "pairs")
+    published = _published(material)
     parts: list[tuple[str, Iterable[Block | None]]] = [
-        ("What was found", _first(material, report, keys, charts.pop("regret", None))),
+        (
+            "What was found",
+            [
+                *(first if len(games) > 1 else [_beside(*matrices, regret)]),
+                _notes(material, report),
+            ],
+        ),
         ("All cells", _cells(material, report, keys)),
-        ("Equilibria", [_beside(payoffs, *published[:1]), *published[1:], *found]),
-        ("Solvers compared", [_beside(*(charts.pop(name, None) for name in compared))]),
+        (
+            "Equilibria",
+            [_beside(payoffs, *published[:1]), *published[1:], *_tables(report, "found", material)],
+        ),
+        (
+            "Solvers compared",
+            [_beside(*(charts.pop(name, None) for name in ("targets", "profile", "pairs")))],
+        ),
         ("Over seeds", _tables(over_seeds, "summary", material)),
         ("Cost", [_beside(*charts.values())]),
-        ("What was run", (block for k, run in enumerate(runs, 1) for block in _about(run, k))),
+        ("What was run", (block for run in runs for block in _about(run))),
     ]
-    sections = [
-        Section(title, blocks)
-        for title, given in parts
-        if (blocks := [block for block in given if block is not None])
-    ]
-    names = listing([game.short for game in material.games], 4)
+    known = ((title, [block for block in blocks if block is not None]) for title, blocks in parts)
+    names = listing([game.short for game in games], 4)
     values = _data(runs, material, place) | {
         "solvers": [
             {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
@@ -94,6 +100,7 @@ def report_page(
         "datasets": {name: columns_of(rows) for name, rows in data.items()},
     }
     title = f"eqbench on {' '.join(names)}" if names else "eqbench report"
+    sections = [Section(title, blocks) for title, blocks in known if blocks]
     return document(title, sections, lead=report.answer, data=values)
 
 
@@ -108,55 +115,38 @@ def _beside(*blocks: Block | None) -> Beside | None:
     return Beside(known) if known else None
 
 
-def _small(notes: Sequence[str]) -> list[Block]:
-    return [Prose(notes, small=True)] if notes else []
+def _notes(material: Material, report: Report) -> Prose | None:
+    """What is missing."""
+    tracks = [track for game in material.games for track in game.tracks]
+    notes = [*([] if tracks else [TEXTS["nothing"]]), *report.notes]
+    if unread := [cell_name(track.record) for track in tracks if track.unread]:
+        notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
+    return Prose(notes, small=True) if notes else None
 
 
-def _first(
-    material: Material, report: Report, keys: Mapping[str, int], chart: Chart | None
-) -> Iterator[Block | None]:
-    """The screen that has the answer: who found what, how good, how fast."""
-    games = material.games
-    tables = [
-        replace(matrix(game, keys, _TEXTS["matrix"]), name=f"matrix-{k}", game=str(k))
-        for k, game in enumerate(games)
-    ]
-    if len(games) > 1:
-        yield _beside(overview(games, keys, _TEXTS["overview"]), chart)
-        yield from tables
-    else:
-        yield _beside(*tables, chart)
-    unread = [cell_name(t.record) for game in games for t in game.tracks if t.unread]
-    said = _TEXTS["unread"].format(cells=" ".join(listing(unread)))
-    nothing = [] if games else [_TEXTS["nothing"]]
-    yield from _small([*nothing, *report.notes, *([said] if unread else [])])
-
-
-def _cells(material: Material, report: Report, keys: Mapping[str, int]) -> Iterator[Block]:
+def _cells(material: Material, report: Report, keys: Keys) -> Iterator[Block]:
     """One row for each cell, which opens to its candidates, and notes on them."""
-    if not material.entries:
+    records = [entry.record for entry in material.entries]
+    if not records:
         return
-    table = page_table(
+    tracks = sorted((t for g in material.games for t in g.tracks), key=lambda track: track.place)
+    solvers = ({"solver": keys[t.solver]} if t.solver in keys else {} for t in tracks)
+    yield page_table(
         all_cells(material.entries),
         "results",
-        caption=_TEXTS["results"],
+        caption=TEXTS["results"],
         filters=("game", "status", "solver"),
-        hints=[entry.record.reason for entry in material.entries],
+        folded=("exploitability",),
+        hints=[record.reason for record in records],
+        keys=[{**own, "cell": k} for k, own in enumerate(solvers)],
     )
-    solvers = {track.place: track.solver for game in material.games for track in game.tracks}
-    known = ({"solver": keys[s]} if (s := solvers[k]) in keys else {} for k in sorted(solvers))
-    yield replace(table, keys=[{**own, "cell": k} for k, own in enumerate(known)])
-    statuses = {entry.record.status for entry in material.entries}
-    said = (f"{name}: {text}" for name, text in _TEXTS["statuses"].items() if name in statuses)
+    statuses = {record.status for record in records}
+    said = (f"{name}: {text}" for name, text in TEXTS["statuses"].items() if name in statuses)
     yield Prose((f"Statuses – {'; '.join(said)}.",), small=True)
-    reasons = [
-        (table.title.partition(" = ")[0], list(table.notes))
-        for table in report.tables
-        if table.notes and not table.topic
-    ]
-    if reasons:
-        yield Title("Reasons and notes")
-        yield Facts(reasons)
+    noted = [table for table in report.tables if table.notes and not table.topic]
+    if noted:
+        reasons = [(table.title.partition(" = ")[0], list(table.notes)) for table in noted]
+        yield Facts(reasons, "Reasons and notes")
 
 
 def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
@@ -165,23 +155,24 @@ def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
     for k, table in enumerate(report.tables, 1):
         if bool(table.topic) == (name == "found"):
             title = ": ".join(filter(None, (table.title, table.topic)))
-            shown = page_table(table, f"{name}-{k}", title=title, caption="\n".join(table.remarks))
-            yield replace(shown, game=places.get(printable(table.title), ""))
+            game = places.get(printable(table.title), "")
+            caption = "\n".join(table.remarks)
+            yield page_table(table, f"{name}-{k}", title=title, caption=caption, game=game)
 
 
 def _published(material: Material) -> list[Block]:
     """Where the sets that occur were published; empty without names."""
-    records = [entry.record for entry in material.entries]
-    names = {i.identity["name"] for r in records for i in r.equilibria if i.identity}
-    pairs: list[tuple[str, str | Sequence[str]]] = []
+    found = (item.identity for entry in material.entries for item in entry.record.equilibria)
+    names = {identity["name"] for identity in found if identity}
+    pairs = []
     for game in material.games:
         said: dict[str, dict[str, None]] = {}
-        for known in (known for known in game.sets if known.name in names):
-            meanings = (f"{letter} is {text}" for letter, text in known.symbols.items())
-            for text in (known.source, *meanings):
-                said.setdefault(text, {})[known.name] = None
+        for text, name in ((t, known.name) for known in game.sets for t in known.said):
+            if name in names:
+                said.setdefault(text, {})[name] = None
         pairs += [(game.short, [f"{', '.join(own)}: {t}" for t, own in said.items()])] * bool(said)
-    return [*([Facts(pairs)] if pairs else []), *(_small(_TEXTS["names"]) if names else [])]
+    facts: list[Block] = [Facts(pairs)] if pairs else []
+    return [*facts, *([Prose(TEXTS["names"], small=True)] if names else [])]
 
 
 def repetition(run: StoredRun) -> list[Block]:
@@ -197,13 +188,15 @@ def repetition(run: StoredRun) -> list[Block]:
     ]
 
 
-def _about(run: StoredRun, place: int) -> Iterator[Block]:
-    """What was asked for, where it ran, and the keys of cells."""
-    spent = sum(cell.elapsed_s or 0.0 for cell in run.cells)
-    setup = sum(cell.setup_s or 0.0 for cell in run.cells)
+def _about(run: StoredRun) -> list[Block]:
+    """What was asked for, where it ran, and how to repeat it."""
+    spent, setup = (
+        seconds(sum(getattr(cell, name) or 0.0 for cell in run.cells))
+        for name in ("elapsed_s", "setup_s")
+    )
     facts: dict[str, Any] = {
         "cells": f"{len(run.finished)} of {run.planned} finished",
-        "time": f"{seconds(spent)} of solving, {seconds(setup)} of set-up, all cells together",
+        "time": f"{spent} of solving, {setup} of set-up, all cells together",
         **run.plan["request"],
         **{k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")},
         **(run.plan.get("environment") or {}),
@@ -214,20 +207,8 @@ def _about(run: StoredRun, place: int) -> Iterator[Block]:
         if value is not None
     ]
     resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
-    yield Title(str(run.path), f"run-{place}")
-    yield from [*repetition(run), Command("go on where it stopped", resume), Facts(pairs)]
-    titles = ("key", "game", "solver", "seed", "version of solver")
-    rows = [
-        [
-            Cell(cell.key),
-            *(Cell(printable(spec)) for spec in (cell.game_spec, cell.solver_spec)),
-            Cell("" if cell.seed is None else str(cell.seed), cell.seed),
-            Cell(printable(cell.solver_version)),
-        ]
-        for cell in run.cells
-    ]
-    columns = [*map(Column, titles)]
-    yield Table(f"keys-{place}", columns, rows, _TEXTS["keys"], "Keys of cells")
+    resumed = Command("go on where it stopped", resume)
+    return [Facts(pairs, str(run.path)), *repetition(run), resumed]
 
 
 def _text(name: str, value: Any) -> str:
@@ -236,7 +217,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, Mapping):
         value = [f"{key} {item}" for key, item in value.items() if item is not None]
     if isinstance(value, list | tuple):
-        return printable(", ".join(map(str, value))) or "none"
+        value = ", ".join(map(str, value)) or "none"
     return printable(str(value)) + " s" * name.endswith("_s")
 
 
@@ -251,24 +232,22 @@ def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> 
         facts = {"run": entry.run, "candidates": len(record.equilibria), "equilibria": equilibria}
         command = shlex.join([*show, cell_name(record), "--candidates"])
         cells.append({**record.to_json(), **facts, "command": printable(command)})
-    return {
-        "schema": "eqbench.report/1",
-        "runs": [
-            {
-                "name": run.path.absolute().name,
-                "label": label,
-                "folder": _folder(run, place),
-                "planned": run.planned,
-                "plan": run.plan,
-            }
-            for label, run in run_of.items()
-        ],
-        "games": [
-            {"name": game.short, "information_sets": _add_strategies(game, cells, run_of)}
-            for game in material.games
-        ],
-        "cells": cells,
-    }
+    games = []
+    for game in material.games:
+        own = [(cells[track.place], run_of[track.entry.run]) for track in game.tracks]
+        sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
+        games.append({"name": game.short, "information_sets": sets})
+    asked = [
+        {
+            "name": run.path.absolute().name,
+            "label": label,
+            "folder": _folder(run, place),
+            "planned": run.planned,
+            "plan": run.plan,
+        }
+        for label, run in run_of.items()
+    ]
+    return {"schema": "eqbench.report/1", "runs": asked, "games": games, "cells": cells}
 
 
 def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
@@ -288,39 +267,33 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
 
 
 def _add_strategies(
-    game: GameTracks, cells: Sequence[dict[str, Any]], run_of: Mapping[str, StoredRun]
-) -> list[Any]:
-    """Give cells the frequencies of their best candidates; return the information sets.
+    cells: Sequence[tuple[dict[str, Any], StoredRun]], most: int
+) -> list[tuple[str, str, list[str]]]:
+    """Give cells of a game the frequencies of their best candidates; return the information sets.
 
-    Each is a list of player, label, actions. The best candidates of all cells come first, and
-    what would make the page too large is left out.
+    Each is a player, label and actions. A cell gets as many candidates as have at most so many
+    frequencies.
     """
     sets: list[tuple[str, str, list[str]]] = []
-    spent, most = 0, _MOST_STRATEGY_BYTES * len(game.tracks) // max(len(cells), 1)
-    own = [cells[track.place] for track in game.tracks]
-    for rank, cell in ((rank, cell) for rank in range(_MOST_LISTED) for cell in own):
-        item = cell["equilibria"][rank] if rank < len(cell["equilibria"]) else {}
-        if not item.get("profile") or spent > most:
-            continue
-        # a page can do without files that are missing or damaged
-        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
-            behavior = json.loads(read_file(run_of[cell["run"]].path / item["profile"]))["behavior"]
-            sets = sets or [
-                (player, label, list(actions))
-                for player, sets_of in behavior.items()
-                for label, actions in sets_of.items()
-            ]
-            shares = [
-                round(_SHARES * _share(behavior[player][label].get(action, 0)))
-                for player, label, actions in sets
-                for action in actions
-            ]
-            spent += len(str(shares))
-            if spent <= most:
-                cell.setdefault("strategies", [None] * len(cell["equilibria"]))[rank] = shares
-    return sets
-
-
-def _share(value: float | str) -> float:
-    numerator, _, denominator = str(value).partition("/")
-    return float(numerator) / float(denominator or 1)
+    for cell, run in cells:
+        shares: list[list[int] | None] = []
+        for item in cell["equilibria"]:
+            if (len(shares) + 1) * sum(len(actions) for *_, actions in sets) > most:
+                break
+            shares.append(None)
+            # a page can do without files that are missing or damaged
+            with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+                behavior = json.loads(read_file(run.path / item["profile"]))["behavior"]
+                sets = sets or [
+                    (player, label, list(actions))
+                    for player, sets_of in behavior.items()
+                    for label, actions in sets_of.items()
+                ]
+                shares[-1] = [
+                    round(_SHARES * Fraction(str(behavior[player][label].get(action, 0))))
+                    for player, label, actions in sets
+                    for action in actions
+                ]
+        if any(shares):
+            cell["strategies"] = shares
+    return sets if any("strategies" in cell for cell, _ in cells) else []

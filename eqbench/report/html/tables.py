@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
+from statistics import median_high
 from typing import Any
 
 from eqbench.report.charts.material import GameTracks, Track
-from eqbench.report.entries import ABSENT, ALARMING, Entry, arranged, reached_target
+from eqbench.report.entries import ABSENT, ALARMING, arranged, reached_target
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.html.document import Cell, Table
 from eqbench.report.naming import handed_over, spread
-from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row
+from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row, text_of
 from eqbench.report.rows import Table as ReportTable
 from eqbench.report.terminal import mebibytes, seconds, small
 from eqbench.text import printable
 
+TEXTS = tomllib.loads((files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
 MOST_EQUILIBRIA = 8  # columns of a matrix
+REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
 _FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
 _NOTHING = Cell("·", None, kind="faint")
 
@@ -31,21 +36,15 @@ def tone(status: str) -> str:
 
 
 def page_table(
-    table: ReportTable,
-    name: str,
-    *,
-    title: str = "",
-    caption: str = "",
-    filters: Sequence[str] = (),
-    hints: Sequence[str] | None = None,
+    table: ReportTable, name: str, *, hints: Sequence[str] | None = None, **look: Any
 ) -> Table:
     """A table for a page; the solver stands first, where it stays when the table is scrolled.
 
     Parameters
     ----------
     table : of a report
-    name, title, caption, filters : as in :class:`~eqbench.report.html.document.Table`
     hints : what is shown when the status of a row is pointed at
+    name, look : as in :class:`~eqbench.report.html.document.Table`
     """
     split = table.with_payoff_columns("P")
     columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
@@ -53,7 +52,7 @@ def page_table(
         [_cell(row, column, hint) for column in columns]
         for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
     ]
-    return Table(name, columns, rows, caption, title, filters, folded=("exploitability",))
+    return Table(name, columns, rows, **look)
 
 
 def _cell(row: Row, column: Column, hint: str) -> Cell:
@@ -63,85 +62,99 @@ def _cell(row: Row, column: Column, hint: str) -> Cell:
     if column.kind == "status":
         return Cell(value, hint=printable(hint), kind=tone(value))
     if isinstance(value, str) or not column.numeric:
-        between = ", " if column.kind == "names" else " "
-        return Cell(printable(value if isinstance(value, str) else between.join(value)))
+        return Cell(printable(text_of(row, column)))
     if value == 0 and column.title in row.exact:
         return Cell("0 exactly", value)
-    return Cell(_FORMATS.get(column.kind, str)(value), value)
+    return _number(value, column.kind)
 
 
-def overview(games: Sequence[GameTracks], keys: Keys, caption: str) -> Table:
-    """What became of every solver on every game."""
-    solvers = list(dict.fromkeys(solver for game in games for solver in game.by_solver))
-    rows = [
-        [Cell(solver), *(_outcome(game.by_solver.get(solver, [])) for game in games)]
-        for solver in solvers
-    ]
-    return Table(
-        "status",
-        [SOLVER, *(Column(game.short) for game in games)],
-        rows,
-        caption,
-        "Every solver on every game",
-        keys=[_key(solver, keys) for solver in solvers],
-    )
+def _number(value: float | None, kind: Kind) -> Cell:
+    return Cell("–", None) if value is None else Cell(_FORMATS.get(kind, str)(value), value)
 
 
-def matrix(game: GameTracks, keys: Keys, caption: str) -> Table:
+def _table(name: str, columns: Sequence[Column], rows: Any, keys: Keys, **look: Any) -> Table:
+    """A table with a row for each solver."""
+    known = [{"solver": keys[row[0].text]} if row[0].text in keys else {} for row in rows]
+    return Table(name, columns, rows, TEXTS[name.partition("-")[0]], keys=known, **look)
+
+
+def overview(games: Sequence[GameTracks], keys: Keys) -> Table:
+    """What became of every solver on every game: the time to the target or the best regret."""
+    rows = []
+    for solver in dict.fromkeys(solver for game in games for solver in game.by_solver):
+        cells = [Cell(solver)]
+        for own in (game.by_solver.get(solver, []) for game in games):
+            time, best = _time(own), _best(own)
+            more = seconds(time) if time is not None else "" if best is None else small(best)
+            status = _status(own)
+            cells.append(replace(status, text=f"{status.text} {more}".strip()))
+        rows.append(cells)
+    columns = [SOLVER, *(Column(game.short) for game in games)]
+    return _table("status", columns, rows, keys, title="Every solver on every game")
+
+
+def matrix(game: GameTracks, place: int, keys: Keys) -> Table:
     """Which solver found which equilibria of a game, how good and how fast."""
     solver_of = {id(track.entry): track.solver for track in game.tracks}
     began = [t.entry for t in game.tracks if t.record.status not in ABSENT]
-    solvers = dict.fromkeys(solver_of[id(entry)] for entry in arranged(began))
     found = equilibria(began)
     known = [item for item in found if not item.is_near]
     shown, others = known[:MOST_EQUILIBRIA], known[MOST_EQUILIBRIA:]
     groups = [[item] for item in shown] + [others] * bool(others)
+    timed = [Column(f"time to {r}", "seconds", f"time to\n{r}") for r in ("target", *REGRETS)]
     columns = [
         SOLVER,
         Column("status", "status"),
+        timed[0],
         Column("best regret", "small", "best\nregret"),
-        Column("time to target", "seconds", "time to\ntarget"),
+        *timed[1:],
         *(Column(item.title, "count", item.title.replace(":", ":\n", 1)) for item in shown),
         *[Column(f"{len(others)} more", "count")] * bool(others),
-        Column("only near"),
+        Column("only near", "count", "only\nnear"),
     ]
     rows = []
-    for solver in solvers:
+    for solver in dict.fromkeys(solver_of[id(entry)] for entry in arranged(began)):
         own = game.by_solver[solver]
-        regrets = [t.record.max_regret for t in own if t.record.max_regret is not None]
-        entries = [track.entry for track in own]
-        near = [item.name for item in found if item.is_near and _cells(item, entries)]
+        near = [item.name for item in found if item.is_near and _members(item, own)]
         rows.append(
             [
                 Cell(solver),
                 _status(own),
-                _number(min(regrets, default=None), "small"),
                 _number(_time(own), "seconds"),
-                *(_finds(entries, items) for items in groups),
-                Cell(", ".join(near), kind="faint") if near else _NOTHING,
+                _number(_best(own), "small"),
+                *(_number(_time(own, float(regret)), "seconds") for regret in REGRETS),
+                *(_finds(own, items) for items in groups),
+                Cell(f"≈{len(near)}", len(near), ", ".join(near), "faint") if near else _NOTHING,
             ]
         )
     title = f"Equilibria that each solver found on {game.short}"
-    return Table("matrix", columns, rows, caption, title, keys=[_key(s, keys) for s in solvers])
+    folded = [column.title for column in timed[1:]]
+    return _table(
+        f"matrix-{place}", columns, rows, keys, title=title, game=str(place), folded=folded
+    )
 
 
-def _key(solver: str, keys: Keys) -> dict[str, int]:
-    return {"solver": keys[solver]} if solver in keys else {}
+def _best(tracks: Sequence[Track]) -> float | None:
+    return min(
+        (t.record.max_regret for t in tracks if t.record.max_regret is not None), default=None
+    )
 
 
-def _number(value: float | None, kind: Kind) -> Cell:
-    return Cell("–", None) if value is None else Cell(_FORMATS[kind](value), value)
-
-
-def _time(tracks: Sequence[Track]) -> float | None:
-    """Median time to the target of the cells that reached it."""
-    times = sorted(t.time_to(t.record.target or 0.0) for t in tracks if reached_target(t.record))
+def _time(tracks: Sequence[Track], regret: float | None = None) -> float | None:
+    """Median time to a regret, or else to the target, of the cells that reached it."""
+    times = [
+        track.time_to(track.record.target or 0.0 if regret is None else regret)
+        for track in tracks
+        if regret is not None or reached_target(track.record)
+    ]
     known = [time for time in times if time < float("inf")]
-    return known[len(known) // 2] if known else None
+    return median_high(known) if known else None
 
 
 def _status(tracks: Sequence[Track]) -> Cell:
     """What became of the cells of a solver, alarms first, and how they were verified."""
+    if not tracks:
+        return Cell("not run", None, kind="idle")
     records = [track.record for track in tracks]
     statuses = Counter(record.status for record in records)
     ranks = {"bad": 2, "good": 1}
@@ -161,30 +174,21 @@ def _status(tracks: Sequence[Track]) -> Cell:
     )
 
 
-def _outcome(tracks: Sequence[Track]) -> Cell:
-    """Status with the time to the target, or else the smallest regret."""
-    if not tracks:
-        return Cell("not run", None, kind="idle")
-    cell, time = _status(tracks), _time(tracks)
-    regrets = [t.record.max_regret for t in tracks if t.record.max_regret is not None]
-    more = seconds(time) if time is not None else small(min(regrets)) if regrets else ""
-    return replace(cell, text=f"{cell.text} {more}".strip())
-
-
-def _cells(item: Found, entries: Sequence[Entry]) -> list[Sequence[Any]]:
-    own = {id(entry) for entry in entries}
+def _members(item: Found, tracks: Sequence[Track]) -> list[Sequence[Any]]:
+    """What cells found of an equilibrium."""
+    own = {id(track.entry) for track in tracks}
     return [members for entry, members in item.cells if id(entry) in own]
 
 
-def _finds(entries: Sequence[Entry], items: Sequence[Found]) -> Cell:
+def _finds(tracks: Sequence[Track], items: Sequence[Found]) -> Cell:
     """How many of some equilibria a solver found, or in how many of its cells, and where."""
-    cells = [members for item in items for members in _cells(item, entries)]
+    cells = [members for item in items for members in _members(item, tracks)]
     if not cells:
         return _NOTHING
     members = [member for each in cells for member in handed_over(each)]
     where = spread([member.identity for member in members]) if len(items) == 1 else ""
-    several = len(entries) > 1 and len(items) == 1
+    several = len(tracks) > 1 and len(items) == 1
     number = len(cells) if several else len(members)
-    text = f"{number}/{len(entries)}" if several else str(number)
+    text = f"{number}/{len(tracks)}" if several else str(number)
     between = "\n" if "…" in where else " "
     return Cell(f"{text}{between}{where}".strip(), number, kind="good")

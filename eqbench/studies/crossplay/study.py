@@ -450,7 +450,7 @@ def _entries(title: str, document: Mapping[str, Any]) -> Table:
     columns = (
         Column("entry", identifies=True),
         Column("from"),
-        Column("identity", "words", notes=tuple(marks([(name,) for name in names]))),
+        Column("identity", notes=marks(names)),
         Column("further parameters", dispensable=1),
         Column("payoffs", "payoffs"),
         Column("max regret", "small", "max\nregret"),
@@ -458,7 +458,7 @@ def _entries(title: str, document: Mapping[str, Any]) -> Table:
     rows = []
     for entry, name, own in zip(entries, names, figures["own"], strict=True):
         payoffs, further = map(_payoff, own["payoffs"]), _parameters(entry["identity"])
-        said = (entry["label"], entry["source"], name.split() or None, further or None)
+        said = (entry["label"], entry["source"], name or None, further or None)
         row = Row.of(columns, (*said, list(payoffs), entry["max_regret"]))
         rows.append(replace(row, exact=exact))
     sources = {entry["label"]: entry["source"] for entry in entries}

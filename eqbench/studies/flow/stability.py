@@ -140,7 +140,7 @@ class StabilityStudy(Study[StabilityRequest]):
         at = Column(document["parameter"], "number", identifies=True, layout="g")
         columns = (
             *([at] if several else []),
-            Column("equilibrium", "words", identifies=True),
+            Column("equilibrium", identifies=True),
             *(Column(title, "count") for title in _COUNTED),
             Column("max re", "number", dispensable=3, layout=".3g"),
             Column("max regret", "small", dispensable=1),
@@ -191,7 +191,7 @@ def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:
     words += ["" if entry["is_equilibrium"] else "!"]
     cells = {
         document["parameter"]: entry["value"],
-        "equilibrium": [word for word in words if word],
+        "equilibrium": " ".join(filter(None, words)),
         **{title: entry[key] for title, key in _COUNTED.items()},
         "max re": growth if abs(growth) > document["tolerance"] * entry["scale"] else 0,
         "max regret": entry["max_regret"],

@@ -372,7 +372,7 @@ def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
     """The equilibria at one value, below what is said of them and of those beside the branch."""
     players, rows, names = document["players"], [], []
     for number, item in enumerate(entry["equilibria"], start=1):
-        names.append((identity_text(item["identity"]),))
+        names.append(identity_text(item["identity"]))
         values = profile_values({**item, "is_equilibrium": item["polished"]}, players)
         rows.append(Row(str(number), {"#": number, "profile": item["profile"], **values}))
     low, high = entry["window"]

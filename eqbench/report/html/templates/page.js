@@ -293,9 +293,10 @@ function solverOf(item) {
 
 // The rows that a chart shows, of cells and their solvers.
 function rowsOf(name) {
-  const { rows, isOfGame } = SPECS[name].usermeta;
+  const { rows, needs, isOfGame } = SPECS[name].usermeta;
   return (DATASETS[rows] ?? [])
     .map((row) => ({ ...(CELLS.get(row.cell) ?? {}), ...row }))
+    .filter((row) => !needs || (row[needs] ?? null) !== null)
     .filter((row) => (!isOfGame || row.game === state.game) && !state.hidden.has(row.solver));
 }
 
@@ -312,7 +313,7 @@ function controls(name) {
         other.value = select.value;
       redraw((spec) => param in spec.usermeta.switches);
     });
-    const isIdle = param === "seeds" && !DATASETS.bands.length;
+    const isIdle = param === "seeds" && DATASETS.cells.every((cell) => cell.alone);
     if (options.length > 1 && !isIdle) place.append(select);
   }
   for (const channel of log) {
@@ -465,10 +466,8 @@ function startTable(card) {
       writeAddress();
     });
   }
-  if (fields.length) {
-    columnChoice(card);
-    filterRows(card);
-  }
+  if (card.querySelector(".filters")) columnChoice(card);
+  if (fields.length) filterRows(card);
   const [column, sign] = (state.sorts[card.id] ?? "").split(":");
   const head = card.querySelectorAll("th")[column || -1];
   if (head) sortBy(head, Number(sign));
@@ -533,6 +532,10 @@ function strategies(cell, values) {
   return make("details", {}, make("summary", {}, "strategies by information set"), ...lists);
 }
 
+const KEY =
+  "A hash of everything a result may depend on: the content of the game, the solver with its " +
+  "options, version and source, seed and limits. Cells of equal keys are the same piece of work.";
+
 function details(row) {
   const cell = DATA.cells[row.dataset.cell];
   cell.place = Number(row.dataset.cell);
@@ -544,6 +547,7 @@ function details(row) {
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
+    make("p", { class: "notes", title: KEY }, `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
     cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
