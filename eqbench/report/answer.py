@@ -7,16 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from eqbench.errors import counted
-from eqbench.report.entries import (
-    ABSENT,
-    STATUSES,
-    Entry,
-    arranged,
-    began,
-    by_game,
-    grouped,
-    reached_target,
-)
+from eqbench.report.entries import ABSENT, STATUSES, Entry, arranged, began, by_game, grouped
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.naming import found, handed_over
 from eqbench.report.terminal import seconds, small
@@ -29,19 +20,28 @@ MOST_GAMES = 5  # that have a sentence each
 Trials = Mapping[str, Sequence[CellRecord]]  # cells of each solver that takes a game, by its name
 
 
-def answer(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Sentences that say what came of some cells: at most four, and one for each of a few games."""
+def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
+    """Sentences that say what came of some cells: at most four, and one for each of a few games.
+
+    Parameters
+    ----------
+    planned : number of cells that there are to be; while some are missing, the answer says so
+    """
     games = [arranged(game) for game in by_game(entries)]
     trials = [_trials(game) for game in games]
     known = [[item for item in equilibria(game) if not item.is_near] for game in games]
-    sentences = []
+    parts = []
     if any(trials):
-        sentences += [_reached(trials[0]) if len(games) == 1 else _reached_on(trials)]
-        sentences += [_found(known, entries), _short(trials)]
-    sentences += [_absent(entries, "this game" if len(games) == 1 else "some games")]
+        parts += [_reached(trials[0]) if len(games) == 1 else _reached_on(trials)]
+        parts += [_found(known, entries), _not_ok(trials)]
+    parts += [_absent(entries, "this game" if len(games) == 1 else "some games")]
     if 1 < len(games) <= MOST_GAMES:
-        sentences += map(_line, [game[0].record.game for game in games], trials, known)
-    return tuple(printable(sentence) for sentence in sentences if sentence)
+        parts += map(_line, [game[0].record.game for game in games], trials, known)
+    sentences = [printable(part) for part in parts if part]
+    finished = sum(entry.record.status != "interrupted" for entry in entries)
+    if sentences and finished < planned:
+        sentences[0] = f"So far ({finished} of {planned} cells): {sentences[0]}"
+    return tuple(sentences)
 
 
 def _trials(game: Sequence[Entry]) -> Trials:
@@ -49,29 +49,34 @@ def _trials(game: Sequence[Entry]) -> Trials:
     return {name: [entry.record for entry in group] for name, group in groups.items()}
 
 
+def _ok(cells: Sequence[CellRecord]) -> int:
+    return sum(record.status == "ok" for record in cells)
+
+
 def _always(trials: Trials) -> list[str]:
-    """Solvers all of whose cells reached the target."""
-    return [name for name, cells in trials.items() if all(map(reached_target, cells))]
+    """Solvers all of whose cells are ok."""
+    return [name for name, cells in trials.items() if _ok(cells) == len(cells)]
 
 
 def _fastest(trials: Trials) -> tuple[str, str]:
-    """Solver with the shortest median time to the target, and both as text; empty without one."""
+    """Solver with the shortest median time of those that are always ok, alone and with its time."""
     times = {
-        name: known
-        for name, cells in trials.items()
-        if (known := [r.elapsed_s for r in cells if reached_target(r) and r.elapsed_s is not None])
+        name: [record.elapsed_s for record in trials[name] if record.elapsed_s is not None]
+        for name in _always(trials)
     }
-    if not times:
+    medians = {name: statistics.median(own) for name, own in times.items() if own}
+    if not medians:
         return "", ""
-    name = min(times, key=lambda name: statistics.median(times[name]))
+    name = min(medians, key=lambda name: medians[name])
     median = f", median of {len(times[name])}" if len(times[name]) > 1 else ""
-    return name, f"{name} ({seconds(statistics.median(times[name]))}{median})"
+    return name, f"{name} ({seconds(medians[name])}{median})"
 
 
-def _target(cells: Sequence[CellRecord]) -> str:
-    targets = sorted({record.target for record in cells if record.target})
-    if not targets:
-        return "ended ok (there was no target)"
+def _came(cells: Sequence[CellRecord]) -> str:
+    """What cells that are ok did."""
+    targets = sorted({record.target or 0.0 for record in cells})
+    if not targets[0]:
+        return f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
     shown = f" (max regret {' or '.join(map(small, targets))})" if len(targets) <= 2 else ""
     return f"reached the target{shown}"
 
@@ -79,16 +84,21 @@ def _target(cells: Sequence[CellRecord]) -> str:
 def _reached(trials: Trials) -> str:
     """Sentence on one game: how many solvers reached the target, and which was fastest."""
     cells = [record for own in trials.values() for record in own]
-    number, done = sum(map(reached_target, cells)), len(_always(trials))
+    number, done = _ok(cells), len(_always(trials))
     runs = " of all runs" if len({record.solver for record in cells}) < len(trials) else ""
-    text = f"{done} of {counted(len(trials), 'solver')}{runs} {_target(cells)}"
+    text = f"{done} of {counted(len(trials), 'solver')}{runs} {_came(cells)}"
     if len(cells) > len(trials):
-        some = sum(any(map(reached_target, own)) for own in trials.values()) - done
-        text += " with every seed" + (f", {some} with some" if some else "")
+        some = sum(map(bool, map(_ok, trials.values()))) - done
+        text += " in every cell" + (f", {some} in some" if some else "")
         text += f" ({number} of {len(cells)} cells)"
     if fastest := _fastest(trials)[1]:
         text += f"; fastest: {fastest}"
-    best = [(r.max_regret, n) for n, own in trials.items() for r in own if r.max_regret is not None]
+    best = [
+        (record.max_regret, name)
+        for name, own in trials.items()
+        for record in own
+        if record.max_regret is not None and record.status not in ("crashed", "refuted")
+    ]
     if best and not number:
         regret, name = min(best)
         text += f"; closest: {name} ({small(regret)})"
@@ -101,30 +111,29 @@ def _reached_on(games: Sequence[Trials]) -> str:
     for name, own in (pair for game in games for pair in game.items()):
         by_name.setdefault(name, []).extend(own)
     cells = [record for own in by_name.values() for record in own]
-    number = sum(map(reached_target, cells))
-    text = f"On {len(games)} games {number} of {counted(len(cells), 'cell')} {_target(cells)}"
+    text = f"On {len(games)} games {_ok(cells)} of {counted(len(cells), 'cell')} {_came(cells)}"
     if always := _always(by_name):
         text += f"; on every game that they take: {_names(always)}"
     firsts = Counter(name for game in games if (name := _fastest(game)[0]))
-    for name, times in firsts.most_common(1):
-        text += f"; most often fastest: {name} (on {counted(times, 'game')})"
+    most = [name for name, times in firsts.items() if times == max(firsts.values())]
+    if len(most) == 1:
+        text += f"; most often fastest: {most[0]} (on {counted(firsts[most[0]], 'game')})"
     return f"{text}."
 
 
 def _found(games: Sequence[Sequence[Found]], entries: Sequence[Entry]) -> str:
-    """Sentence on the equilibria: which published ones, how many others, who found most."""
-    clusters = [item for known in games for item in known if item.is_cluster]
-    published = [item for known in games for item in known if not item.is_cluster]
+    """Sentence on the equilibria: of which published sets, which others, who found most."""
+    items = [item for known in games for item in known]
+    published = [item for item in items if not item.is_cluster]
+    clusters = [item for item in items if item.is_cluster]
     names = list(dict.fromkeys(item.name for item in published))
     parts = []
     if published:
         shown = [item.summary for item in published] if len(games) == 1 else names
-        parts.append(f"equilibria of {counted(len(names), 'published set')}: {_names(shown)}")
-    if clusters and parts:
-        parts.append(f"{len(clusters)} other in no published set")
-    elif clusters:
-        which = f": {_names([item.summary for item in clusters])}" if len(games) == 1 else ""
-        parts.append(f"{_unpublished(clusters)}{which}")
+        parts.append(f"of {counted(len(names), 'published set')}: {_names(shown)}")
+    if clusters:
+        shown = [item.summary for item in clusters] if len(games) == 1 and not published else []
+        parts.append(f"of {_clusters(clusters)}{': ' * bool(shown)}{_names(shown)}")
     if not parts:
         return "No equilibrium was identified."
     most: dict[str, int] = {}
@@ -133,27 +142,26 @@ def _found(games: Sequence[Sequence[Found]], entries: Sequence[Entry]) -> str:
         most[entry.solver] = max(number, most.get(entry.solver, 0))
     largest = max(most.values())
     who = _names([name for name, number in most.items() if number == largest])
-    at_once = f"; most at once: {who} ({largest})" if largest > 1 else ""
-    return f"Found {', and '.join(parts)}{at_once}."
+    at_once = f"; most at once: {who} ({largest} equilibria)" if largest > 1 else ""
+    return f"Found equilibria {', and '.join(parts)}{at_once}."
 
 
-def _unpublished(clusters: Sequence[Found]) -> str:
-    return f"{counted(len(clusters), 'equilibrium', 'equilibria')} in no published set"
+def _clusters(clusters: Sequence[Found]) -> str:
+    return f"{counted(len(clusters), 'cluster')} in no published set"
 
 
-def _short(games: Sequence[Trials]) -> str:
-    """Sentence on the cells that are short of the target, by how they ended."""
+def _not_ok(games: Sequence[Trials]) -> str:
+    """Sentence on the cells that are not ok, by how they ended."""
     ended: dict[str, Counter[str]] = {status: Counter() for status in STATUSES}
     for name, own in (pair for game in games for pair in game.items()):
         for record in own:
-            if not reached_target(record):
-                ended[record.status][name] += 1
+            ended[record.status][name] += 1
     parts = [
-        f"{_names(short)} ({STATUSES[status]['ended']})"
-        for status, names in ended.items()
-        if (short := [name + f" ×{n}" * (n > 1) for name, n in names.items()])
+        f"{_names([name + f' ×{n}' * (n > 1) for name, n in names.items()])} ({facts['ended']})"
+        for status, facts in STATUSES.items()
+        if (names := ended[status]) and "ended" in facts
     ]
-    return f"Short of the target: {'; '.join(parts)}." if parts else ""
+    return f"Not ok: {'; '.join(parts)}." if parts else ""
 
 
 def _absent(entries: Sequence[Entry], game: str) -> str:
@@ -173,7 +181,7 @@ def _line(title: str, trials: Trials, known: Sequence[Found]) -> str:
         text += f", fastest {fastest}"
     clusters = [item for item in known if item.is_cluster]
     names = [item.title for item in known if not item.is_cluster]
-    parts = [_names(names)] * bool(names) + [_unpublished(clusters)] * bool(clusters)
+    parts = [*filter(None, [_names(names), _clusters(clusters) * bool(clusters)])]
     return f"{text}; {'found ' * bool(parts)}{' and '.join(parts) or 'nothing identified'}."
 
 

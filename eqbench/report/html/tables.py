@@ -11,7 +11,7 @@ from statistics import median_high
 from typing import Any
 
 from eqbench.report.charts.material import GameTracks, Track
-from eqbench.report.entries import ABSENT, ALARMING, arranged, reached_target
+from eqbench.report.entries import ABSENT, ALARMING, arranged
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.html.document import Cell, Table
 from eqbench.report.naming import handed_over, spread
@@ -145,7 +145,7 @@ def _time(tracks: Sequence[Track], regret: float | None = None) -> float | None:
     times = [
         track.time_to(track.record.target or 0.0 if regret is None else regret)
         for track in tracks
-        if regret is not None or reached_target(track.record)
+        if regret is not None or track.record.status == "ok"
     ]
     known = [time for time in times if time < float("inf")]
     return median_high(known) if known else None
