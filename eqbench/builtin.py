@@ -6,8 +6,12 @@ aliases: their canonical specs carry the family's name.
 
 from __future__ import annotations
 
+import csv
+import functools
 from collections.abc import Mapping
+from pathlib import Path
 
+from eqbench.documents import read_file
 from eqbench.options import OptionValue
 from eqbench.plugins import Entry, Kind
 
@@ -225,5 +229,16 @@ BUILTIN_SOLVERS = _table(
     _gambit("ipa", "IPA", "Gambit's iterated polymatrix approximation"),
     _gambit("hp", "HP", "Gambit's homotopy of Herings and Peeters (2001)"),
 )
+
+
+@functools.cache
+def takes() -> dict[str, dict[str, str]]:
+    """Whether each solver takes `yes`, `some` or `no` games of a kind, by solver and kind.
+
+    It is what `supports` answers, written down so that nothing need be imported; a test asks.
+    """
+    table = read_file(Path(__file__).with_name("builtin_takes.csv")).decode()
+    return {row.pop("solver"): row for row in csv.DictReader(table.splitlines())}
+
 
 BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}

@@ -13,6 +13,7 @@ import operator
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
@@ -49,6 +50,7 @@ from eqbench.plugins import (
     merge,
     scan_plugin,
 )
+from eqbench.requests import MOST_NODES, MaxNodes, Plugins
 from eqbench.spec import (
     FOREIGN_HINT,
     OPENSPIEL,
@@ -154,6 +156,18 @@ class Registry:
         """Entry that a solver spec names; imports nothing, and raises as `game_entry`."""
         return self._find("solver", spec)[0]
 
+    def kind_of(self, word: str) -> Kind | None:
+        """Whether a word names games or solvers, None if neither."""
+        finds: dict[Kind, Callable[[str], Any]] = {
+            "game": self.game_entry,
+            "solver": self.resolve_solvers,
+        }
+        for kind, find in finds.items():
+            with suppress(SpecError):
+                find(word)
+                return kind
+        return None
+
     def options(self, entry: Entry) -> list[Option]:
         """Options in field order with the defaults of this entry; imports its class.
 
@@ -227,6 +241,23 @@ class Registry:
         """
         return LoadedSolver(*self._load("solver", spec))
 
+    def obstacles(self, game: Game) -> dict[str, tuple[str, str] | None]:
+        """Status and reason of each solver that cannot take a game, None of those that can."""
+        return {entry.name: self._obstacle(entry, game) for entry in self.solvers()}
+
+    def _obstacle(self, entry: Entry, game: Game) -> tuple[str, str] | None:
+        """Why a solver cannot take a game; one that cannot be asked is unavailable."""
+        from eqbench.solver import obstacle_of
+
+        try:
+            return obstacle_of(self.load_solver(entry.name).instance, game)
+        except SolverUnavailableError as error:
+            return "unavailable", str(error)
+        except Exception as error:  # of a plugin
+            if entry.builtin:
+                raise
+            return "unavailable", f"it cannot be asked: {describe(error)}"
+
     def resolve_solvers(self, text: str) -> list[str]:
         """Solver specs of a comma-separated list.
 
@@ -285,6 +316,28 @@ class Registry:
             if entry.builtin or isinstance(error, EqbenchError | MemoryError):
                 raise
             _fail(entry, error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameOptions:
+    """What commands are asked that take names of games or solvers."""
+
+    plugins: Plugins = ()
+
+    def registry(self) -> Registry:
+        """Registry of the names that specs may use."""
+        return default_registry().with_plugins(self.plugins)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameOptions(NameOptions):
+    """What commands are asked that load a game."""
+
+    max_nodes: MaxNodes = MOST_NODES
+
+    def load_game(self, spec: str) -> Game:
+        """Load a game; raises as :meth:`Registry.load_game`."""
+        return self.registry().load_game(spec, max_nodes=self.max_nodes)
 
 
 def default_registry() -> Registry:

@@ -404,6 +404,23 @@ Plugins = Annotated[
 MaxNodes = Annotated[int, Option("Refuse games with more nodes than this.", NODES)]
 
 
+@dataclass(frozen=True, kw_only=True)
+class CellFilter:
+    """Which cells of runs count; all of them unless something is given."""
+
+    games: Annotated[
+        tuple[str, ...], Option("Only this game, or several separated by commas.", GAME, "game")
+    ] = ()
+    solvers: Annotated[
+        tuple[str, ...],
+        Option(
+            "Only this solver, with its options or without, or several separated by commas.",
+            SOLVER,
+            "solver",
+        ),
+    ] = ()
+
+
 @dataclass(frozen=True)
 class Field:
     """A field of a request with its option; `several` if it is a tuple of such values."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 MOST_CHARACTERS = 300  # of a message in a table or a line; the rest is for the log
 _KEPT = "\u00a0"  # not printable to Python, and harmless
@@ -33,6 +37,13 @@ def cell_text(text: str) -> str:
     What begins like a formula, or would after white space, gets an apostrophe in front.
     """
     return f"'{printable(text)}" if text.lstrip()[:1] in _FORMULA else printable(text)
+
+
+def csv_text(rows: Iterable[Sequence[Any]], end: str = "\n") -> str:
+    """Return rows as lines of CSV; floats have all their digits."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator=end).writerows(rows)
+    return text.getvalue()
 
 
 def shortened(text: str, most: int = MOST_CHARACTERS) -> str:

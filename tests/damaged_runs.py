@@ -22,7 +22,7 @@ from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.html.page import report_page
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
-from eqbench.report.profile_facts import cell_facts
+from eqbench.report.profile_view import cell_facts
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, read_run

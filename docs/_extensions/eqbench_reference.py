@@ -23,10 +23,9 @@ from numpydoc.docscrape import NumpyDocString
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from eqbench.builtin import FOREIGN_GAMES
+from eqbench.builtin import FOREIGN_GAMES, takes
 from eqbench.cli import app
 from eqbench.cli.options import examples
-from eqbench.harness.scopes import KINDS, scopes
 from eqbench.plugins import Entry
 from eqbench.registry import default_registry
 from eqbench.spec import format_value
@@ -155,11 +154,11 @@ class Scopes(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """A row for the solvers that answer alike."""
-        registry = default_registry()
         alike: dict[tuple[str, ...], list[str]] = {}
-        for name, takes in scopes(registry).items():
-            alike.setdefault(tuple(takes.values()), []).append(f"`{name}`")
-        rows = [["solvers", *KINDS], ["---", *[":-:"] * len(KINDS)]]
+        for name, answers in takes().items():
+            alike.setdefault(tuple(answers.values()), []).append(f"`{name}`")
+        kinds = list(takes()["cfr"])
+        rows = [["solvers", *kinds], ["---", *[":-:"] * len(kinds)]]
         rows += [[", ".join(names), *answers] for answers, names in alike.items()]
         return self.parse_text_to_nodes("\n".join(f"| {' | '.join(row)} |" for row in rows))
 

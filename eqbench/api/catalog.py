@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from eqbench.builtin import FOREIGN_GAMES
+from eqbench.builtin import FOREIGN_GAMES, takes
 from eqbench.errors import EqbenchError
-from eqbench.harness.scopes import obstacles, scopes
 from eqbench.model.game import Game
 from eqbench.plugins import Entry
 from eqbench.registry import Registry, default_registry
@@ -39,7 +38,7 @@ def list_solvers(
     `in_all` says whether the word ``all`` means it too, and `missing` names packages that it needs
     and that are not installed. If a game is given, `takes` says whether the solver takes it here,
     and `reason` why not. Otherwise columns say which kinds of games a solver takes, as it answers
-    for small games of each kind; they are empty for solvers of others.
+    for a few games of each kind; they are empty for solvers of others.
 
     Examples
     --------
@@ -57,8 +56,8 @@ def list_solvers(
     frame["in_all"] = [entry.default_row for entry in solvers]
     frame["missing"] = [", ".join(entry.missing()) for entry in solvers]
     if game is None:
-        return frame.join(pd.DataFrame.from_dict(scopes(registry), orient="index"))
-    answers = obstacles(registry.load_game(game) if isinstance(game, str) else game, registry)
+        return frame.join(pd.DataFrame.from_dict(takes(), orient="index"))
+    answers = registry.obstacles(registry.load_game(game) if isinstance(game, str) else game)
     met = [answers[entry.name] for entry in solvers]
     frame["takes"] = [obstacle is None for obstacle in met]
     frame["reason"] = ["" if obstacle is None else obstacle[1] for obstacle in met]

@@ -16,7 +16,7 @@ from eqbench.display import Displayed
 from eqbench.errors import UsageError
 from eqbench.report.rows import Report, Table
 from eqbench.requests import Field, fields_of
-from eqbench.studies.frame import Session, Study, answer
+from eqbench.studies.frame import Session, Study, announce, answer
 from eqbench.studies.requests import (
     CrossplayRequest,
     QuantalRequest,
@@ -107,7 +107,13 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
             options = {first.attribute: given if first.several else given[0]} | options
         request = request_from(request_type, command, options)
         kind: type[Study[Any]] = pkgutil.resolve_name(request_type.study)
-        return _carry_out(kind(request, figures=figures), out, figures=figures)
+        said: list[str] = []
+        before = announce.set(said.append)
+        try:
+            made = kind(request, figures=figures)
+        finally:
+            announce.reset(before)
+        return _carry_out(made, said, out, figures=figures)
 
     study.__name__ = study.__qualname__ = command
     study.__doc__ = _docstring(request_type, fields)
@@ -138,8 +144,10 @@ def _signature(fields: Sequence[Field]) -> inspect.Signature:
     return inspect.Signature(asked, return_annotation=StudyResult)
 
 
-def _carry_out(study: Study[Any], out: str | PathLike[str] | None, *, figures: bool) -> StudyResult:
-    command, said = study.request.command, list(study.notes)
+def _carry_out(
+    study: Study[Any], said: list[str], out: str | PathLike[str] | None, *, figures: bool
+) -> StudyResult:
+    command = study.request.command
     if (preview := study.preview()) is not None:
         return StudyResult(command, {}, preview, notes=tuple(said))
     if not (out or figures or study.request.writes_always):

@@ -29,9 +29,9 @@ def main() -> None:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     code, message = _outcome(interrupt)
     if message:
-        from eqbench.cli.output import say
+        from eqbench.cli.output import say_always
 
-        say(message)
+        say_always(message)
     # all is done: what is interrupted now is the interpreter, which would print a traceback
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_DFL)
     atexit.register(gc.freeze)  # nor is garbage looked for any more

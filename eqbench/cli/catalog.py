@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import json
-import pkgutil
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from shutil import get_terminal_size
 from textwrap import fill, indent
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, put_names, say
 from eqbench.cli.progress import told
-from eqbench.requests import MOST_NODES, Choice, Json, MaxNodes, Option, Plugins, Spec
+from eqbench.harness.schemas import DOCUMENTS, schema_text
+from eqbench.registry import GROUPS, GameOptions, NameOptions
+from eqbench.requests import Choice, Json, Option, Spec
 from eqbench.text import short_number, shortened
 
 if TYPE_CHECKING:
@@ -22,17 +23,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ListRequest:
+class ListRequest(NameOptions):
     """List the games, the solvers or the shipped experiments.
 
-    Of solvers also which kinds of games they take, as they answer for small games of each kind.
+    Of solvers also which kinds of games they take, as they answer for a few games of each kind.
     """
 
     kind: Annotated[
         str,
         Option("What to list.", Choice(words=("games", "solvers", "experiments")), argument=True),
     ]
-    plugins: Plugins = ()
     as_json: Json = False
 
 
@@ -42,31 +42,21 @@ def list_(request: ListRequest) -> None:
         _list_experiments(as_json=request.as_json)
         return
     from eqbench.builtin import FOREIGN_GAMES
-    from eqbench.registry import GROUPS, default_registry
 
-    registry = default_registry().with_plugins(request.plugins)
+    registry = request.registry()
     lists_solvers = request.kind == "solvers"
     games = [*registry.games(), *FOREIGN_GAMES.values()]
     rows = [
-        {
-            "name": entry.name,
-            "summary": entry.summary,
-            "source": entry.source,
-            **(_solver_facts(entry) if lists_solvers else {}),
-        }
+        {"name": entry.name, "summary": entry.summary, "source": entry.source}
+        | (_solver_facts(entry) if lists_solvers else {})
         for entry in (registry.solvers() if lists_solvers else games)
     ]
-    if lists_solvers:
-        from eqbench.harness.scopes import scopes
-
-        takes = scopes(registry)
-        rows = [row | {"takes": takes.get(row["name"], {})} for row in rows]
     if request.as_json:
         put_json({"schema": f"eqbench.{request.kind}/1", request.kind: rows})
         return
     put_names({row["name"]: _summary(row) for row in rows})
     if lists_solvers:
-        _print_scopes(rows)
+        _print_takes(rows)
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if lists_solvers:
         say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
@@ -85,15 +75,14 @@ def _summary(row: dict[str, Any]) -> str:
     return text
 
 
-def _print_scopes(rows: list[dict[str, Any]]) -> None:
+def _print_takes(rows: list[dict[str, Any]]) -> None:
     """Print which kinds of games the solvers take, those with equal answers on one line."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         if row["takes"]:  # code of others is not run for a list
             alike.setdefault(tuple(row["takes"].values()), []).append(row["name"])
-    kinds = list(rows[0]["takes"])
     put("\ngames that they take")
-    for number, kind in enumerate(kinds):
+    for number, kind in enumerate(rows[0]["takes"]):
         put(f"{'|     ' * number}{kind}")
     for answers, names in alike.items():
         text = "".join(f"{answer:<6}" for answer in answers)
@@ -118,7 +107,7 @@ def _list_experiments(*, as_json: bool) -> None:
 
 
 @dataclass(frozen=True)
-class InfoRequest:
+class InfoRequest(GameOptions):
     """Describe a game or a solver, with its options.
 
     For a game: what kind it is, its sizes, which solvers take it, and its published equilibria.
@@ -132,8 +121,6 @@ class InfoRequest:
             "Game or solver.", Spec("SPEC", "game or solver"), "game", argument=True, named=True
         ),
     ]
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
     as_json: Json = False
 
 
@@ -141,22 +128,19 @@ class InfoRequest:
 def info(request: InfoRequest) -> None:
     from eqbench.equilibria import known_equilibria
     from eqbench.errors import SpecError, nearest
-    from eqbench.harness.scopes import obstacles, scopes
     from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
-    from eqbench.registry import default_registry
     from eqbench.spec import FOREIGN_HINT, is_foreign, parse_spec
 
-    registry = default_registry().with_plugins(request.plugins)
+    registry = request.registry()
     name = parse_spec(request.spec).name
-    games = {entry.name: entry for entry in registry.games()}
+    entries = {entry.name: entry for entry in (*registry.solvers(), *registry.games())}
     if is_foreign(name):
-        games[name] = registry.game_entry(request.spec)
-    solvers = {entry.name: entry for entry in registry.solvers()}
-    if name not in games | solvers:
-        known = nearest(name, games | solvers)
+        entries[name] = registry.game_entry(request.spec)
+    if name not in entries:
+        known = nearest(name, entries)
         raise SpecError(f"unknown game or solver {name!r}: {known}; {FOREIGN_HINT}")
-    entry = games.get(name) or solvers[name]
+    entry = entries[name]
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
@@ -164,13 +148,12 @@ def info(request: InfoRequest) -> None:
             instance = registry.describe_game(request.spec)[0]
             game = registry.load_game(request.spec, max_nodes=request.max_nodes)
         facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}
-        facts["solvers"] = _answers(obstacles(game, registry))
+        facts["solvers"] = _answers(registry.obstacles(game))
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
         solver = registry.load_solver(request.spec)
         instance = solver.instance
         facts |= {"spec": solver.spec, **_solver_facts(entry), "about": _about(instance)}
-        facts["takes"] = scopes(registry, entry.name).get(entry.name, {})
     values = option_texts(instance)
     facts["options"] = [
         option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
@@ -182,7 +165,10 @@ def info(request: InfoRequest) -> None:
 
 
 def _solver_facts(entry: Entry) -> dict[str, Any]:
-    return {"missing": entry.missing(), "default_row": entry.default_row}
+    from eqbench.builtin import takes
+
+    known = takes().get(entry.name, {}) if entry.builtin else {}
+    return {"missing": entry.missing(), "default_row": entry.default_row, "takes": known}
 
 
 def _about(solver: Any) -> str:
@@ -218,16 +204,15 @@ def _print(facts: dict[str, Any]) -> None:
     if kinds:
         total = kinds["constant sum"]
         kinds = kinds | {"constant sum": False if total is None else f"yes, {_text(total)}"}
-    for name, value in (kinds | facts.get("sizes", {})).items():
-        if value is not None:
-            put(f"  {name:<19} {_text(value)}")
+    known = (kinds | facts.get("sizes", {})).items()
+    _put_facts((name, _text(value)) for name, value in known if value is not None)
     if facts.get("about"):
         put(indent(f"\n{facts['about']}\n", "  "))
     if facts.get("takes"):
         takes = [f"{kind}: {share}" for kind, share in facts["takes"].items()]
-        put(_wrapped("games", "; ".join(takes)))
+        _put_facts([("games", "; ".join(takes))])
     if "solvers" in facts:
-        _print_answers(facts["solvers"])
+        _put_facts(_answer_texts(facts["solvers"]))
     if facts["options"]:
         put("options")
     for option in facts["options"]:
@@ -237,30 +222,15 @@ def _print(facts: dict[str, Any]) -> None:
     _print_equilibria(facts.get("equilibria", []))
 
 
-def _print_answers(answers: dict[str, Any]) -> None:
-    """Print which solvers take a game, and why others do not, equal reasons together."""
-    put(_wrapped("solvers", ", ".join(answers["take it"]) or "none"))
+def _answer_texts(answers: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Which solvers take a game, and why others do not, equal reasons together."""
+    yield "solvers", ", ".join(answers["take it"]) or "none"
     for status in ("unsupported", "unavailable"):
         together: dict[str, list[str]] = {}
         for name, reason in answers[status].items():
             together.setdefault(reason.removeprefix(f"{name} "), []).append(name)
-        for number, (reason, names) in enumerate(together.items()):
-            name = "" if number else status
-            put(_wrapped(name, f"{', '.join(names)}: {shortened(reason)}"))
-
-
-def _wrapped(name: str, text: str) -> str:
-    """A line of facts, wrapped below where it begins."""
-    return _filled(text, f"  {name:<19} ")
-
-
-def _filled(text: str, begin: str) -> str:
-    """Text wrapped behind its beginning, at most as wide as the terminal."""
-    width = min(100, get_terminal_size((100, 24)).columns)
-    rest = " " * len(begin)
-    return fill(
-        text, max(width, 40), initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False
-    )
+        for reason, names in together.items():
+            yield status, f"{', '.join(names)}: {shortened(reason)}"
 
 
 def _print_equilibria(known: list[dict[str, Any]]) -> None:
@@ -272,18 +242,30 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
     for facts in known:
         put(f"  {facts['name']}")
         rest = facts["frequencies"].items()
-        for title, entries in (
-            ("parameters", [f"{name} ({place})" for name, place in facts["parameters"].items()]),
-            ("frequencies", [f"{name} ({place}) = {text}" for name, (place, text) in rest]),
-            ("figures", [f"{name} = {text}" for name, text in facts["figures"].items()]),
-            ("constraints", facts["constraints"]),
-            ("payoffs", facts["payoffs"]),
-            ("transfer", [facts["transfer"]] if facts["transfer"] else []),
-        ):
-            if entries:
-                put(f"    {title:<12} {entries[0]}")
-            for entry in entries[1:]:
-                put(f"{'':<17}{entry}")
+        texts = {
+            "parameters": [f"{name} ({place})" for name, place in facts["parameters"].items()],
+            "frequencies": [f"{name} ({place}) = {text}" for name, (place, text) in rest],
+            "figures": [f"{name} = {text}" for name, text in facts["figures"].items()],
+            "constraints": facts["constraints"],
+            "payoffs": facts["payoffs"],
+            "transfer": [facts["transfer"]] if facts["transfer"] else [],
+        }
+        _put_facts(((title, text) for title in texts for text in texts[title]), "    ", 12)
+
+
+def _put_facts(facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19) -> None:
+    """Print what stands under each name, wrapped beside it; a name is not repeated."""
+    before = None
+    for name, text in facts:
+        put(_filled(text, f"{begin}{'' if name == before else name:<{room}} "))
+        before = name
+
+
+def _filled(text: str, begin: str) -> str:
+    """Text wrapped behind its beginning, at most as wide as the terminal."""
+    width = max(min(100, get_terminal_size((100, 24)).columns), 40)
+    rest = " " * len(begin)
+    return fill(text, width, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False)
 
 
 def _text(value: Any) -> str:
@@ -297,22 +279,6 @@ def _text(value: Any) -> str:
         case int():
             return short_number(value)
     return f"{value:g}"
-
-
-# Documents as ``module:type``, and what they are.
-DOCUMENTS = {
-    "manifest": ("eqbench.store.schema:Manifest", "manifest.json and each line of resumed.jsonl"),
-    "record": ("eqbench.store.schema:CellRecord", "each line of runs.jsonl and interrupted.jsonl"),
-    "clusters": ("eqbench.store.schema:Clusters", "clusters.json"),
-    "profile": (
-        "eqbench.model.profile_json:ProfileDocument",
-        "profiles, also those given by --profile",
-    ),
-    "tree": ("eqbench.model.tree_files:TreeHeader", "labels.json beside a game's arrays"),
-    "experiment": ("eqbench.harness.experiment:experiment_schema", "files that eqbench run takes"),
-    "frame": ("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
-}
-_CLOSED = ("record", "clusters")  # have no further keys
 
 
 @dataclass(frozen=True)
@@ -333,16 +299,3 @@ def schema(request: SchemaRequest) -> None:
         put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
     else:
         put(schema_text(request.name), end="")
-
-
-def schema_text(name: str) -> str:
-    """JSON Schema of a document as text."""
-    from eqbench.documents import schema_of
-
-    target = pkgutil.resolve_name(DOCUMENTS[name][0])
-    # an experiment is read field by field, so that mistakes are named by their lines
-    if name == "experiment":
-        kind = target()
-    else:
-        kind = schema_of(target, closed=name in _CLOSED) | {"title": f"eqbench {name}"}
-    return json.dumps(kind, indent=2, ensure_ascii=False) + "\n"

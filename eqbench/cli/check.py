@@ -9,24 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from eqbench.cli.hints import kind_of
 from eqbench.cli.options import Group, command
 from eqbench.cli.output import put, put_json
-from eqbench.requests import GAME, MOST_NODES, SOLVER, Json, MaxNodes, Option, Plugins
+from eqbench.registry import GameOptions, NameOptions, default_registry
+from eqbench.requests import GAME, SOLVER, Json, Option
 
 if TYPE_CHECKING:
     from eqbench.testing.promises import Result
 
 
 class _Checks(Group):
-    """A word that is neither game nor solver may name one."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.commands and (kind := kind_of(args[0])):
-            raise click.UsageError(f"did you mean: eqbench check {kind} {shlex.quote(args[0])}")
-        return super().resolve_command(ctx, args)
+    def meant(self, word: str) -> str:
+        kind = default_registry().kind_of(word)
+        return f"eqbench check {kind} {shlex.quote(word)}" if kind else ""
 
 
 @click.group(cls=_Checks)
@@ -38,7 +33,7 @@ def check() -> None:
 
 
 @dataclass(frozen=True)
-class CheckSolverRequest:
+class CheckSolverRequest(NameOptions):
     """Check a solver: reproducible, within its budget, no false claims, and so on.
 
     Every attempt runs in a process of its own, so that a solver that crashes or hangs only
@@ -49,16 +44,14 @@ class CheckSolverRequest:
     games: Annotated[
         tuple[str, ...], Option("Try it on this game instead of the usual five.", GAME, "game")
     ] = ()
-    plugins: Plugins = ()
     as_json: Json = False
 
 
 @command(CheckSolverRequest, name="solver")
 def check_solver(request: CheckSolverRequest) -> int:
-    from eqbench.registry import default_registry
     from eqbench.testing import solver_suite
 
-    registry = default_registry().with_plugins(request.plugins)
+    registry = request.registry()
     registry.solver_entry(request.spec)
     for game in request.games:
         registry.game_entry(game)
@@ -72,24 +65,21 @@ def check_solver(request: CheckSolverRequest) -> int:
 
 
 @dataclass(frozen=True)
-class CheckGameRequest:
+class CheckGameRequest(GameOptions):
     """Check a game: reproducible, tree and arrays agree, profiles survive, and so on.
 
     Choose small options: some checks take long on large games.
     """
 
     spec: Annotated[str, Option("Game to check.", GAME, "game", argument=True, named=True)]
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
     as_json: Json = False
 
 
 @command(CheckGameRequest, name="game")
 def check_game(request: CheckGameRequest) -> int:
-    from eqbench.registry import default_registry
     from eqbench.testing import game_suite
 
-    default_registry().with_plugins(request.plugins).game_entry(request.spec)
+    request.registry().game_entry(request.spec)
     results = game_suite.check_game(
         request.spec, plugins=request.plugins, isolated=True, max_nodes=request.max_nodes
     )

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from eqbench.cli.hints import kind_of
 from eqbench.cli.options import Group
-from eqbench.errors import UsageError, nearest
+from eqbench.errors import UsageError
 
 _STUDIES = "eqbench.studies.requests"
 # The commands by what they are for, in the order of the help.
@@ -73,15 +72,10 @@ class _Commands(Group):
         command: click.Command = found
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and args[0] not in (installed := _installed()):
-            hint = nearest(args[0], [*_COMMANDS, *installed])
-            if kind_of(args[0]):
-                hint = f"did you mean: eqbench info {shlex.quote(args[0])}"
-            raise click.UsageError(f"unknown command {args[0]!r}: {hint}")
-        return super().resolve_command(ctx, args)
+    def meant(self, word: str) -> str:
+        from eqbench.registry import default_registry
+
+        return f"eqbench info {shlex.quote(word)}" if default_registry().kind_of(word) else ""
 
     def sections(self, ctx: click.Context) -> dict[str, list[str]]:
         others = [name for name in _installed() if name not in _COMMANDS]

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_page, put_result, say, say_notes, write_text
+from eqbench.cli.output import deliver, put_result, say_notes
 from eqbench.errors import UsageError
 from eqbench.requests import (
     FILE,
     FLAG,
-    GAME,
-    SOLVER,
-    STANDARD_OUTPUT,
+    CellFilter,
     Choice,
     Json,
     Kind,
@@ -26,7 +23,7 @@ REGRESSION = 3
 
 
 @dataclass(frozen=True)
-class CompareRequest:
+class CompareRequest(CellFilter):
     """Compare two runs, or two solvers of one run, cell by cell.
 
     BASE and NEW are folders of runs, or `latest`. Without NEW, --solver names two solvers of BASE,
@@ -70,18 +67,6 @@ class CompareRequest:
     allow_missing: Annotated[
         bool, Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing")
     ] = False
-    games: Annotated[
-        tuple[str, ...], Option("Only this game, or several separated by commas.", GAME, "game")
-    ] = ()
-    solvers: Annotated[
-        tuple[str, ...],
-        Option(
-            "Only this solver, with its options or without, or several separated by commas; of a "
-            "single run the two that are compared.",
-            SOLVER,
-            "solver",
-        ),
-    ] = ()
     format: Annotated[
         str,
         Option("How to show the tables; html is a page.", Choice(words=("terminal", "md", "html"))),
@@ -125,11 +110,7 @@ def compare(request: CompareRequest) -> int:
         from eqbench.report.overview import comparison_page
 
         page = comparison_page(comparison, comparison_report(comparison, criteria, found))
-        if request.out == STANDARD_OUTPUT:
-            put_page(page)
-        else:
-            write_text(Path(request.out or "compare.html"), page)
-            say(f"wrote {request.out or 'compare.html'}")
+        deliver(page, request.out or "compare.html")
     else:
         put_result(
             comparison_json(comparison, criteria, found),

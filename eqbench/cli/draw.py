@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_page, say, write_text
-from eqbench.requests import (
-    FILE,
-    GAME,
-    MOST_NODES,
-    PROFILE,
-    STANDARD_OUTPUT,
-    MaxNodes,
-    Option,
-    Plugins,
-    Quiet,
-)
+from eqbench.cli.output import deliver, say
+from eqbench.registry import GameOptions
+from eqbench.requests import FILE, GAME, PROFILE, Option, Quiet
 
 
 @dataclass(frozen=True)
-class DrawRequest:
+class DrawRequest(GameOptions):
     """Draw the tree of a small game as SVG, with at most 1,500 nodes.
 
     With a profile, edges are as wide as their frequency, and what is not reached is dotted.
@@ -40,30 +30,20 @@ class DrawRequest:
         str | None,
         Option("SVG file to write; - is standard output.", FILE, default="GAME.svg"),
     ] = None
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
     quiet: Quiet = False
 
 
 @command(DrawRequest)
 def draw(request: DrawRequest) -> None:
     from eqbench.model.profile_json import profile_from_json
-    from eqbench.registry import default_registry
     from eqbench.report.tree_drawing import draw_tree
     from eqbench.store.run_folder import file_name, game_slug
     from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import named_profile
 
-    registry = default_registry().with_plugins(request.plugins)
     data, run = named_profile(request.profile) if request.profile else (None, None)
     runs = [run] if run else []
-    game = game_of_runs(runs, request.game, registry, say, request.max_nodes)
+    game = game_of_runs(runs, request.game, request.registry(), say, request.max_nodes)
     played = profile_from_json(game.tree, data) if request.profile else None
     picture = draw_tree(game.tree, game.spec, played)
-    if request.out == STANDARD_OUTPUT:
-        put_page(picture)
-        return
-    file = Path(request.out or f"{file_name(game_slug(request.game))}.svg")
-    write_text(file, picture)
-    if not request.quiet:
-        say(f"wrote {file}")
+    deliver(picture, request.out or f"{file_name(game_slug(request.game))}.svg")

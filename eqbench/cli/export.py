@@ -10,13 +10,14 @@ from typing import Annotated
 from eqbench.cli.options import command
 from eqbench.cli.output import put_json, say
 from eqbench.errors import UsageError
-from eqbench.requests import FILE, FLAG, GAME, MOST_NODES, Json, MaxNodes, Option, Plugins, Quiet
+from eqbench.registry import GameOptions
+from eqbench.requests import FILE, FLAG, GAME, Json, Option, Quiet
 
 SCHEMA = "eqbench.export/1"
 
 
 @dataclass(frozen=True)
-class ExportRequest:
+class ExportRequest(GameOptions):
     """Write a game in one of Gambit's formats, with exact payoffs and probabilities.
 
     Any game can be an .efg file; only those in which all players move once and at the same time
@@ -38,8 +39,6 @@ class ExportRequest:
         ),
     ]
     force: Annotated[bool, Option("Replace the file if it exists.", FLAG)] = False
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
     quiet: Quiet = False
     as_json: Json = False
 
@@ -47,7 +46,6 @@ class ExportRequest:
 @command(ExportRequest)
 def export(request: ExportRequest) -> None:
     from eqbench.model.gambit_text import efg_lines, nfg_lines
-    from eqbench.registry import default_registry
     from eqbench.store.run_folder import write_file
 
     formats = {".efg": efg_lines, ".nfg": nfg_lines}
@@ -59,8 +57,7 @@ def export(request: ExportRequest) -> None:
             "choose one of these"
         )
     _check_free(path, request)
-    registry = default_registry().with_plugins(request.plugins)
-    game = registry.load_game(request.game, max_nodes=request.max_nodes)
+    game = request.load_game(request.game)
 
     def lines() -> Iterator[bytes]:
         for line in formats[suffix](game.tree, game.spec):
@@ -78,7 +75,7 @@ def export(request: ExportRequest) -> None:
     if request.as_json:
         facts = {"game": game.spec, "file": str(path), "nodes": nodes, "bytes": size}
         put_json({"schema": SCHEMA} | facts)
-    elif not request.quiet:
+    else:
         say(f"wrote {path}: {nodes:,} nodes, {size:,} bytes")
 
 

@@ -14,7 +14,9 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from eqbench.cli.output import messages
 from eqbench.documents import read_file
+from eqbench.errors import nearest
 from eqbench.requests import (
     FOLDER,
     Cell,
@@ -55,6 +57,7 @@ def command(
         own = fields_of(request)
 
         def carry_out(**values: Any) -> None:
+            messages.quiet = bool(values.get("quiet"))
             names = [field.attribute for field in own if field.attribute in values]
             code = function(request(**{name: values[name] for name in names}))
             click.get_current_context().exit(code or 0)
@@ -91,6 +94,20 @@ class WithExamples(click.Command):
 
 class Group(WithExamples, click.Group):
     """Commands, of each of which the help has the whole first sentence."""
+
+    def meant(self, word: str) -> str:
+        """What to type instead of a word that is no command, or nothing."""
+        return ""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            words = self.meant(args[0])
+            hint = f"did you mean: {words}" if words else nearest(args[0], self.list_commands(ctx))
+            raise click.UsageError(f"unknown command {args[0]!r}: {hint}") from None
 
     def sections(self, ctx: click.Context) -> dict[str, list[str]]:
         """Names of the commands by the titles above them."""

@@ -1,7 +1,8 @@
 """What commands print: every text passes here, on its way to a standard stream.
 
 Of a text only line breaks and what is printable gets out. Data goes to standard output, where
-failing to write ends the command; messages go to standard error, which may fail.
+failing to write ends the command; messages go to standard error, which may fail. A command that is
+asked to be quiet says nothing but errors and how to go on.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from eqbench.errors import UsageError
+from eqbench.requests import STANDARD_OUTPUT
 from eqbench.text import printable_lines, shortened
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ _NARROW = {
     **{"≤": "<=", "≥": ">=", "α": "alpha", "β": "beta", "λ": "lambda"},
 }
 _READABLE = "eqbench.readable"
+
+messages = SimpleNamespace(quiet=False)  # whether this command is asked to be quiet
 
 
 def put(text: str, *, end: str = "\n") -> None:
@@ -63,12 +68,24 @@ def put_page(text: str) -> None:
     put(text, end="")
 
 
-def say(text: str, stream: TextIO | None = None) -> None:
-    """Print a message for people to standard error, or to a stream that stands for it."""
+def say(text: str) -> None:
+    """Print a message for people to standard error, unless the command is to be quiet."""
+    if not messages.quiet:
+        say_always(text)
+
+
+def say_always(text: str, stream: TextIO | None = None) -> None:
+    """Print a message to standard error, or to a stream that stands for it."""
     stream = stream or sys.stderr
     with suppress(OSError):
         stream.write(f"{shortened(printable_lines(text), MOST_OF_A_MESSAGE)}\n")
         stream.flush()
+
+
+def say_written(files: Iterable[Path]) -> None:
+    """Say which files were written."""
+    for file in files:
+        say(f"wrote {file}")
 
 
 @contextmanager
@@ -144,6 +161,15 @@ def write_text(file: Path, text: str, *, new: bool = False) -> None:
             place.write(text)
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror}; choose another file") from None
+
+
+def deliver(page: str, place: str) -> None:
+    """Write HTML or SVG into a file that was named on the command line, or print it for ``-``."""
+    if place == STANDARD_OUTPUT:
+        put_page(page)
+    else:
+        write_text(Path(place), page)
+        say(f"wrote {place}")
 
 
 def open_streams() -> None:

@@ -10,11 +10,12 @@ from typing import Annotated
 from eqbench.cli.options import command
 from eqbench.cli.output import put
 from eqbench.errors import UsageError
-from eqbench.requests import FLAG, GAME, MOST_NODES, MaxNodes, Option, Plugins
+from eqbench.registry import GameOptions
+from eqbench.requests import FLAG, GAME, Option
 
 
 @dataclass(frozen=True)
-class ProfileRequest:
+class ProfileRequest(GameOptions):
     """Print a simple profile of a game as JSON, to be edited and verified.
 
     Each information set has a line with the frequencies of its actions.
@@ -27,8 +28,6 @@ class ProfileRequest:
     pure: Annotated[
         bool, Option("The first action of each information set is always taken.", FLAG)
     ] = False
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
 
 
 @command(ProfileRequest)
@@ -36,12 +35,10 @@ def profile(request: ProfileRequest) -> None:
     from fractions import Fraction
 
     from eqbench.model.profile import BehaviorProfile
-    from eqbench.registry import default_registry
 
     if request.uniform and request.pure:
         raise UsageError("give either --uniform or --pure")
-    registry = default_registry().with_plugins(request.plugins)
-    game = registry.load_game(request.game, max_nodes=request.max_nodes)
+    game = request.load_game(request.game)
     values: list[Fraction] = []
     for count in map(len, game.tree.infoset_actions):
         rest = [Fraction(0)] * (count - 1)

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import print_report, put, put_page, say, say_notes
+from eqbench.cli.output import print_report, put, put_page, say_notes, say_written
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import GAME, RUN, SOLVER, STANDARD_OUTPUT, File, Option, Words
+from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, Option, Quiet, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportRequest(View):
+class ReportRequest(View, CellFilter):
     """Compare the results of runs, one table per game, and say what came of them.
 
     RUN is the folder of a run, or `latest` for the newest one in results. A run may still be
@@ -48,17 +48,6 @@ class ReportRequest(View):
             File("DIR"),
         ),
     ] = None
-    games: Annotated[
-        tuple[str, ...], Option("Only this game, or several separated by commas.", GAME, "game")
-    ] = ()
-    solvers: Annotated[
-        tuple[str, ...],
-        Option(
-            "Only this solver, with its options or without, or several separated by commas.",
-            SOLVER,
-            "solver",
-        ),
-    ] = ()
     statuses: Annotated[
         tuple[str, ...],
         Option(
@@ -67,6 +56,7 @@ class ReportRequest(View):
             "status",
         ),
     ] = ()
+    quiet: Quiet = False
 
 
 @command(ReportRequest)
@@ -95,8 +85,7 @@ def report(request: ReportRequest) -> None:
         and (found := runs_in(Path(request.runs[0])))
     ):
         index = Path(out or Path(request.runs[0]) / "index.html")
-        for file in write_index(found, index):
-            say(f"wrote {file}")
+        say_written(write_index(found, index))
         return
     page = page_file(formats, out, request.runs)
     stored = chosen(read_runs(request.runs), request.games, request.solvers, request.statuses)
@@ -105,10 +94,10 @@ def report(request: ReportRequest) -> None:
     if page is not None:
         text = report_text("html", stored, summarize=summarize, place=page.parent)
         write_report(page, text)
-        say(f"wrote {page}")
+        say_written([page])
     elif out not in (None, STANDARD_OUTPUT):
-        for file in write_reports(formats, stored, Path(str(out)), request, summarize=summarize):
-            say(f"wrote {file}")
+        place = Path(str(out))
+        say_written(write_reports(formats, stored, place, request, summarize=summarize))
     elif formats == ("terminal",):
         print_report(report_on(stored, request, summarize=request.summarize))
     else:

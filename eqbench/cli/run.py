@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from eqbench.cli.hints import run_of
 from eqbench.cli.options import command, given, require
-from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
-from eqbench.cli.progress import Progress, told
+from eqbench.cli.output import (
+    print_report,
+    put_json,
+    put_result,
+    say,
+    say_always,
+    say_notes,
+    say_written,
+    write_text,
+)
+from eqbench.cli.progress import shown, told
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.report.view import View
@@ -28,6 +36,18 @@ if TYPE_CHECKING:
 NOTHING_RAN = 4
 _BAD = ("crashed", "refuted")
 _NEVER_RAN = ("unsupported", "unavailable")
+
+
+def run_of(words: Iterable[str]) -> str:
+    """The run of the games and solvers among these words, of all solvers if there is none."""
+    from eqbench.registry import default_registry
+
+    kinds = {word: default_registry().kind_of(word) for word in words}
+    games, solvers = (
+        ",".join(word for word in kinds if kinds[word] == kind) for kind in ("game", "solver")
+    )
+    asked = ["eqbench", "run", "--game", games, "--solver", solvers or "all"]
+    return shlex.join(asked) if games else ""
 
 
 class Statuses(Words):
@@ -95,27 +115,35 @@ class RunOptions(View):
 
 @command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
+    from eqbench.harness.experiment import experiment_text
     from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
+    from eqbench.harness.start import begin
 
     experiment, folder, out = _asked(options)
     if options.save_as is not None:
-        _save(experiment, options.save_as, quiet=options.quiet)
+        experiment.check_names()
+        write_text(Path(options.save_as), experiment_text(experiment), new=True)
+        say(f"wrote {options.save_as}")
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
     with ExitStack() as opened:
-        with told("building games", quiet=options.quiet):
+        with told("building games"):
             job = opened.enter_context(PlannedRun(experiment))
         if options.dry_run:
             _print_plan(job, folder, again, as_json=options.as_json)
             return 0
-        folder = _begin(job, folder, out, again)
-        failure = _execute(job, folder, again, quiet=options.quiet, verbose=options.verbose)
+        place, anew = Path(out) if out else None, not experiment.name
+        folder, said = begin(job, place, again, folder, anew=anew)
+        say_notes(folder)
+        for words in said:
+            say(words)
+        failure = _execute(job, folder, again, verbose=options.verbose)
     _print(job.records, folder, options)
     if failure is not None:
         done = sum(record.status != "interrupted" for record in job.records)
         retry = f" --retry {','.join(options.retry)}" if options.retry else ""
-        say(
+        say_always(
             f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
             f"  eqbench run --resume {shlex.quote(str(folder.path))}{retry}"
         )
@@ -126,9 +154,8 @@ def run(options: RunOptions) -> int:
         from eqbench.harness.reports import write_reports
         from eqbench.store.stored_run import read_run
 
-        for file in write_reports(experiment.report, [read_run(folder.path)], folder.path):
-            if not options.quiet:
-                say(f"wrote {file}")
+        stored = read_run(folder.path)
+        say_written(write_reports(experiment.report, [stored], folder.path))
     return _exit_code(job.records)
 
 
@@ -179,32 +206,19 @@ def _experiment_file(text: str) -> Path:
     return file
 
 
-def _begin(
-    job: PlannedRun, folder: RunFolder | None, out: str | None, again: set[Status]
-) -> RunFolder:
-    """Return the folder of a run that is about to begin or to go on."""
-    from eqbench.harness import start
-
-    if folder is None:
-        anew = not job.experiment.name
-        folder, said = start.begin(job, Path(out) if out else None, again, anew=anew)
-    else:
-        said = start.go_on(job, folder, again)
-    say_notes(folder)
-    for words in said:
-        say(words)
-    return folder
-
-
 def _execute(
-    job: PlannedRun, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
+    job: PlannedRun, folder: RunFolder, again: set[Status], *, verbose: bool
 ) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
     from eqbench.errors import StoreError
+    from eqbench.harness.watch import Watch
 
+    watch = Watch(job)
     try:
-        with Progress(job, quiet=quiet, verbose=verbose) as observer:
-            job.execute(folder, observer, again)
+        with shown(watch, watch.regrets.measure) as tell:
+            if verbose:
+                watch.tell = tell
+            job.execute(folder, watch, again)
     except (KeyboardInterrupt, StoreError, OSError) as error:
         # Ignore further Ctrl-C while the table is printed.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -219,23 +233,6 @@ def _exit_code(records: list[CellRecord]) -> int:
     if any(status in _BAD for status in statuses):
         return 1
     return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
-
-
-def _save(experiment: Experiment, file: str, *, quiet: bool) -> None:
-    """Write an experiment to a new file, unless it names what nobody has registered."""
-    from eqbench.harness.experiment import experiment_text
-    from eqbench.registry import default_registry
-    from eqbench.spec import split_specs
-
-    for part in experiment.parts:
-        registry = default_registry().with_plugins(part.plugins)
-        for spec in (spec for text in part.games for spec in split_specs(text)):
-            registry.game_entry(spec)
-        for solvers in part.solvers:
-            registry.resolve_solvers(solvers)
-    write_text(Path(file), experiment_text(experiment), new=True)
-    if not quiet:
-        say(f"wrote {file}")
 
 
 def _print_plan(
@@ -290,5 +287,5 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
         ),
         as_json=options.as_json,
     )
-    if not (options.as_json or options.quiet):
+    if not options.as_json:
         say(f"results in {folder.path}")

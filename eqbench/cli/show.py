@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say, say_notes
 from eqbench.errors import counted
-from eqbench.requests import CELL, FLAG, MILLION, RUN, Integer, Json, Option, Plugins
+from eqbench.registry import NameOptions
+from eqbench.requests import CELL, FLAG, MILLION, RUN, Integer, Json, Option
 
 if TYPE_CHECKING:
     from eqbench.store.schema import CellRecord
 
 
 @dataclass(frozen=True)
-class ShowRequest:
+class ShowRequest(NameOptions):
     """Show what a profile plays, what is reached and which actions are indifferent.
 
     RUN is the folder of a run, or `latest`. CELL is the beginning of a key, or a solver, or
@@ -40,16 +41,13 @@ class ShowRequest:
     show_all: Annotated[
         bool, Option("Print all information sets, however many there are.", FLAG, "all")
     ] = False
-    plugins: Plugins = ()
     as_json: Json = False
 
 
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
     from eqbench.model.profile_json import profile_from_json, read_profile
-    from eqbench.registry import default_registry
-    from eqbench.report.profile_facts import cell_facts, play_facts
-    from eqbench.report.profile_view import profile_report
+    from eqbench.report.profile_view import cell_facts, play_facts, profile_report
     from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import profile_file
     from eqbench.store.stored_run import read_run, run_folder
@@ -63,8 +61,7 @@ def show(request: ShowRequest) -> None:
     facts = cell_facts(stored, record, request.rank)
     if facts["candidate"] is not None:
         file = profile_file(stored, record, request.rank)
-        registry = default_registry().with_plugins(request.plugins)
-        game = game_of_runs([stored], record.game_spec, registry, say)
+        game = game_of_runs([stored], record.game_spec, request.registry(), say)
         data = read_profile(str(file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     put_result(

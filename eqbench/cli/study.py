@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from eqbench.cli.options import command, given, require
-from eqbench.cli.output import print_report, put_result, say
+from eqbench.cli.output import messages, print_report, put_result, say, say_always
 from eqbench.cli.progress import told
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
@@ -107,10 +107,13 @@ def _check(request: Any, where: str) -> None:
 
 def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     """Begin or go on with a study, print what it found; return the exit code."""
+    from eqbench.studies.frame import announce
+
     # for matrices of this size more threads wait for each other: ten times slower where another
     # process uses the cores
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+    announce.set(lambda words: say(f"note: {words}"))
     study, folder = _study(options, kind)
     if (preview := study.preview()) is not None:
         print_report(preview)
@@ -123,20 +126,20 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     if begun and (options.figures or study.always_draws):
         for drawn in folder.draw(study, document):
             if isinstance(drawn, str):
-                say(drawn)
-            elif not options.quiet:
+                say_always(drawn)
+            else:
                 say(f"wrote {drawn}")
     code, stopped = folder.ending(study, document)
     if stopped and kind.request_type.writes_always:
         figures = ["--figures"] if options.figures else []
         words = _words(click.get_current_context())
         again = shlex.join([*words, "--resume", str(folder.path), *figures])
-        say(f"{stopped}; go on with:\n  {again}")
+        say_always(f"{stopped}; go on with:\n  {again}")
     elif stopped:
-        say(stopped)
+        say_always(stopped)
         if not folder.records:
             folder.discard()
-    elif not options.quiet:
+    else:
         say(f"results in {folder.path}")
     return code
 
@@ -153,26 +156,23 @@ def _answered(
     from eqbench.studies.frame import Session, answer
     from eqbench.studies.study_files import held
 
-    kind, quiet = type(study), options.quiet
-    for note in study.notes:
-        say(f"note: {note}")
+    kind = type(study)
     if folder is None and (options.out or options.figures or kind.request_type.writes_always):
         folder = study.folder_type().create(study, Path(options.out) if options.out else None)
         click.get_current_context().with_resource(held(folder.path, kind.request_type.command))
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
-        with told(quiet=quiet) as work:
+        with told() as work:
             return None, answer(study, tell=work.tell, done=work.done)
     try:
         with (
-            two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
-            told(quiet=quiet) as work,
+            two_interrupts(f"interrupted; results in {folder.path}") as interrupted,
+            told() as work,
         ):
             if folder.was_begun and given(kind.request_type):
                 folder.note_request(study)
-            said = (lambda words: None) if quiet else say
-            session = Session(folder.path, interrupted, work.tell, work.done, said)
+            session = Session(folder.path, interrupted, work.tell, work.done, say)
             return folder, folder.carry_out(study, session)
     except EqbenchError:
         if options.resume is None:
@@ -203,12 +203,12 @@ def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], S
         click.get_current_context().with_resource(held(path, request_type.command))
     folder, request = kind.folder_type().open(kind, path)
     if folder.note:
-        say(f"note: {folder.note}")
+        say_always(f"note: {folder.note}")  # parts of it will be done again
     return kind(with_changes(request, changes), figures=options.figures), folder
 
 
 @contextmanager
-def two_interrupts(farewell: str, *, quiet: bool) -> Iterator[Callable[[], bool]]:
+def two_interrupts(farewell: str) -> Iterator[Callable[[], bool]]:
     """Tell whether Ctrl-C was pressed; a second one ends the process with these last words.
 
     No exception is raised, since compiled code may be running, which turns it into another one.
@@ -223,7 +223,7 @@ def two_interrupts(farewell: str, *, quiet: bool) -> Iterator[Callable[[], bool]
         pressed.append(number)
         words = farewell if again else "ending this part; Ctrl-C again discards it"
         with suppress(OSError):  # nobody may read them
-            os.write(2, f"{above}{'' if quiet else words + chr(10)}".encode())
+            os.write(2, f"{above}{'' if messages.quiet else words + chr(10)}".encode())
         if again:
             os._exit(INTERRUPTED)
 

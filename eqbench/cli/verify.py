@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say
-from eqbench.requests import (
-    FLAG,
-    GAME,
-    MOST_NODES,
-    PROFILE,
-    Json,
-    MaxNodes,
-    Number,
-    Option,
-    Plugins,
-    StoredRun,
-)
+from eqbench.registry import GameOptions
+from eqbench.requests import FLAG, GAME, PROFILE, Json, Number, Option, StoredRun
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -30,7 +20,7 @@ _SUMS = ("nash_conv", "max_regret", "exploitability")
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyRequest:
+class VerifyRequest(GameOptions):
     """Measure payoffs, regrets and NashConv of a strategy profile.
 
     WORDS are PROFILE, GAME PROFILE or RUN CELL. PROFILE is a file in JSON, - for standard input,
@@ -54,8 +44,6 @@ class VerifyRequest:
     max_regret: Annotated[
         float | None, Option("Exit with 1 if the max regret exceeds X.", Number(), "max-regret")
     ] = None
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
     as_json: Json = False
 
 
@@ -104,7 +92,6 @@ def verify(request: VerifyRequest) -> int:
 def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     """What is to be measured: a profile in its interchange form, and its game."""
     from eqbench.errors import UsageError
-    from eqbench.registry import default_registry
     from eqbench.store.latest import is_run
     from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import named_profile
@@ -122,9 +109,8 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     game = games[0] if games else data.get("game")
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
-    registry = default_registry().with_plugins(request.plugins)
     runs = [source] if source else []
-    return game_of_runs(runs, game, registry, say, request.max_nodes), data
+    return game_of_runs(runs, game, request.registry(), say, request.max_nodes), data
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

@@ -67,6 +67,15 @@ class Experiment:
         """The same with some attributes of all requests replaced."""
         return replace(self, parts=tuple(replace(part, **changes) for part in self.parts))
 
+    def check_names(self) -> None:
+        """Refuse games and solvers that nobody has registered; raises as the registry does."""
+        for part in self.parts:
+            registry = default_registry().with_plugins(part.plugins)
+            for spec in itertools.chain.from_iterable(map(split_specs, part.games)):
+                registry.game_entry(spec)
+            for solvers in part.solvers:
+                registry.resolve_solvers(solvers)
+
 
 def shipped() -> dict[str, Path]:
     """Files of the experiments that come with eqbench, by name; those of papers are theirs."""

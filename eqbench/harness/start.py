@@ -69,7 +69,7 @@ def begin(
     job: PlannedRun,
     out: Path | None,
     again: Collection[Status],
-    slug: str = "",
+    folder: RunFolder | None = None,
     *,
     anew: bool = False,
 ) -> tuple[RunFolder, list[str]]:
@@ -77,6 +77,7 @@ def begin(
 
     Parameters
     ----------
+    folder : in which it goes on, if that is known
     anew : refuse a folder in which it was begun
 
     Returns
@@ -89,8 +90,10 @@ def begin(
     UsageError
         If the folder holds something else, or cannot be written.
     """
+    if folder is not None:
+        return folder, go_on(job, folder, again)
     try:
-        return new_folder(job, out, slug), []
+        return new_folder(job, out), []
     except UsageError:
         # another runner may have begun it while this one planned
         folder = None if anew or out is None else folder_begun(out, job.experiment)
@@ -99,12 +102,8 @@ def begin(
         return folder, go_on(job, folder, again)
 
 
-def new_folder(job: PlannedRun, out: Path | None = None, slug: str = "") -> RunFolder:
+def new_folder(job: PlannedRun, out: Path | None = None) -> RunFolder:
     """Create the folder of a planned run, with its manifest and the experiment as a file.
-
-    Parameters
-    ----------
-    slug : end of the name of a folder that is not given
 
     Raises
     ------
@@ -113,7 +112,7 @@ def new_folder(job: PlannedRun, out: Path | None = None, slug: str = "") -> RunF
     """
     experiment = job.experiment
     games = dict.fromkeys(game for part in experiment.parts for game in part.games)
-    name = slug or experiment.name or "-".join(map(game_slug, games))
+    name = experiment.name or "-".join(map(game_slug, games))
     folder = RunFolder.create(
         out or new_run_path(Path("results"), name), manifest(experiment, job.cells)
     )

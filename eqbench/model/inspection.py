@@ -6,6 +6,7 @@ Symbols: M nodes, N players, I information sets, A actions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,29 @@ def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
         counterfactual_reach=counterfactual,
         gaps=_gaps(tree, values, counterfactual),
     )
+
+
+def infosets_as_played(game: Game, behavior: NDArray) -> list[dict[str, Any]]:
+    """All information sets as JSON values: what reaches them, and each action's frequency and gap.
+
+    A gap is None where the counterfactual reach is 0.
+    """
+    tree, seen = game.tree, inspect_profile(game, behavior)
+    reaches = ("reach", "own_reach", "counterfactual_reach")
+    gaps = (None if np.isnan(gap) else gap for gap in seen.gaps.tolist())
+    moves = iter(zip(behavior.tolist(), gaps, strict=True))  # of all information sets in turn
+    return [
+        {
+            "player": tree.players[tree.infoset_player[at]],
+            "label": label,
+            **{name: float(getattr(seen, name)[at]) for name in reaches},
+            "actions": [
+                {"action": action, "frequency": frequency, "gap": gap}
+                for action, (frequency, gap) in zip(tree.infoset_actions[at], moves, strict=False)
+            ],
+        }
+        for at, label in enumerate(tree.infoset_labels)
+    ]
 
 
 def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArray:

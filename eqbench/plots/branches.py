@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.ndimage import binary_erosion
 
 from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, node_title
 from eqbench.errors import UsageError
@@ -30,14 +31,9 @@ from eqbench.studies.frame import FIGURES, Drawn
 from eqbench.studies.qre import PARAMETER, QuantalStudy
 from eqbench.studies.trace.follow import Setting
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 TOGETHER = 0.004  # of all payoffs: lines that are so close hide each other
 DASHES = (0, (8, 8))
 ANIMATION = "animation.gif"
-
 
 Curve = tuple[FloatArray, FloatArray]  # values of the parameter (K,), payoffs (K, N)
 Window = tuple[float, ...]  # left, right, and bottom, top unless all payoffs between are shown
@@ -50,7 +46,7 @@ def payoff_figure(
     windows: Sequence[Window] = (),
     players: Sequence[int] | None = None,
     folds: bool = True,
-) -> Figure:
+) -> style.Figure:
     """Expectations against the parameter: of one branch in one panel, of several by player.
 
     Where players of one branch have the same expectation, lines of the later ones are dashed.
@@ -84,16 +80,10 @@ def payoff_figure(
             limits = {"xlim": (left, right), "ylim": (bottom, top)}
             close_ups.append(style.Panel(series, title=str(number), settings=limits))
         panels += [style.Panel(main, "", whose, settings={"xmargin": 0.01}), *close_ups]
-    return style.draw_figure(
-        panels,
-        7.2 + 3.0 * len(windows),
-        max(4.4, 2.7 * len(rows)),
-        1 + len(windows),
-        title=next(iter(branches)) if single else "",
-        x_label=first.parameter,
-        sharex="col",
-        width_ratios=[2.2] + [1.0] * len(windows),
-    )
+    size = 7.2 + 3.0 * len(windows), max(4.4, 2.7 * len(rows))
+    title, columns = next(iter(branches)) if single else "", 1 + len(windows)
+    grid: dict[str, Any] = {"sharex": "col", "width_ratios": [2.2] + [1.0] * len(windows)}
+    return style.draw_figure(panels, *size, columns, title=title, x_label=first.parameter, **grid)
 
 
 def _lines(
@@ -111,8 +101,7 @@ def _lines(
         if len(branches) == 1:
             name, color = branch.game.tree.players[p], style.player_color(p)
             drawn.append(y)
-        beside = np.pad(hides, 1, constant_values=True)
-        inside = beside[:-2] & hides & beside[2:]
+        inside = binary_erosion(hides, border_value=1)
         series.append(style.line(x, np.where(inside, np.nan, y), color, name))
         if inside.any():
             series.append(style.line(x, np.where(hides, y, np.nan), color, linestyle=DASHES))
@@ -142,7 +131,7 @@ def _box(window: Window, series: Sequence[style.Series]) -> tuple[float, float, 
     return left, right, low, high
 
 
-def crossing_figure(branches: Mapping[str, Branch]) -> Figure:
+def crossing_figure(branches: Mapping[str, Branch]) -> style.Figure:
     """Number of points of each branch, by its name, in panels one above the other.
 
     They are crossings of the regularized curve; how many equilibria they become is for a
@@ -152,8 +141,7 @@ def crossing_figure(branches: Mapping[str, Branch]) -> Figure:
     for name, branch in branches.items():
         edges, counts = crossing_counts(branch.values)
         if not counts.size:  # it only stands still: one flat step
-            edges = np.array([branch.values.min(), branch.values.max()])
-            counts = np.ones(1, dtype=np.int64)
+            edges, counts = np.sort(branch.values)[[0, -1]], np.ones(1, dtype=np.int64)
         most = int(counts.max())
         # the outline keeps narrow steps visible
         look = {"fill": True, "facecolor": COLORS[0], "edgecolor": COLORS[0], "snap": False}
@@ -212,7 +200,7 @@ def frequency_figure(
     *,
     beside: Sequence[Branch] = (),
     title: str = "",
-) -> Figure:
+) -> style.Figure:
     """Frequencies against the parameter: a panel for each decision, a line for each card.
 
     Where several actions are free there is a line for each, and dashes say which it is.
@@ -242,27 +230,19 @@ def frequency_figure(
     panels = []
     for name, own in table.groupby("panel", sort=False):
         lines = list(keys)
-        for points, look in drawn:
-            for k, label, action in own[["label", "action"]].itertuples():
-                look = look | {"linestyle": dashes.get(action, "-")}
-                lines.append(style.line(points.values, points.free[:, k], color[label], **look))
+        free = own[["label", "action"]].itertuples()
+        for (points, look), (k, label, action) in itertools.product(drawn, free):
+            look = look | {"linestyle": dashes.get(action, "-")}
+            lines.append(style.line(points.values, points.free[:, k], color[label], **look))
         panels.append(style.Panel(lines, title=str(name), settings=limits))
     columns = 3 if nodes else min(math.ceil(math.sqrt(len(panels))), MOST_COLUMNS)
     fixed = [name.partition(" ")[0] for name in nodes.values() if name not in {*table["panel"]}]
     if fixed:
         title += f"; nothing is free at {', '.join(fixed)}"
-    return style.draw_figure(
-        panels,
-        1.2 + 2.7 * columns,
-        0.6 + 1.8 * math.ceil(len(panels) / columns),
-        columns,
-        title=title,
-        x_label=branch.parameter,
-        y_label="frequency",
-        legend="card" if are_cards else None,
-        sharex=True,
-        sharey=True,
-    )
+    size = 1.2 + 2.7 * columns, 0.6 + 1.8 * math.ceil(len(panels) / columns)
+    words: dict[str, Any] = {"title": title, "x_label": branch.parameter, "y_label": "frequency"}
+    words["legend"] = "card" if are_cards else None
+    return style.draw_figure(panels, *size, columns, **words, sharex=True, sharey=True)
 
 
 def draw_quantal(study: QuantalStudy, folder: Path) -> Iterator[Drawn]:
@@ -281,7 +261,7 @@ def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> I
     branch, tree = read_points(setting.game, folder / POINTS), setting.game.tree
     title = str(parse_spec(setting.game.spec).without(setting.parameter))
     close_ups = setting.request.close_ups
-    figures: dict[str, Callable[[], Figure]] = {
+    figures: dict[str, Callable[[], style.Figure]] = {
         "payoffs": partial(payoff_figure, {title: branch}, windows=close_ups),
         "frequencies": partial(frequency_figure, branch, title=title),
         "counts": partial(crossing_figure, {title: branch}),
@@ -302,7 +282,7 @@ def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> I
             yield f"the figure {name} is missing: {error}"
 
 
-def _bars(tree: GameTree, file: Path, title: str) -> Figure:
+def _bars(tree: GameTree, file: Path, title: str) -> style.Figure:
     behavior = profile_from_json(tree, read_profile(str(file))).probabilities
     return bar_figure(tree, behavior, title=title)
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from eqbench.dynamics import Dynamics
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.extremes import KnownPayoffs
 from eqbench.equilibria.members import members
@@ -33,10 +32,6 @@ from eqbench.studies.flow.points import SimulatedRun, read_points
 from eqbench.studies.flow.rest_points import verdicts
 from eqbench.studies.flow.simulate import SimulationStudy
 from eqbench.studies.frame import Drawn
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 MOVES = 0.02  # range over the second half of a run above which a frequency moves
 LATE_POINTS = 2001  # 2,000 intervals
@@ -74,20 +69,18 @@ def free_frequencies(game: Game, run: SimulatedRun) -> FloatArray:
 
 def second_half(run: SimulatedRun) -> slice:
     """The points in the second half of the time of a run."""
-    middle = (run.times[0] + run.times[-1]) / 2
-    return slice(int(np.searchsorted(run.times, middle)), None)
+    return slice(int(np.searchsorted(run.times, run.times[[0, -1]].mean())), None)
 
 
 def late_part(run: SimulatedRun) -> slice:
     """The last points of a run, 2,001 at most, that are as close together as the last two."""
     steps = np.diff(run.times[-LATE_POINTS:])
-    wide = np.flatnonzero(steps > _EVEN * steps[-1:])
-    kept = len(steps) - (wide[-1] + 1 if len(wide) else 0) + 1
-    return slice(len(run.times) - int(kept), None)
+    even = np.logical_and.accumulate(steps[::-1] <= _EVEN * steps[-1:])
+    return slice(len(run.times) - 1 - int(even.sum()), None)
 
 
-def last_turns(values: FloatArray, turns: int) -> int:
-    """The first of the last so many turns of a motion (K, n) that oscillates; 0 if it has fewer.
+def last_turns(values: FloatArray, turns: int) -> FloatArray:
+    """The last so many turns of a motion (K, n) that oscillates; all of it if it has fewer.
 
     A turn lasts from one rise of the column with the largest range through the middle of that
     range to the next one.
@@ -95,13 +88,7 @@ def last_turns(values: FloatArray, turns: int) -> int:
     widest = values[:, np.ptp(values, axis=0).argmax()]
     low = widest < (widest.min() + widest.max()) / 2
     rises = np.flatnonzero(low[:-1] & ~low[1:])
-    return int(rises[-turns - 1]) if len(rises) > turns else 0
-
-
-def ranges(game: Game, runs: Sequence[SimulatedRun]) -> FloatArray:
-    """The largest range of each free frequency over the second half of a run, float64 (F,)."""
-    halves = [free_frequencies(game, run)[second_half(run)] for run in runs]
-    return np.max([np.ptp(half, axis=0) for half in halves], axis=0)
+    return values[rises[-turns - 1] :] if len(rises) > turns else values
 
 
 def couplings(game: Game, runs: Sequence[SimulatedRun]) -> FloatArray:
@@ -146,7 +133,7 @@ CLOSE_UP = 600  # points at the end that are drawn one by one
 WIDTHS = (0.0, 5.0, 4.0, 3.2, 3.2)  # of a column of the whole in inches, by the number of runs
 
 
-def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "") -> Figure:
+def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "") -> style.Figure:
     """Frequencies that move against time: a column for each run, then the end of the first one.
 
     What oscillates too fast for the whole is a band there, between the smallest and the largest
@@ -155,9 +142,10 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "")
     those with the largest ranges, and the first four runs.
     """
     shown, labels = runs[:MOST_RUNS], _labels(game)
-    moved = ranges(game, shown)
-    moving = np.flatnonzero(moved > MOVES)
-    positions = moving if len(moving) else np.arange(len(labels))
+    halves = [free_frequencies(game, run)[second_half(run)] for run in shown]
+    moved = np.max([np.ptp(half, axis=0) for half in halves], axis=0)
+    moving = moved > MOVES
+    positions = np.flatnonzero(moving if moving.any() else ~moving)
     widest = positions[np.argsort(-moved[positions], kind="stable")[:MOST_ROWS]]
     first, panels = shown[0], list[style.Panel]()
     end = np.arange(len(first.times))[late_part(first)][-CLOSE_UP:]
@@ -174,23 +162,16 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "")
             label = "" if len(panels) % (len(shown) + 1) else labels[position]
             panels.append(style.Panel(drawn, "", label, name, settings))
     words = [
-        _at_rest(game, shown, set(moving.tolist())),
+        _at_rest(list(frequency_names(game)), moving, np.concatenate(halves)),
         f"{len(widest)} of {len(positions)} frequencies are drawn" * (len(widest) < len(positions)),
         f"{len(shown)} of {len(runs)} runs are drawn" * (len(shown) < len(runs)),
         remark,
     ]
     widths = [WIDTHS[len(shown)]] * len(shown) + [WIDTHS[-1]]
-    figure = style.draw_figure(
-        panels,
-        sum(widths) + 2.6,
-        1.5 + 0.72 * len(widest),
-        len(widths),
-        title="\n".join(filter(None, [title_of(game), "; ".join(filter(None, words))])),
-        x_label="time",
-        sharex="col",
-        sharey=True,
-        width_ratios=widths,
-    )
+    title = "\n".join(filter(None, [title_of(game), "; ".join(filter(None, words))]))
+    size = sum(widths) + 2.6, 1.5 + 0.72 * len(widest)
+    grid: dict[str, Any] = {"sharex": "col", "sharey": True, "width_ratios": widths}
+    figure = style.draw_figure(panels, *size, len(widths), title=title, x_label="time", **grid)
     figure.set_layout_engine("constrained", wspace=0.03)  # so that numbers on the axes keep apart
     for ax in figure.axes:
         ax.yaxis.label.set(rotation=0, ha="right", va="center", multialignment="right")
@@ -218,16 +199,14 @@ def _means(x: FloatArray, y: FloatArray, bins: FloatArray) -> pd.DataFrame:
     return table
 
 
-def _at_rest(game: Game, runs: Sequence[SimulatedRun], moving: set[int]) -> str:
+def _at_rest(names: Sequence[str], moving: NDArray[np.bool_], halves: FloatArray) -> str:
     """Which frequencies are at rest in the second half, and where, over all runs, in words."""
-    if not moving:
+    if not moving.any():
         return f"nothing moves by more than {MOVES} in the second half"
-    ends = np.concatenate([free_frequencies(game, run)[second_half(run)] for run in runs])
     found = []
-    for position, name in enumerate(frequency_names(game)):
-        if position not in moving:
-            low, high = f"{ends[:, position].min():.2f}", f"{ends[:, position].max():.2f}"
-            found.append(f"{name} {low}" if low == high else f"{name} {low}–{high}")
+    for position in np.flatnonzero(~moving).tolist():
+        ends = (f"{end(halves[:, position]):.2f}" for end in (np.min, np.max))
+        found.append(f"{names[position]} {'–'.join(dict.fromkeys(ends))}")
     if len(found) > MOST_ROWS:
         return f"{len(found)} more move by less than {MOVES} in the second half"
     return f"move by less than {MOVES} in the second half: {', '.join(found)}" if found else ""
@@ -242,12 +221,10 @@ _RING: dict[str, Any] = {"size": 7, "fillstyle": "none"}
 _MEMBERS_DRAWN = 32
 _SAME = 1e-6
 
-Plane = tuple[int, int]  # two free frequencies
-
 
 def planes_of(
     game: Game, runs: Sequence[SimulatedRun], pairs: Sequence[tuple[str, str]] = ()
-) -> list[Plane]:
+) -> list[tuple[int, int]]:
     """The planes that are drawn: of pairs by name, or else of the most strongly coupled ones.
 
     Empty if no pair is named, and no two frequencies that drive each other move. UsageError if a
@@ -257,18 +234,19 @@ def planes_of(
         return coupled_pairs(game, runs, MOST_PANELS)
     names = frequency_names(game)
     position = {name: k for own in (names.values(), names) for k, name in enumerate(own)}
-    for pair in pairs:
-        for name in pair:
-            if name not in position:
-                raise UsageError(
-                    f"{name!r} is no frequency of this game; {known_labels(name, list(position))}"
-                )
-        if position[pair[0]] == position[pair[1]]:
-            raise UsageError(f"{','.join(pair)} names one frequency twice; name two, such as b3,d2")
+    for name in itertools.chain.from_iterable(pairs):
+        if name not in position:
+            known = known_labels(name, list(position))
+            raise UsageError(f"{name!r} is no frequency of this game; {known}")
+    for x, y in pairs:
+        if position[x] == position[y]:
+            raise UsageError(f"{x},{y} names one frequency twice; name two, such as b3,d2")
     return [(position[x], position[y]) for x, y in pairs]
 
 
-def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plane]) -> Figure:
+def phase_figure(
+    game: Game, runs: Sequence[SimulatedRun], planes: Sequence[tuple[int, int]]
+) -> style.Figure:
     """The last 30 turns of all runs, one color each, in planes of two frequencies.
 
     Of a run with fewer turns in its late part all of that is drawn. A dot is its end. Published
@@ -276,7 +254,8 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
     """
     known, labels = known_sets(game), _labels(game)
     colors = style.ordered_colors(len(runs))
-    orbits = [[_orbit(game, run, plane) for run in runs] for plane in planes]
+    late = [free_frequencies(game, run)[late_part(run)] for run in runs]
+    orbits = [[last_turns(own[:, plane], TURNS) for own in late] for plane in planes]
     dense = sum(len(orbit) for row in orbits for orbit in row) > MOST_POINTS
     keys = [style.line([], [], color, run.name) for run, color in zip(runs, colors, strict=True)]
     keys += [style.dots([], [], GRAY, "end of a run", 2.5)]
@@ -297,12 +276,6 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
     figure = style.draw_figure(panels, *size, columns, title=title_of(game), legend=legend)
     figure.set_layout_engine("compressed")  # panels are square
     return figure
-
-
-def _orbit(game: Game, run: SimulatedRun, plane: Plane) -> FloatArray:
-    """The last turns in the late part of a run in a plane, float64 (n, 2)."""
-    late = free_frequencies(game, run)[late_part(run)][:, plane]
-    return late[last_turns(late, TURNS) :]
 
 
 def _marks(known: Sequence[KnownSet], actions: IntArray) -> list[style.Series]:
@@ -340,13 +313,11 @@ def _marks(known: Sequence[KnownSet], actions: IntArray) -> list[style.Series]:
 
 def _outline(known: KnownSet, actions: IntArray) -> FloatArray:
     """Corners (n, 2) of what the members of a set play at two actions: one, two or an area."""
-    found = [
-        known.layout.behavior(known.frequencies(member.parameters))[actions]
-        for member in members(known, _MEMBERS_DRAWN, np.random.default_rng(0))
-    ]
-    if not found:
+    drawn = members(known, _MEMBERS_DRAWN, np.random.default_rng(0))
+    frequencies = [known.frequencies(member.parameters) for member in drawn]
+    if not frequencies:
         return np.empty((0, 2))
-    points = np.array(found)
+    points = np.array([known.layout.behavior(each)[actions] for each in frequencies])
     middle = points.mean(axis=0)
     if np.ptp(points, axis=0).max() <= _SAME:
         return middle[None]
@@ -366,7 +337,7 @@ STEP = 0.02  # share by which times in one bin may differ
 _DIGITS = 9  # payoffs that agree to so many decimals are one line
 
 
-def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
+def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> style.Figure:
     """Profit p of each player against time t above, and p / t below, one color per run.
 
     The ratio is averaged over a tenth of its time, in which oscillations could not be seen, and
@@ -429,9 +400,6 @@ def draw_simulation(
     """
     runs = {run.name: run for run in read_points(study.games[0], folder / POINTS)}
     places = [value["parameter"] for value in document["values"]]
-    words: dict[float, Counter[str]] = {}
-    for run in document["runs"]:
-        words.setdefault(run["parameter"], Counter())[run["regime"]] += 1
     for value, game in zip(places, study.games, strict=False):
         rows = [row for row in document["runs"] if row["parameter"] == value]
         named = [runs[row["name"]]._replace(name=row["start"]) for row in rows]
@@ -443,17 +411,10 @@ def draw_simulation(
             yield f"series{suffix}", series_figure(game, drawn, remark=remark)
             yield f"profits{suffix}", profit_figure(game, drawn)
     if len(places) > 1:
-        entries, title = _stability(study, places), study.request.game
-        yield "regimes", regime_diagram(entries, words, document["parameter"], title=title)
-
-
-def _stability(study: SimulationStudy, values: Sequence[float]) -> list[dict[str, Any]]:
-    """What published sets are along the parameter, as JSON values, at so many values."""
-    dynamics: Dynamics = study.solver.instance
-    between = np.linspace(min(values), max(values), VALUES)
-    games = [study.games[0].at(**{str(study.parameter): value}) for value in between.tolist()]
-    return [
-        verdict.to_json()
-        for game in [*games, *study.games]
-        for verdict in verdicts(game, dynamics.flow(game), samples=0)
-    ]
+        between = np.linspace(min(places), max(places), VALUES).tolist()
+        games = [study.games[0].at(**{document["parameter"]: value}) for value in between]
+        games += study.games
+        found = (verdicts(game, study.solver.instance.flow(game), samples=0) for game in games)
+        entries = [verdict.to_json() for each in found for verdict in each]
+        labels = document["parameter"], study.request.game
+        yield "regimes", regime_diagram(entries, document["runs"], *labels)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,6 @@ from eqbench.plots import style
 from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.studies.branch import Branch
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 ROW_TITLES = ("nobody has bet", "P3 has bet", "P2 has bet", "P1 has bet")
 HELD_COLOR = "#d5d9de"
 RANGE_COLORS = ("#ffffff", *COLORS[: len(Range) - 1])
@@ -43,7 +39,7 @@ MOST_LETTERS = 16  # those of more cards would touch each other
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center"}
 
 
-def bar_figure(tree: GameTree, behavior: FloatArray, title: str = "") -> Figure:
+def bar_figure(tree: GameTree, behavior: FloatArray, title: str = "") -> style.Figure:
     """Twelve panels in the order of the decision tree, a bar per card, the highest at the right.
 
     A bar is as high as the fraction of its card that the player still holds at the node, and
@@ -86,7 +82,7 @@ def _strategy(nodes: KuhnNodes, behavior: FloatArray) -> list[list[style.Series]
 
 def _display(
     cards: int, shown: Sequence[Sequence[style.Series]], title: str, *more: style.Panel
-) -> Figure:
+) -> style.Figure:
     """Panels of all nodes, and others below them."""
     letters = [f"{letter} " if cards <= MOST_LETTERS else "" for letter in RANGE_LETTERS]
     keys = {"bet or called": INK, "checked or folded": HELD_COLOR}
@@ -107,7 +103,6 @@ def _display(
 
 
 FRAMES_PER_SECOND = 4.0
-Pixels = NDArray[np.uint8]
 DOTS_PER_INCH = 100
 COLORS_IN_GIF = 256
 
@@ -136,15 +131,21 @@ def write_animation(branch: Branch, path: Path, *, step: float) -> int:
     return len(frames.values)
 
 
-def _pictures(branch: Branch, frames: Branch) -> Iterator[Pixels]:
+def _pictures(branch: Branch, frames: Branch) -> Iterator[NDArray[np.uint8]]:
     """Pixels uint8 (height, width, 3) of each frame.
 
     What does not change is drawn once and copied: axes and ticks take most of the time.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    nodes = KuhnNodes.of(branch.game.tree)
-    figure = _display(nodes.cards, [()] * len(NODES), "a title", _expectations(branch))
+    nodes, expectations = KuhnNodes.of(branch.game.tree), list[style.Series]()
+    for p, player in enumerate(branch.game.tree.players):
+        color, payoffs = style.player_color(p), branch.payoffs[:, p]
+        expectations.append(style.line(branch.values, payoffs, color, linewidth=1))
+        end = player, branch.values[-1], payoffs[-1], (3, 0)
+        expectations.append(style.note(*end, color=color, va="center"))
+    below = style.Panel(expectations, y_label="expectation")
+    figure = _display(nodes.cards, [()] * len(NODES), "a title", below)
     figure.set_dpi(DOTS_PER_INCH)
     canvas, (*panels, curves) = FigureCanvasAgg(figure), figure.axes
     (title,) = (text for text in figure.texts if text.get_text())
@@ -164,14 +165,3 @@ def _pictures(branch: Branch, frames: Branch) -> Iterator[Pixels]:
         for artist in moving:
             artist.remove()
         yield np.asarray(canvas.buffer_rgba())[..., :3].copy()
-
-
-def _expectations(branch: Branch) -> style.Panel:
-    """A panel with the expectations along the branch, each with its player."""
-    series = list[style.Series]()
-    for p, player in enumerate(branch.game.tree.players):
-        color, payoffs = style.player_color(p), branch.payoffs[:, p]
-        series.append(style.line(branch.values, payoffs, color, linewidth=1))
-        look = {"color": color, "va": "center"}
-        series.append(style.note(player, branch.values[-1], payoffs[-1], (3, 0), **look))
-    return style.Panel(series, y_label="expectation")

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from eqbench.plots import style
 from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.studies.flow.regimes import WORDS
 from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
 from eqbench.studies.frame import Drawn
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Entries = Sequence[Mapping[str, Any]]  # verdicts on sets at values of a parameter, as stored
 
@@ -29,7 +26,6 @@ REGIME_COLORS = dict(
 _CENTERS = ("#d9cdf0", "#b795e0", "#8a5cc4", "#5a2d94", "#2f0f57")
 _LINE = "same verdict at both ends,\nnothing computed between"
 _SQUARE: dict[str, Any] = {"marker": "s", "size": 9}
-_RING: dict[str, Any] = {"size": 9, "markerfacecolor": "none"}
 _NAMED = {STABLE: "#0f4c5c", UNSTABLE: "#d6336c"}
 ROW, STRIP, THIN = 0.22, 1.1, 0.3  # inches
 WIDEST = 0.03  # of the range of the parameter: a column of the strip
@@ -39,43 +35,41 @@ LEAST_HALF = 0.1  # of the axis of real parts, as a share of the largest eigenva
 def verdict_colors(verdicts: Iterable[str]) -> dict[str, str]:
     """Colors of the verdicts that occur: centre manifolds by dimension, stable, unstable."""
     found, last = set(verdicts), len(_CENTERS) - 1
-    dimension = {word: int(word.rpartition(" ")[2]) for word in found - set(_NAMED)}
-    centers = sorted(dimension, key=lambda word: dimension[word])
-    colors = {word: _CENTERS[min(dimension[word] // 2, last)] for word in centers}
+    centers = sorted((int(word.rpartition(" ")[2]), word) for word in found - set(_NAMED))
+    colors = {word: _CENTERS[min(dimension // 2, last)] for dimension, word in centers}
     return colors | {word: color for word, color in _NAMED.items() if word in found}
 
 
 def regime_diagram(
     entries: Entries,
-    words: Mapping[float, Counter[str]],
+    runs: Sequence[Mapping[str, Any]],
     parameter: str,
-    *,
     title: str = "",
     between: style.Panel | None = None,
-) -> Figure:
-    """Verdicts on published sets above the shares of regimes over all starts, from their counts.
+) -> style.Figure:
+    """Verdicts on published sets above the shares of regimes over all stored runs.
 
     Another thin panel may stand between the two.
     """
-    values = sorted({entry["value"] for entry in entries} | set(words))
+    starts = pd.DataFrame(runs)
+    regimes = pd.crosstab(starts["parameter"], starts["regime"], normalize="index")
+    places, regimes = regimes.index.to_numpy(), regimes.reindex(columns=WORDS, fill_value=0.0)
+    values = sorted({entry["value"] for entry in entries} | set(places.tolist()))
     sets = verdict_panel(entries, values, bars=True)
-    width = min(0.9 * float(np.diff(sorted(words)).min()), WIDEST * (values[-1] - values[0]))
-    columns, bottom = list[style.Series](), np.zeros(len(words))
-    for word in WORDS:
-        shares = np.array([counts[word] / counts.total() for counts in words.values()])
+    width = min(0.9 * float(np.diff(places).min()), WIDEST * (values[-1] - values[0]))
+    columns, bottoms = list[style.Series](), regimes.cumsum(axis=1) - regimes
+    for word, color in REGIME_COLORS.items():
+        shares = regimes[word].to_numpy()
         label = word.replace("quasi_", "quasi-").replace("_", " ") if shares.any() else ""
-        look = {"color": REGIME_COLORS[word], "label": label, "edgecolor": INK, "linewidth": 0.3}
-        columns.append(style.Series("bar", (list(words), shares, width, bottom), look))
-        bottom = bottom + shares
+        look = {"color": color, "label": label, "edgecolor": INK, "linewidth": 0.3}
+        columns.append(style.Series("bar", (places, shares, width, bottoms[word]), look))
     heading = f"how trajectories move at the simulated values of the {parameter}"
     beside = 0.04 * (values[-1] - values[0])
     limits = {"xlim": (values[0] - beside, values[-1] + beside), "ylim": (0, 1), "yticks": (0, 1)}
     strip = style.Panel(columns, parameter, "share of starts", heading, limits, own_legend=True)
-    heights, panels = [ROW * max(len(sets.settings["yticks"]), 1), STRIP], [sets, strip]
-    if between:
-        heights.insert(1, THIN)
-        panels.insert(1, between)
-    height = 1.2 + sum(heights) + THIN * (len(heights) - 2)
+    middle = [between] if between else []
+    heights = [ROW * max(len(sets.settings["yticks"]), 1), *[THIN] * len(middle), STRIP]
+    panels, height = [sets, *middle, strip], 1.2 + sum(heights) + THIN * len(middle)
     return style.draw_figure(panels, 9.5, height, title=title, sharex=True, height_ratios=heights)
 
 
@@ -107,7 +101,9 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
         if not bars:
             rings = [v for v, entry in own.items() if not entry["members"]["same_everywhere"]]
             label = "members of the set differ" if rings else ""
-            series.append(style.dots(rings, [row] * len(rings), GRAY, label, **_RING))
+            series.append(
+                style.dots(rings, [row] * len(rings), GRAY, label, 9, markerfacecolor="none")
+            )
     if bars and any(len(each.data[0]) == 1 for each in series):
         keys.append(style.dots([], [], GRAY, "at one value only", **mark))
     ticks = {"yticks": range(len(names)), "yticklabels": names}
@@ -117,21 +113,13 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
     return style.Panel([*keys, *series], title=title, settings=limits, own_legend=bars)
 
 
-def verdict_figure(entries: Entries, parameter: str, title: str = "") -> Figure:
-    """Verdicts on all sets at values of a parameter."""
-    panel = verdict_panel(entries, sorted({entry["value"] for entry in entries}))
-    height = 1.2 + 0.28 * len(panel.settings["yticks"])
-    return style.draw_figure([panel], 9, height, title=title, x_label=parameter)
-
-
-def eigenvalue_figure(entries: Entries, title: str = "") -> Figure:
+def eigenvalue_figure(entries: Entries, title: str = "") -> style.Figure:
     """Eigenvalues of each equilibrium in the complex plane, unstable ones on the right."""
     series = [style.Series("axvline", (0,), {"color": GRAY, "linewidth": 0.8})]
     points = [np.reshape(entry["eigenvalues"], (-1, 2)).T for entry in entries]
     for k, ((real, imaginary), entry) in enumerate(zip(points, entries, strict=True)):
-        marker = style.MARKERS[
-            (k + k // len(COLORS)) % len(style.MARKERS)
-        ]  # with each color another in turn
+        # with each color another in turn
+        marker = style.MARKERS[(k + k // len(COLORS)) % len(style.MARKERS)]
         look: dict[str, Any] = {"marker": marker, "size": 5, "markerfacecolor": "none"}
         label = f"{entry['name']}: {entry['verdict']}"
         series.append(style.dots(real, imaginary, COLORS[k % len(COLORS)], label, **look))
@@ -146,9 +134,12 @@ def eigenvalue_figure(entries: Entries, title: str = "") -> Figure:
 def draw_stability(document: Mapping[str, Any]) -> Iterator[Drawn]:
     """Draw the figures of a summary: eigenvalues at one value of the parameter, else verdicts."""
     entries, parameter = document["equilibria"], document["parameter"]
-    values = {entry["value"] for entry in entries}
+    values = sorted({entry["value"] for entry in entries})
     if len(values) > 1:
-        yield "verdicts", verdict_figure(entries, parameter, document["game"])
+        panel = verdict_panel(entries, values)
+        size = 9, 1.2 + 0.28 * len(panel.settings["yticks"])
+        words = {"title": document["game"], "x_label": parameter}
+        yield "verdicts", style.draw_figure([panel], *size, **words)
     elif entries:
         title = style.game_title(document["game"], parameter, *values)
         yield "eigenvalues", eigenvalue_figure(entries, title)

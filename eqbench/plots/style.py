@@ -10,7 +10,7 @@ from fractions import Fraction
 from io import BytesIO
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +19,11 @@ from eqbench.errors import UsageError
 from eqbench.report.svg import COLORS, PALE
 
 if TYPE_CHECKING:
+    import matplotlib.figure
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-
+Figure: TypeAlias = "matplotlib.figure.Figure"  # which takes a while to import
 Color = str | tuple[float, float, float]
 
 DOTS_PER_INCH = 150
@@ -129,9 +129,9 @@ def draw_figure(
     legend : title of the legend
     grid : what ``matplotlib.figure.Figure.subplots`` takes, such as ``sharex``
     """
-    from matplotlib.figure import Figure
+    from matplotlib import figure as drawing
 
-    figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
+    figure = drawing.Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
     rows = math.ceil(len(panels) / columns)
     axes = figure.subplots(rows, columns, squeeze=False, **grid).ravel()
     shared: dict[str, Artist] = {}

@@ -28,7 +28,8 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     planned : number of cells that there are to be; while some are missing, the answer says so
     """
     games = [arranged(game) for game in by_game(entries)]
-    trials = [_trials(game) for game in games]
+    solvers = [grouped(began(game), lambda entry: entry.solver) for game in games]
+    trials = [{name: [e.record for e in own] for name, own in game.items()} for game in solvers]
     known = [[item for item in equilibria(game) if not item.is_near] for game in games]
     parts = []
     if any(trials):
@@ -42,11 +43,6 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     if sentences and finished < planned:
         sentences[0] = f"So far ({finished} of {planned} cells): {sentences[0]}"
     return tuple(sentences)
-
-
-def _trials(game: Sequence[Entry]) -> Trials:
-    groups = grouped(began(game), lambda entry: entry.solver)
-    return {name: [entry.record for entry in group] for name, group in groups.items()}
 
 
 def _ok(cells: Sequence[CellRecord]) -> int:

@@ -6,29 +6,160 @@ import math
 import operator
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
+from statistics import median
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eqbench.errors import UsageError, nearest
-from eqbench.report.charts.material import collect
+from eqbench.report import read_data
+from eqbench.report.charts.datasets import SHORTEST_S
+from eqbench.report.charts.material import Track, collect
+from eqbench.report.entries import STATUSES, Entry, grouped
+from eqbench.report.equilibria import counts
 from eqbench.report.naming import listing
-from eqbench.report.paired import METRICS, Figures, Pair, Trial, median_of_ratios
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, named
 from eqbench.text import printable
 
-_LIMITS = (
-    *("timeout_s", "setup_timeout_s", "iterations", "target", "memory_bytes", "threads"),
-    *("tolerance", "jobs"),
-)
-_MACHINE = ("processor", "cores", "memory_bytes", "platform", "python", "eqbench")
-
-# Which cells belong together: game, solver with options, seed and repeat.
-_Identity = tuple[tuple[str, ...], str, int | None, int]
+_DATA = read_data("comparison")
+METRICS, TEXTS = _DATA["metrics"], _DATA["texts"]
 MISSING, LOST = "missing", "missing from the new run"
+FEWEST_TRIALS, RESAMPLES, TIE = 5, 2_000, 0.01
+
+Trial = tuple[CellRecord, CellRecord]
+Counted = tuple[dict[str, int], dict[str, int]]  # of the base and of the new cells
+Ratio = Callable[..., Any]
+
+
+def ratio_of_medians(base: NDArray, new: NDArray) -> Any:
+    """Median of the new figures over that of the base, along the last axis."""
+    return np.median(new, axis=-1) / np.median(base, axis=-1)
+
+
+def median_of_ratios(base: NDArray, new: NDArray) -> Any:
+    """Median of new over base, trial by trial, along the last axis; two zeros are equal."""
+    return np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio, which of two solvers may be far from 1."""
+    return f"{ratio:.2f}" if 0.1 <= ratio < 1000 else f"{ratio:.2g}"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One metric in both cells of some trials.
+
+    Attributes
+    ----------
+    base, new : medians over the trials in which both have it; if only the new cells have it,
+        `new` is the median over all of them
+    seeds : number of trials behind the medians
+    lost : number of trials in which the new cell lacks what the base has
+    ratio : new over base; None unless both are there and the base is positive
+    interval : bootstrap interval of the ratio at 95 %, from five trials on
+    wins : numbers of trials in which the new figure is less than the base, equal, or more
+    """
+
+    base: float | None
+    new: float | None
+    seeds: int
+    lost: int
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
+    wins: tuple[int, ...] = (0, 0, 0)
+
+    @classmethod
+    def of(
+        cls, values: Sequence[Sequence[float | None]], ratio: Ratio, *, alone: bool = False
+    ) -> Figures:
+        """Figures of base, new and what both may have and still be equal, for some trials.
+
+        With `alone` a cell that has the metric wins against one that has it not.
+        """
+        both = [(old, new) for old, new, _ in values if old is not None and new is not None]
+        lost = sum(old is not None and new is None for old, new, _ in values)
+        *sides, floors = np.nan_to_num(np.array(values, float).T, nan=math.inf)
+        low, high = np.maximum(sides, floors)
+        with np.errstate(all="ignore"):  # zeros have no ratio, and what is missing no difference
+            signs = np.where(np.isclose(high, low, rtol=TIE, atol=0), 0, np.sign(high - low))
+            known = signs[np.isfinite(np.minimum(low, high) if alone else np.maximum(low, high))]
+            wins = tuple(int((known == sign).sum()) for sign in (-1, 0, 1))
+            if not both:
+                only = [new for _, new, _ in values if new is not None]
+                return cls(None, median(only) if only else None, len(only), lost, wins=wins)
+            positive = np.maximum(np.transpose(both), 0.0)  # as rounding leaves of a regret
+            found, interval = float(ratio(*positive)), _interval(positive, ratio)
+        base, new = (median(side) for side in zip(*both, strict=True))
+        shown = found if math.isfinite(found) else None
+        return cls(base, new, len(both), lost, shown, interval, wins)
+
+    @property
+    def interval_text(self) -> str | None:
+        """The interval as tables show it."""
+        return self.interval and "–".join(map(ratio_text, self.interval))
+
+
+def _interval(sides: NDArray, ratio: Ratio) -> tuple[float, float] | None:
+    """Percentile interval of a ratio over samples of the trials, always the same samples."""
+    trials = sides.shape[1]
+    if trials < FEWEST_TRIALS:
+        return None
+    samples = np.random.default_rng(0).integers(trials, size=(RESAMPLES, trials))
+    low, high = np.percentile(ratio(*sides[:, samples]), (2.5, 97.5)).tolist()
+    return (low, high) if math.isfinite(high - low) else None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Cells that are held against each other, trial by trial.
+
+    `tracks` are the anytime curves of cells by key, for times until a regret was reached.
+    """
+
+    trials: tuple[Trial, ...]
+    ratio: Ratio = ratio_of_medians
+    tracks: Mapping[str, Track] = field(default_factory=dict)
+
+    @property
+    def cell(self) -> CellRecord:
+        """The first of the new cells."""
+        return self.trials[0][1]
+
+    @property
+    def worse(self) -> list[Trial]:
+        """Trials in which the new status is worse than before."""
+        grades = {status: facts["grade"] for status, facts in STATUSES.items()}
+        return [trial for trial in self.trials if grades[trial[1].status] > grades[trial[0].status]]
+
+    def figures(self, metric: str | float) -> Figures:
+        """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
+        is_regret = isinstance(metric, str) and METRICS[metric]["kind"] == "small"
+        values = [
+            (*(self._value(cell, metric) for cell in trial), is_regret * (trial[1].target or 0.0))
+            for trial in self.trials
+        ]
+        return Figures.of(values, self.ratio, alone=isinstance(metric, float))
+
+    def _value(self, cell: CellRecord, metric: str | float) -> float | None:
+        if isinstance(metric, float):
+            time = self.tracks[cell.key].time_to(metric)
+            return max(time, SHORTEST_S) if time < math.inf else None
+        value = getattr(cell, metric)
+        # a method that counts no iterations says 0
+        return None if metric == "iterations" and value == 0 else value
+
+    def ends(self) -> tuple[Counted, Counted]:
+        """How many cells of either side ended with which status, and found which equilibrium."""
+        old, new = ([Entry("", cell) for cell in side] for side in zip(*self.trials, strict=True))
+        before, now = (Counter[str](entry.record.status for entry in side) for side in (old, new))
+        return (before, now), (counts(old), counts(new))
 
 
 @dataclass(frozen=True)
@@ -85,24 +216,17 @@ def compare_runs(
     """
     both = [*base.finished, *new.finished]
     keys = named(games, both, "game") & named(solvers, both, "solver")
-    sides = _by_identity(
-        [[cell for cell in run.finished if cell.key in keys] for run in (base, new)]
-    )
-    groups: dict[tuple[tuple[str, ...], str], list[Trial]] = {}
-    for identity, cell in sides[1].items():
-        if identity in sides[0]:
-            groups.setdefault(identity[:2], []).append((sides[0][identity], cell))
-    if not groups:
-        shown = [some(map(cell_name, side.values())) for side in sides]
+    sides = [[cell for cell in run.finished if cell.key in keys] for run in (base, new)]
+    old, now = _by_identity(sides)
+    pairs = _paired((key[:3], (old[key], cell)) for key, cell in now.items() if key in old)
+    if not pairs:
+        shown = [some(map(cell_name, side)) for side in sides]
         raise UsageError(
             f"{base.path} and {new.path} have no finished cell in common; compare runs of the "
             f"same game, solver and seed\n  {base.path}: {shown[0]}\n  {new.path}: {shown[1]}"
         )
-    pairs = tuple(Pair(tuple(trials)) for trials in groups.values())
-    missing = tuple(cell for identity, cell in sides[0].items() if identity not in sides[1])
-    added = tuple(
-        cell_name(cell) for identity, cell in sides[1].items() if identity not in sides[0]
-    )
+    missing = tuple(cell for key, cell in old.items() if key not in now)
+    added = tuple(cell_name(cell) for key, cell in now.items() if key not in old)
     warnings = (*_unlike(base, new, pairs), *dict.fromkeys(base.notes + new.notes))
     return Comparison(base, new, pairs, missing, added, warnings)
 
@@ -130,39 +254,40 @@ def compare_solvers(
             "give a second run, or two solvers of this one with their options: --solver A,B; "
             f"{run.path} has {known or 'no finished cell'}"
         )
-    groups: dict[str, list[Trial]] = {}
-    for old, new in product(*sides):
-        alike = old.seed == new.seed or None in (old.seed, new.seed)
-        if alike and old.repeat == new.repeat and old.game_spec == new.game_spec:
-            groups.setdefault(old.game_spec, []).append((old, new))
+    pairs = _paired(
+        (
+            (new.game_spec, (old, new))
+            for old, new in product(*sides)
+            if (old.game_spec, old.repeat) == (new.game_spec, new.repeat)
+            and (old.seed == new.seed or None in (old.seed, new.seed))
+        ),
+        ratio=median_of_ratios,
+        tracks={track.record.key: track for track in collect([run]).tracks},
+    )
     names = tuple(printable(side[0].solver) for side in sides)
-    if not groups:
+    if not pairs:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
-    tracks = (track for game in collect([run]).games for track in game.tracks)
-    by_key = {track.entry.record.key: track for track in tracks}
-    pairs = (Pair(tuple(trials), median_of_ratios, by_key) for trials in groups.values())
-    return Comparison(run, run, tuple(pairs), warnings=run.notes, solvers=names)
+    return Comparison(run, run, pairs, warnings=run.notes, solvers=names)
 
 
-def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[_Identity, CellRecord]]:
-    """Cells of each run by identity, which no two cells of a run share."""
-    keys = [
-        [(_game(cell), cell.solver_spec, cell.seed, cell.repeat) for cell in side] for side in sides
-    ]
+def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[Any, CellRecord]]:
+    """Cells of each run by what no two of a run share: game, solver, seed and repeat."""
+    keys = [[(_game(cell), cell.solver_spec, cell.seed, cell.repeat) for cell in s] for s in sides]
     alike = {key[0] for own in keys for key, times in Counter(own).items() if times > 1}
-
-    def identity(cell: CellRecord) -> _Identity:
-        game = _game(cell)
-        more = (cell.game_spec,) if game in alike else ()
-        return (game, *more), cell.solver_spec, cell.seed, cell.repeat
-
-    return [{identity(cell): cell for cell in side} for side in sides]
+    both = [zip(own, side, strict=True) for own, side in zip(keys, sides, strict=True)]
+    return [{(key[0] in alike and cell.game_spec, *key): cell for key, cell in s} for s in both]
 
 
 def _game(cell: CellRecord) -> str:
     """What is the same for the same game wherever its file is, as far as that is known."""
     content = cell.game_content if is_foreign(cell.game_spec) else ""
     return content or cell.game_spec
+
+
+def _paired(trials: Iterable[tuple[Any, Trial]], **more: Any) -> tuple[Pair, ...]:
+    """Pairs of the trials that share a key, in the order in which the keys first occur."""
+    groups = grouped(trials, lambda keyed: keyed[0]).values()
+    return tuple(Pair(tuple(trial for _, trial in group), **more) for group in groups)
 
 
 def some(names: Iterable[str]) -> str:
@@ -172,21 +297,23 @@ def some(names: Iterable[str]) -> str:
 
 def _unlike(base: StoredRun, new: StoredRun, pairs: Sequence[Pair]) -> Iterator[str]:
     """What the runs were asked for, where they ran, and what they ran, as far as it differs."""
-    limits = _differences([run.plan["request"] for run in (base, new)], _LIMITS)
     machines = [run.plan.get("environment") or {} for run in (base, new)]
     packages = [machine.get("packages") or {} for machine in machines]
-    machine = _differences(machines, _MACHINE)
-    machine += _differences(packages, sorted({*packages[0], *packages[1]}))
+    limits = _differences([run.plan["request"] for run in (base, new)], _DATA["limits"])
+    machine = _differences(machines, _DATA["machine"]) + _differences(
+        packages, sorted(set().union(*packages))
+    )
     first = [pair.trials[0] for pair in pairs]
     solvers = [now.solver for old, now in first if old.solver_version != now.solver_version]
     games = [now.game for old, now in first if old.game_content != now.game_content]
-    named = {
+    for what, found in {
         "limits differ": ", ".join(limits),
         "machine or packages differ": ", ".join(machine),
-        "solver or model of another version": " ".join(listing(list(dict.fromkeys(solvers)))),
-        "the tree differs": " ".join(listing(list(dict.fromkeys(games)))),
-    }
-    yield from (f"{what}: {found}" for what, found in named.items() if found)
+        "solver or model of another version": solvers and some(dict.fromkeys(solvers)),
+        "the tree differs": games and some(dict.fromkeys(games)),
+    }.items():
+        if found:
+            yield f"{what}: {found}"
     for run in (base, new):
         if run.missing:
             yield f"{run.missing} of {run.planned} cells of {run.path} have not finished"
@@ -198,16 +325,8 @@ def _differences(sides: Sequence[dict[str, Any]], names: Iterable[str]) -> list[
 
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_CONDITION = re.compile(
-    rf"(?P<metric>\w+)(?P<comparison>>=|<=|>|<)"
-    rf"(?:(?P<absolute>{_NUMBER})|(?P<factor>{_NUMBER})?x(?:\+(?P<plus>{_NUMBER}))?)"
-)
+_CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-_ALLOWED = (
-    "write METRIC OP LIMIT with OP one of > >= < <= and LIMIT a finite number, a multiple of the "
-    "base such as 1.2x, or one with a margin such as 1.2x+0.1 or x+1e-9; for example "
-    "elapsed_s>1.2x. A worse status counts without being asked for"
-)
 
 
 @dataclass(frozen=True)
@@ -229,10 +348,8 @@ class Rule:
         Against a multiple of the base, a figure must also be beyond the base itself.
         """
         base, new, beyond = figures.base, figures.new, _COMPARE[self.comparison]
-        if new is None or (base is None and self.factor is not None):
-            return False
-        if self.factor is None or base is None:
-            return beyond(new, self.plus)
+        if self.factor is None or new is None or base is None:
+            return self.factor is None and new is not None and beyond(new, self.plus)
         # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
         limit = self.factor * max(base, 0.0) + self.plus
         return _COMPARE[self.comparison[0]](new, base) and beyond(new, limit)
@@ -268,7 +385,7 @@ def parse_rule(text: str) -> Rule:
     compact = "".join(text.split())
     parts = _CONDITION.fullmatch(compact)
     if parts is None:
-        raise UsageError(f"{text!r} is no condition: {_ALLOWED}")
+        raise UsageError(f"{text!r} is no condition: {TEXTS['condition']}")
     metric, comparison, absolute, factor, plus = parts.groups()
     if metric not in METRICS:
         known = f"{nearest(metric, METRICS)} (all: {', '.join(METRICS)})"
@@ -276,7 +393,7 @@ def parse_rule(text: str) -> Rule:
     multiple = None if absolute else float(factor or 1)
     margin = float(absolute or plus or 0)
     if math.inf in (multiple, margin):
-        raise UsageError(f"the limit in {text!r} is too large for a number: {_ALLOWED}")
+        raise UsageError(f"the limit in {text!r} is too large for a number: {TEXTS['condition']}")
     return Rule(compact, metric, comparison, multiple, margin)
 
 
@@ -290,11 +407,9 @@ def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
         for pair in comparison.pairs
         for rule, text in _broken(pair, criteria)
     ]
-    groups: dict[tuple[str, str], list[str]] = {}
-    for cell in comparison.missing if criteria.missing else ():
-        seeds = groups.setdefault((cell.game, cell.solver), [])
-        seeds += [] if cell.seed is None else [str(cell.seed)]
-    for names, seeds in ((names, list(dict.fromkeys(own))) for names, own in groups.items()):
+    lost = comparison.missing if criteria.missing else ()
+    for names, cells in grouped(lost, lambda cell: (cell.game, cell.solver)).items():
+        seeds = [str(seed) for seed in dict.fromkeys(c.seed for c in cells) if seed is not None]
         which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
         found.append(Regression(*names, MISSING, f"{LOST}{which}"))
     return found
@@ -302,11 +417,12 @@ def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
 
 def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
     """Rules that a pair breaks, with the reason in words."""
-    changes = []
-    for old, new in pair.worse if criteria.statuses else ():
-        trial = f" ({new.trial})" if new.trial else ""
-        reason = f": {new.reason}" if new.reason else ""
-        changes.append(f"{old.status} → {new.status}{trial}{reason}")
+    changes = [
+        f"{old.status} → {new.status}"
+        + (f" ({new.trial})" if new.trial else "")
+        + (f": {new.reason}" if new.reason else "")
+        for old, new in (pair.worse if criteria.statuses else ())
+    ]
     if changes:
         yield "status", "; ".join(changes)
     for rule in criteria.rules:
@@ -317,5 +433,5 @@ def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
         elif rule.broken_by(figures):
             base = "–" if figures.base is None else f"{figures.base:.4g}"
             ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
-            median = f", medians of {figures.seeds} cells" if figures.seeds > 1 else ""
-            yield rule.text, f"{rule.metric} {base} → {figures.new:.4g}{ratio}{median}"
+            cells = f", medians of {figures.seeds} cells" if figures.seeds > 1 else ""
+            yield rule.text, f"{rule.metric} {base} → {figures.new:.4g}{ratio}{cells}"

@@ -7,30 +7,35 @@ from dataclasses import asdict
 from typing import Any
 
 from eqbench.errors import counted
-from eqbench.report.comparison import LOST, MISSING, Comparison, Criteria, Regression, some
+from eqbench.report.comparison import (
+    FEWEST_TRIALS,
+    LOST,
+    METRICS,
+    MISSING,
+    RESAMPLES,
+    TEXTS,
+    TIE,
+    Comparison,
+    Criteria,
+    Pair,
+    Regression,
+    ratio_text,
+    some,
+)
 from eqbench.report.entries import Entry, titled
-from eqbench.report.paired import FEWEST_TRIALS, METRICS, RESAMPLES, TIE, Pair, ratio_text
-from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
+from eqbench.report.rows import SOLVER, Column, Report, Row, Table
 from eqbench.report.terminal import mebibytes, seconds, small
 
 SCHEMA = "eqbench.compare/1"
 OF_SOLVERS = ("elapsed_s", "cpu_s", "max_regret", "iterations", "peak_memory_bytes")
 TARGETS = (1e-1, 1e-3, 1e-5, 1e-7, 1e-9)  # regrets in payoff units, timed in the anytime curves
+_INTERVALS = TEXTS["intervals"].format(resamples=RESAMPLES, fewest=FEWEST_TRIALS)
 _SHOWN: dict[str, Callable[[Any], str]] = {
-    **{"small": small, "seconds": seconds, "bytes": mebibytes, "count": "{:,.0f}".format}
+    "small": small,
+    "seconds": seconds,
+    "bytes": mebibytes,
+    "count": "{:,.0f}".format,
 }
-_LEGEND = (
-    "Figures are of the base, then of the new run; × is new / base. Several seeds are compared by "
-    "the medians over those that both runs have."
-)
-_INTERVALS = (
-    f" 95 %: percentile interval of the ratio by {RESAMPLES:,} bootstrap samples of the trials, "
-    f"from {FEWEST_TRIALS} on."
-)
-_ADVICE = (
-    "Timings are noisy: run both on one quiet machine, with several seeds, and allow a margin, for "
-    'example --fail-if "elapsed_s>1.3x+0.1".'
-)
 
 
 def comparison_json(
@@ -55,18 +60,18 @@ def comparison_json(
 def _cell(pair: Pair) -> dict[str, Any]:
     names = ("game", "solver", "game_spec", "solver_spec")
     times = {f"{each:g}": asdict(pair.figures(each)) for each in TARGETS if pair.tracks}
+    ends: dict[str, dict[str, Any]] = {
+        name: {"base": old, "new": new, "changed": old != new}
+        for name, (old, new) in zip(("status", "equilibria"), pair.ends(), strict=True)
+    }
+    ends["status"]["worse"] = [new.seed for _, new in pair.worse]
     return {
         **{name: getattr(pair.cell, name) for name in names},
         "seeds": [new.seed for _, new in pair.trials],
-        "status": _beside(pair.statuses()) | {"worse": [new.seed for _, new in pair.worse]},
-        "equilibria": _beside(pair.equilibria()),
+        **ends,
         "metrics": {metric: asdict(pair.figures(metric)) for metric in METRICS},
         **({"times_to": times} if times else {}),
     }
-
-
-def _beside(sides: Sequence[Any]) -> dict[str, Any]:
-    return {"base": sides[0], "new": sides[1], "changed": sides[0] != sides[1]}
 
 
 def comparison_report(
@@ -86,25 +91,21 @@ def comparison_report(
         tested = {rule.metric for rule in criteria.rules}
         tables = tuple(_of_runs(title, pairs, tested) for title, pairs in games.items())
         spread = any(column.title.endswith("95 %") for t in tables for column in t.columns)
-        return Report(tables, _LEGEND + _INTERVALS * spread, notes)
-    first, second = comparison.solvers
+        return Report(tables, TEXTS["runs"] + _INTERVALS * spread, notes)
     pairs = {title: own[0] for title, own in games.items()}
     pairs |= {"all games": comparison.overall} if len(games) > 1 else {}
-    legend = (
-        f"× is the median of {second} / {first} over the trials that both have. Wins: of {first}, "
-        f"ties, of {second}; who has less wins, and within {TIE:.0%}, or both within the target, "
-        f"is a tie.{_INTERVALS} Times to a regret are of trials in which both reach it; who alone "
-        "does wins."
-    )
+    first, second = comparison.solvers
+    legend = TEXTS["solvers"].format(first=first, second=second, tie=TIE)
     tables = tuple(_of_solvers(comparison, title, pair) for title, pair in pairs.items())
-    return Report(tables, legend, notes, tuple(_answer(comparison, len(games))))
+    answer = tuple(_answer(comparison, len(games)))
+    return Report(tables, legend + _INTERVALS + TEXTS["targets"], notes, answer)
 
 
 def _answer(comparison: Comparison, games: int) -> Iterator[str]:
     """How the second solver does beside the first, in a sentence for each metric of interest."""
     first, second = comparison.solvers
-    where = f", over {counted(len(comparison.overall.trials), 'trial')}"
-    where += f" on {games} games" if games > 1 else ""
+    trials = counted(len(comparison.overall.trials), "trial")
+    trials += f" on {games} games" if games > 1 else ""
     for metric, word in (("elapsed_s", "solving time"), ("max_regret", "max regret")):
         each = comparison.overall.figures(metric)
         less, equal, more = each.wins
@@ -113,16 +114,18 @@ def _answer(comparison: Comparison, games: int) -> Iterator[str]:
             yield f"Their {word} is the same in every trial, or within the target."
         elif each.ratio is not None:
             yield (
-                f"{second} has {ratio_text(each.ratio)} times the {word} of {first}{between}"
-                f"{where}: less in {less}, more in {more}, the same in {equal}."
+                f"{second} has {ratio_text(each.ratio)} times the {word} of {first}{between}, over "
+                f"{trials}: less in {less}, more in {more}, the same in {equal}."
             )
 
 
 def _of_solvers(comparison: Comparison, title: str, pair: Pair) -> Table:
-    base, new = comparison.solvers
-    shown = [(*METRICS[metric][:2], pair.figures(metric)) for metric in OF_SOLVERS]
-    shown += [(f"time to {regret:.0e}", "seconds", pair.figures(regret)) for regret in TARGETS]
-    medians = (base, new) if pair in comparison.pairs else ()  # different games have no median
+    shown: list[tuple[str, str, str | float]] = [
+        *((METRICS[metric]["title"], METRICS[metric]["kind"], metric) for metric in OF_SOLVERS),
+        *((f"time to {regret:.0e}", "seconds", regret) for regret in TARGETS),
+    ]
+    # different games have no common median
+    medians = comparison.solvers if pair in comparison.pairs else ()
     columns = (
         Column("metric", identifies=True),
         *(Column(name, "number", name.replace("(", "\n(", 1)) for name in medians),
@@ -132,53 +135,54 @@ def _of_solvers(comparison: Comparison, title: str, pair: Pair) -> Table:
         Column("trials", "count"),
     )
     rows = []
-    for name, kind, each in shown:
+    for name, kind, metric in shown:
+        each = pair.figures(metric)
         if each.base is not None:
             sides = [_SHOWN[kind](value) for value in (each.base, each.new) if medians]
             ratio = None if each.ratio is None else ratio_text(each.ratio)
             wins = "–".join(map(str, reversed(each.wins)))
-            figures = (*sides, ratio, each.interval_text, wins, each.seeds)
-            rows.append(Row.of(columns, (name, *figures)))
-    ends = zip(comparison.solvers, pair.statuses(), pair.equilibria(), strict=True)
-    lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]
+            values = (name, *sides, ratio, each.interval_text, wins, each.seeds)
+            rows.append(Row.of(columns, values))
+    ends = zip(comparison.solvers, *pair.ends(), strict=True)
+    lines = (f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends)
     return Table(title, columns, tuple(rows), lines=tuple(lines))
 
 
 def _of_runs(title: str, pairs: Sequence[Pair], tested: Collection[str]) -> Table:
-    parts: list[tuple[Column, list[Any]]] = [(SOLVER, [pair.cell.solver for pair in pairs])]
-    if any(len(pair.trials) > 1 for pair in pairs):
-        parts.append((Column("seeds", "count"), [len(pair.trials) for pair in pairs]))
-    parts.append((Column("status"), [_change(pair.statuses(), len(pair.trials)) for pair in pairs]))
-    for metric, (heading, kind, ranks) in METRICS.items():
-        if ranks is None and metric not in tested:
-            continue
-        rank = 0 if ranks is None or metric in tested else ranks[bool(tested)]
-        found = [pair.figures(metric) for pair in pairs]
-        values: dict[str, tuple[Kind, list[Any]]] = {
-            heading: (kind, [each.base for each in found]),
-            f"new\n{heading}": (kind, [each.new for each in found]),
-        }
-        if kind != "small":
-            values[f"{heading}\n×"] = ("ratio", [each.ratio for each in found])
-        if kind != "small" and any(each.interval for each in found):
-            values[f"{heading}\n95 %"] = ("number", [each.interval_text for each in found])
-        for stacked, (own, shown) in values.items():
-            column = Column(stacked.replace("\n", " "), own, stacked, dispensable=rank)
-            is_whole = own in ("count", "bytes")
-            parts.append((column, [round(v) if is_whole and v else v for v in shown]))
-    changes = [_change(pair.equilibria(), len(pair.trials)) for pair in pairs]
-    parts.append((Column("equilibrium", dispensable=4), changes))
-    columns = tuple(column for column, _ in parts)
-    rows = zip(*(values for _, values in parts), strict=True)
-    return Table(title, columns, tuple(Row.of(columns, row) for row in rows), legend=_LEGEND)
+    columns = [SOLVER, Column("seeds", "count"), Column("status")]
+    metrics = [name for name, facts in METRICS.items() if name in tested or "ranks" in facts]
+    for metric in metrics:
+        name, kind = METRICS[metric]["title"], METRICS[metric]["kind"]
+        rank = 0 if metric in tested else METRICS[metric]["ranks"][bool(tested)]
+        kinds = {name: kind, f"new\n{name}": kind, f"{name}\n×": "ratio", f"{name}\n95 %": "number"}
+        for stacked, own in list(kinds.items())[: 2 if kind == "small" else 4]:
+            columns.append(Column(stacked.replace("\n", " "), own, stacked, dispensable=rank))
+    columns.append(Column("equilibrium", dispensable=4))
+    rows = []
+    for pair in pairs:
+        status, found = (_change(old, new, pair) for old, new in pair.ends())
+        figures = [value for metric in metrics for value in _figures(pair, metric)]
+        values = (pair.cell.solver, len(pair.trials), status, *figures, found)
+        rows.append(Row.of(columns, values))
+    spare = {c.title for c in columns if all(row.values[c.title] is None for row in rows)}
+    spare = {name for name in spare if name.endswith(" 95 %")}
+    spare |= {"seeds"} if all(len(pair.trials) == 1 for pair in pairs) else set()
+    kept = tuple(column for column in columns if column.title not in spare)
+    return Table(title, kept, tuple(rows), legend=TEXTS["runs"])
 
 
-def _change(sides: Sequence[Mapping[str, int]], trials: int) -> str | None:
+def _figures(pair: Pair, metric: str) -> list[Any]:
+    """Base, new, and of what is no regret their ratio and its interval."""
+    each, kind = pair.figures(metric), METRICS[metric]["kind"]
+    is_whole = kind in ("count", "bytes")
+    sides = [round(s) if is_whole and s else s for s in (each.base, each.new)]
+    return [*sides] if kind == "small" else [*sides, each.ratio, each.interval_text]
+
+
+def _change(old: Mapping[str, int], new: Mapping[str, int], pair: Pair) -> str | None:
     """What was counted, or what it was and what it is; None if nothing ever was."""
-    old, new = (_counts(side, several=trials > 1) for side in sides)
-    if sides[0] == sides[1]:
-        return new if sides[1] else None
-    return f"{old} → {new}"
+    before, after = (_counts(side, several=len(pair.trials) > 1) for side in (old, new))
+    return f"{before} → {after}" if old != new else after if new else None
 
 
 def _counts(found: Mapping[str, int], *, several: bool = True) -> str:
@@ -188,7 +192,7 @@ def _counts(found: Mapping[str, int], *, several: bool = True) -> str:
 def _notes(
     comparison: Comparison, criteria: Criteria, found: Sequence[Regression]
 ) -> Iterator[str]:
-    yield _ADVICE
+    yield TEXTS["noise"]
     yield from (f"warning: {text}" for text in comparison.warnings)
     lost = () if criteria.missing else comparison.only_base  # which regressions name otherwise
     for side, names in (("base", lost), ("new", comparison.only_new)):

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 import statistics
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, TypeVar
 
+from eqbench.report import read_data
 from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
 
 Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 
-STATUSES: dict[str, dict[str, str]] = tomllib.loads(
-    files("eqbench.report").joinpath("statuses.toml").read_text(encoding="utf-8")
-)
+STATUSES = read_data("statuses")
 ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["style"] == "red")
 _BUDGETS = ("limit", "timeout", "memory")
@@ -48,11 +46,11 @@ class Entry:
         return bool(self.record.equilibria) and self.record.equilibria[0].is_proved
 
 
-def grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, list[Entry]]:
-    """Entries that have a key in common, the keys in the order in which they first occur."""
-    groups: dict[Key, list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault(key(entry), []).append(entry)
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items that have a key in common, the keys in the order in which they first occur."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return groups
 
 
@@ -163,7 +161,7 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
         is_of_all = reason and status in _BUDGETS and often[status] == 1
         said = filter(None, ("" if is_of_all else names, reason))
         notes.append(f"{status}: {' – '.join(said)}{see}")
-    for remark in (_optimum, _without_proof, _proof):
+    for remark in (_optimum, _without_proof, _proof):  # what stands before the names and after
         notes += [f"{before}{names}{after}" for (before, after), names in shared(remark)]
     refusals = shared(_refusal)
     for status, what in ABSENT.items():

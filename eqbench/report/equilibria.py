@@ -106,12 +106,9 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
     tells = always or len(on_path) > 1 or several("seed", entries)
     if not known or not (tells or any(i.is_cluster or "…" in i.where for i in on_path)):
         return []
-    return [_table(title if is_foreign(game.game_spec) else game.game, arranged(entries), known)]
-
-
-def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Table:
     clusters = [item for item in known if item.is_cluster]
-    others, groups = clusters[MOST_CLUSTERS:], by_solver(entries)
+    entries, others = arranged(entries), clusters[MOST_CLUSTERS:]
+    groups = by_solver(entries)
     rows = tuple(_row(item, groups) for item in known if item not in others)
     finders = "\n".join(name for row in rows for name in row.values["found by"])
     how = {r" ×\d+$": "×n: n equilibria of it", r" \d+/\d+$": "k/n: by k of n cells"}
@@ -133,7 +130,8 @@ def _table(title: str, entries: Sequence[Entry], known: Sequence[Found]) -> Tabl
     pairs = zip(entries, identities, strict=True)
     if unknown := [entry for entry, own in pairs if own and not any(own)]:
         notes.append(f"not identified: {labels(unknown, entries)}")
-    return Table(title, tuple(columns), rows, tuple(notes), topic="equilibria found")
+    title = title if is_foreign(game.game_spec) else game.game
+    return [Table(title, tuple(columns), rows, tuple(notes), topic="equilibria found")]
 
 
 def _row(item: Found, groups: Iterable[Sequence[Entry]]) -> Row:

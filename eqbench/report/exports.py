@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shlex
 from collections import Counter
@@ -30,7 +28,7 @@ from eqbench.report.rows import RUN, SOLVER, Report, Row, Table, cell_table, dec
 from eqbench.report.view import COLUMNS, DEFAULT, View
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
-from eqbench.text import cell_text
+from eqbench.text import cell_text, csv_text
 
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
@@ -80,12 +78,9 @@ def _csv_name(title: str) -> str:
 
 
 def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns)  # its line ends are CR LF, as the RFC has them
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({k: cell_text(v) if isinstance(v, str) else v for k, v in row.items()})
-    return text.getvalue()
+    lines = (map(row.get, columns) for row in rows)
+    texts = [[cell_text(v) if isinstance(v, str) else v for v in line] for line in lines]
+    return csv_text([columns, *texts], end="\r\n")  # as the RFC has the ends of lines
 
 
 MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise

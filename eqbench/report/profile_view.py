@@ -1,42 +1,103 @@
-"""One stored profile as a person reads it: tables of what it plays, and which equilibrium it is."""
+"""One profile: what there is to say about it as JSON values, and as tables for people."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
+from eqbench.errors import UsageError, counted
+from eqbench.model.game import Game
+from eqbench.model.inspection import infosets_as_played
+from eqbench.model.profile import BehaviorProfile
+from eqbench.report import read_data
 from eqbench.report.entries import game_title
-from eqbench.report.naming import Match, decimal, kind_of_match
-from eqbench.report.profile_facts import CARDS, SITUATIONS
+from eqbench.report.naming import decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.spec import parse_spec
+from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable, shortened
 from eqbench.verification import UNRESOLVED
 
+SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
 MOST_DIFFERENCES = 5
 EQUILIBRIUM_SHARE = 1e-6  # of the payoff range: so much regret an equilibrium may have here
-_CLOSENESS: dict[Match, str] = {
-    "strict": "on its path of play, and every published constraint holds",
-    "up to rounding": "as published up to rounding: on its path of play, but some "
-    "constraint is missed by more than 1e-7",
-    "on path": "on its path of play; elsewhere the behavior is not as published",
-    "near": "not on its path of play, only the nearest published one",
-    "cluster": "in no published set, numbered within the run",
-}
 ROUNDING = 1e-13
 LONGEST_FRACTION = 40
+_DATA = read_data("profile")
+_GRID = _DATA["szafron"]
 _SUMS = {"nash_conv": "NashConv", "max_regret": "max regret", "exploitability": "exploitability"}
-_LEGEND = (
-    "reach: probability that play gets there; own reach: the player's own part of it. "
-    "gap: value of the best action minus that of this one, in payoff units, once play is there; "
-    "where gaps are 0 the player is indifferent. – where chance and the others never lead there."
-)
+
+
+def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
+    """Facts on a cell and one of its candidates by rank, without what it plays.
+
+    Raises
+    ------
+    UsageError
+        If the cell has candidates, but not so many.
+    """
+    count = len(cell.equilibria)
+    if 0 < count <= rank:
+        given = counted(count, "candidate")
+        raise UsageError(
+            f"the cell has {given}, so --rank is 0 (the best) to {count - 1}; got {rank}"
+        )
+    record = cell.to_json()
+    del record["equilibria"]
+    return {
+        "schema": SCHEMA,
+        "run": str(run.path),
+        "cell": record,
+        "candidates": count,
+        "rank": rank if count else None,
+        "candidate": asdict(cell.equilibria[rank]) if count else None,
+        **{"players": [], "payoff_range": None, "payoff_scale": None},
+        **{"information_sets": [], "szafron": None},
+    }
+
+
+def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
+    """Facts on what a profile plays: every information set, and Szafron's grid for its game.
+
+    The payoff scale of the game is what its regret compares with.
+    """
+    tree, sets = game.tree, infosets_as_played(game, profile.probabilities)
+    parsed = parse_spec(game.spec)
+    options = {"raises": 0, **dict(parsed.options)}
+    sizes = parsed.name, *(options.get(name) for name in ("players", "cards", "raises"))
+    return {
+        "players": list(tree.players),
+        "payoff_range": tree.payoff_range,
+        "payoff_scale": tree.payoff_scale,
+        "information_sets": sets,
+        "szafron": _szafron_grid(sets) if sizes == ("kuhn", 3, 4, 0) else None,
+    }
+
+
+def _szafron_grid(sets: list[dict[str, Any]]) -> dict[str, list[list[float]]]:
+    """Probability of bet or call by letter, card (rows) and situation (columns)."""
+    aggressive = {
+        (item["player"], item["label"]): sum(
+            action["frequency"] for action in item["actions"] if action["action"] in ("bet", "call")
+        )
+        for item in sets
+    }
+    return {
+        letter: [
+            [aggressive[own["player"], f"{card}:{k}"] for k in own["situations"]]
+            for card in _GRID["cards"]
+        ]
+        for letter, own in _GRID["letters"].items()
+    }
 
 
 def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
-    record, found = facts["cell"], facts["candidate"]
+    record, found, sets = facts["cell"], facts["candidate"], facts["information_sets"]
     reason = f" – {shortened(printable(record['reason']))}" if record["reason"] else ""
     iterations = f"{record['iterations']:,} iterations, " if record["iterations"] else ""
     time, memory = seconds(record["elapsed_s"]), mebibytes(record["peak_memory_bytes"])
@@ -66,7 +127,6 @@ def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
         f"NashConv {small(nash_conv)}, max regret {small(found['max_regret'])}, exploitability "
         f"(NashConv / {len(rows)}) {small(nash_conv / len(rows))}"
     )
-    sets = facts["information_sets"]
     order = sorted(range(len(sets)), key=lambda i: -sets[i]["reach"])
     shown = sets if show_all else [sets[i] for i in sorted(order[:MOST_SETS])]
     owners = dict.fromkeys(item["player"] for item in shown)
@@ -76,8 +136,8 @@ def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
         "all."
     )
     candidate = Table(title, columns, rows, (note,), lines=tuple(lines))
-    tables = (candidate, *played, *_grid(facts["szafron"] or {}))
-    return Report(tables, _LEGEND, (more,) if len(shown) < len(sets) else ())
+    tables = (candidate, *played, *_grid_tables(facts["szafron"] or {}))
+    return Report(tables, _DATA["legend"], (more,) if len(shown) < len(sets) else ())
 
 
 def identity_lines(
@@ -99,7 +159,7 @@ def identity_lines(
     also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
     lines = [
         f"{what} {identity['name']}{also}",
-        f"  {_CLOSENESS[kind_of_match(identity)]}; distance {small(identity['distance'])}",
+        f"  {_DATA['closeness'][kind_of_match(identity)]}; distance {small(identity['distance'])}",
     ]
     if identity["parameters"]:
         values = (f"{name}={decimal(value, 6)}" for name, value in identity["parameters"].items())
@@ -129,34 +189,32 @@ def _sets_table(player: str, sets: list[dict[str, Any]], most: int | None = None
         columns += [Column(f"action{k}", "text"), frequency, Column(f"gap{k}", "number")]
     rows = []
     for item in sets:
-        label, own = _label(item["label"]), _probability(item["own_reach"])
-        reach = "unreached" if item["reach"] == 0 else _probability(item["reach"])
+        label, reach = _label(item["label"]), _number(item["reach"])
+        head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"])]
         for first in range(0, len(item["actions"]), abreast):
-            values = ["", "", ""] if first else [label, reach, own]
+            values = ["", "", ""] if first else head
             for action in item["actions"][first : first + abreast]:
-                gap = action["gap"]
-                said = "–" if gap is None else "0" if gap == 0 else _number(gap)
-                values += [shortened(action["action"]), _probability(action["frequency"]), said]
+                gap = "–" if action["gap"] is None else _number(action["gap"], (0,))
+                values += [shortened(action["action"]), _number(action["frequency"]), gap]
             values += [""] * (len(columns) - len(values))
             rows.append(Row.of(columns, values, label))
     narrow = _sets_table(player, sets, abreast - 1) if abreast > 1 else None
     return Table(_label(player), tuple(columns), tuple(rows), narrow=narrow)
 
 
-def _grid(grid: dict[str, list[list[float]]]) -> list[Table]:
+def _grid_tables(grid: dict[str, list[list[float]]]) -> list[Table]:
     """Szafron's letters, a table for each."""
-    title = "Probability of bet or call with card j in situation k (Szafron et al. 2013)"
     tables: list[Table] = []
-    for letter, rows in grid.items():
-        player, situations = SITUATIONS[letter]
-        titles = [f"{k}: {_label(history)}" for k, history in enumerate(situations, start=1)]
+    for letter, shares in grid.items():
+        own = _GRID["letters"][letter]
+        titles = [f"{k}: {_label(history)}" for k, history in enumerate(own["situations"], 1)]
         columns = (
-            Column(f"{letter}_jk ({player})", identifies=True),
-            *(Column(t, "number") for t in titles),
+            Column(f"{letter}_jk ({own['player']})", identifies=True),
+            *(Column(title, "number") for title in titles),
         )
-        named = zip(CARDS, rows, strict=True)
-        cards = (Row.of(columns, (f"card {k}", *map(_probability, row))) for k, row in named)
-        tables.append(Table("" if tables else title, columns, tuple(cards)))
+        cards = zip(_GRID["cards"], shares, strict=True)
+        rows = tuple(Row.of(columns, (f"card {k}", *map(_number, row))) for k, row in cards)
+        tables.append(Table("" if tables else _GRID["title"], columns, rows))
     return tables
 
 
@@ -165,12 +223,10 @@ def _label(text: str) -> str:
     return shortened(printable(text)) or '""'
 
 
-def _probability(value: float) -> str:
-    return f"{value:.0f}" if value in (0, 1) else _number(value)
-
-
-def _number(value: float) -> str:
+def _number(value: float, whole: tuple[int, ...] = (0, 1)) -> str:
     """A number with five decimals, or by its size where these would hide it."""
+    if value in whole:
+        return str(int(value))
     return small(value) if value < 1e-4 else f"{value:.5f}"
 
 
@@ -191,24 +247,24 @@ def measured_report(
         if exact:
             columns.append(Column(f"exact {name}", "number"))
             sides.append([_short(fraction) for fraction in exact[f"{name}s"]])
-    rows = [Row.of(columns, values) for values in zip(*sides, strict=True)]
-    table = Table("", tuple(columns), tuple(rows))
-    if not document["resolved"]:
-        line = f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."
-        return Report((table, Table("", lines=(line,))))
-    lines, notes = [], []
-    for key, name in _SUMS.items():
-        share = f" (NashConv / {len(players)})" if key == "exploitability" else ""
-        more = f"   exactly {_short(exact[key])}" if exact else ""
-        lines.append(f"{name}{share}: {document[key]:.6e}{more}")
-    is_proved = exact is not None and exact["max_regret"] == "0"
-    identity = document["identity"]
-    lines += identity_lines(identity, is_equilibrium=is_equilibrium, is_proved=is_proved)
-    if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
-        notes.append("Long fractions are printed by --json.")
-    if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
-        notes.append("Regrets around 1e-16 are rounding; --exact tells.")
-    return Report((table, Table("", lines=tuple(lines), notes=tuple(notes))))
+    rows = tuple(Row.of(columns, values) for values in zip(*sides, strict=True))
+    lines, notes = [f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."], []
+    if document["resolved"]:
+        shares = {"exploitability": f" (NashConv / {len(players)})"}
+        lines = [
+            f"{name}{shares.get(key, '')}: {document[key]:.6e}"
+            + (f"   exactly {_short(exact[key])}" if exact else "")
+            for key, name in _SUMS.items()
+        ]
+        is_proved = exact is not None and exact["max_regret"] == "0"
+        known = document["identity"]
+        lines += identity_lines(known, is_equilibrium=is_equilibrium, is_proved=is_proved)
+        if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
+            notes.append("Long fractions are printed by --json.")
+        if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
+            notes.append("Regrets around 1e-16 are rounding; --exact tells.")
+    figures = Table("", tuple(columns), rows)
+    return Report((figures, Table("", lines=tuple(lines), notes=tuple(notes))))
 
 
 def _short(fraction: str) -> str:

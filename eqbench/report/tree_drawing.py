@@ -9,32 +9,34 @@ widest text.
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
-from eqbench.report.svg import GRAY, INK, PALE, RADIUS, color_of, corners_of, text_width
+from eqbench.report.svg import COLORS, GRAY, INK, LIGHT, PALE
 from eqbench.text import printable
 
 Number = Fraction | float
+Join = tuple[float, bool, list["Node"]]  # x of a vertical line, whether it is beside its nodes
 MAX_NODES = 1500
 LONGEST_FRACTION, LONGEST_LABEL = 9, 28
 NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
 NARROWEST = 480.0  # captions need some width however small the tree is
-LINE_HEIGHT, MARK_LINE_HEIGHT, TITLE_SIZE = 18.0, 28.0, 15.0
+FONT_SIZE, TITLE_SIZE, RADIUS = 12.0, 15.0, 10.0  # the last is that of marks
+LINE_HEIGHT, MARK_LINE_HEIGHT = 18.0, 28.0
 MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
-LETTER = text_width("n")
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
 
@@ -71,18 +73,6 @@ class Node:
         # a likely move below an unlikely node is off too, and so is the reverse
         share = 1 if self.share is None else self.share
         return self.reach is not None and min(self.reach, share) < NEGLIGIBLE
-
-    @property
-    def width(self) -> float:
-        """Width of the edge that leads to it."""
-        return 1.4 if self.reach is None or self.share is None else float(1 + 4 * self.share)
-
-    @property
-    def title(self) -> str:
-        """What viewers show when one points at it; labels are not shortened here."""
-        if self.reach is None:
-            return self.name
-        return f"{self.name}, reached with probability {number_text(self.reach)}"
 
 
 def nodes_of(tree: GameTree, profile: BehaviorProfile | None) -> list[Node]:
@@ -123,35 +113,19 @@ def number_text(value: Number) -> str:
     return f"{float(value):.4g}"
 
 
-class Join(NamedTuple):
-    """A vertical line that joins the nodes of one information set at one depth.
-
-    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
-    between; lines that would overlap are on lanes of their own.
-    """
-
-    lane: int
-    infoset: int
-    nodes: list[int]
-    x: float = 0.0
-
-
 def lay_out(tree: GameTree, nodes: Sequence[Node]) -> tuple[list[Join], float]:
     """Place all nodes; return the lines between those of one information set, and the width."""
     _set_rows(nodes)
     joins: list[Join] = []
     start, right = MARGIN, 0.0
     for level in tree.levels:
-        here = nodes[level]
-        lines = _joins(tree, nodes, range(level.start, level.stop))
+        here, lines = nodes[level], _joined(tree, nodes, level)
         label = max((text_width(node.label) for node in here if node.player >= 0), default=0.0)
         edge = max(text_width(node.edge) for node in here)
-        beside = LANE_GAP * max((join.lane for join in lines), default=0)
+        beside = LANE_GAP * max((lane for lane, _ in lines), default=0)
         x = start + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
-        lanes = x - RADIUS - PADDING - label
-        joins += [
-            join._replace(x=lanes - LANE_GAP * join.lane if join.lane else x) for join in lines
-        ]
+        left = x - RADIUS - PADDING - label
+        joins += [(left - LANE_GAP * lane if lane else x, lane > 0, own) for lane, own in lines]
         ends = (x + 2 * PADDING + text_width(node.label) for node in here if node.player < 0)
         right = max([right, x + RADIUS, *ends])
         for node in here:
@@ -176,22 +150,23 @@ def _set_rows(nodes: Sequence[Node]) -> None:
             node.y = (nodes[node.children[0]].y + nodes[node.children[-1]].y) / 2
 
 
-def _joins(tree: GameTree, nodes: Sequence[Node], here: range) -> list[Join]:
-    """The lines at one depth, whose x is open yet."""
-    members: dict[int, list[int]] = {}
-    for node in here:
-        if tree.player[node] >= 0:
-            members.setdefault(int(tree.infoset[node]), []).append(node)
+def _joined(tree: GameTree, nodes: Sequence[Node], level: slice) -> list[tuple[int, list[Node]]]:
+    """Nodes of each information set at one depth, with the lane of the line that joins them.
+
+    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
+    between; lines that would overlap are on lanes of their own.
+    """
     ends: list[float] = []  # y at which the last line on each lane ends
-    joins = []
-    for infoset, joined in members.items():
-        lane, (first, last) = 0, (joined[0], joined[-1])
-        if last - first >= len(joined):
-            lane = next((k for k, end in enumerate(ends) if end < nodes[first].y), len(ends))
-            ends[lane : lane + 1] = [nodes[last].y]
+    joined = []
+    for infoset in dict.fromkeys(tree.infoset[level][tree.player[level] >= 0].tolist()):
+        own = level.start + np.flatnonzero(tree.infoset[level] == infoset)
+        lane, first, last = 0, nodes[own[0]], nodes[own[-1]]
+        if own[-1] - own[0] >= len(own):
+            lane = next((k for k, end in enumerate(ends) if end < first.y), len(ends))
+            ends[lane : lane + 1] = [last.y]
             lane += 1
-        joins += [Join(lane, infoset, joined)] if len(joined) > 1 else []
-    return joins
+        joined += [(lane, [nodes[at] for at in own])] if len(own) > 1 else []
+    return joined
 
 
 def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None) -> str:
@@ -221,18 +196,7 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
     caption, top = _caption(tree, spec, _notes(tree, nodes, joins), width - 2 * MARGIN)
     height = top + max(node.y for node in nodes) + ROW_GAP / 2 + MARGIN
     sets = (np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets))
-    across = [pair for own in sets for pair in pairwise(own) if nodes[pair[0]].x < nodes[pair[1]].x]
-    text = _template().render(
-        **{"spec": spec, "size": f"{width:.0f} {height:.0f}", "top": f"{top:.0f}"},
-        **{"caption": caption, "nodes": nodes, "joins": joins, "across": across},
-        owners=tree.infoset_player.tolist(),
-    )
-    # other characters are written as references, so that any terminal can pass them on
-    return text.encode("ascii", "xmlcharrefreplace").decode()
-
-
-def _template() -> Template:
-    """Template of drawings, in which texts are escaped and numbers have two decimals at most."""
+    pairs = ((nodes[a], nodes[b]) for own in sets for a, b in pairwise(own))
     environment = Environment(
         loader=PackageLoader("eqbench", "report"),
         autoescape=True,
@@ -242,18 +206,33 @@ def _template() -> Template:
         undefined=StrictUndefined,
         finalize=_written,
     )
-    named = {"INK": INK, "GRAY": GRAY, "PALE": PALE, "RADIUS": RADIUS}
-    environment.globals |= {
-        **named,
-        "color": color_of,
-        "shape": corners_of,
-        "width": text_width,
-        "TERMINAL": TERMINAL,
-    }
-    return environment.get_template("tree.svg")
+    environment.globals |= {"INK": INK, "GRAY": GRAY, "PALE": PALE, "LIGHT": LIGHT}
+    environment.globals |= {"COLORS": COLORS, "RADIUS": RADIUS, "TERMINAL": TERMINAL}
+    environment.globals |= {"number": number_text, "width": text_width}
+    text = environment.get_template("tree.svg").render(
+        **{"spec": spec, "size": f"{width:.0f} {height:.0f}", "top": f"{top:.0f}"},
+        **{"caption": caption, "nodes": nodes, "joins": joins},
+        across=[(above, below) for above, below in pairs if above.x < below.x],
+    )
+    # other characters are written as references, so that any terminal can pass them on
+    return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def text_width(text: str, size: float = FONT_SIZE) -> float:
+    """Width that a text may take in a common sans-serif font, in pixels; rather too large."""
+    return sum(map(_width_of, text)) * size
+
+
+def _width_of(char: str) -> float:
+    if char in " .,:;|'`!()[]{}/\\-ijlt1":
+        return 0.46
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.05
+    return 0.9 if char.isupper() or char in "mw%@–—" else 0.65
 
 
 def _written(value: Any) -> Any:
+    """A value as the template writes it: numbers have two decimals at most."""
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".")
     # XML does not allow all that names hold
@@ -269,7 +248,7 @@ def _notes(tree: GameTree, nodes: Sequence[Node], joins: Sequence[Join]) -> Iter
     names = [_short(label) for label in tree.players]
     yield f"Payoffs in parentheses: {', '.join(names)}."
     if joins:
-        beside = any(join.lane for join in joins)
+        beside = any(is_beside for _, is_beside, _ in joins)
         dots = "; dots mark the edges that lead to them" if beside else ""
         yield f"Dashed lines join the nodes of one information set{dots}."
     ends = [nodes[end].reach for end in tree.terminals.tolist()]
@@ -285,23 +264,21 @@ def _caption(
     tree: GameTree, spec: str, notes: Iterable[str], width: float
 ) -> tuple[dict[str, list[Any]], float]:
     """Lines of the title, marks of chance and the players, and notes, placed; the y below."""
-    x, y = 0.0, MARGIN + TITLE_SIZE
-    title, movers, lines = [spec], [], []
+    lines, movers = [spec], []
     if text_width(spec, TITLE_SIZE) > width:  # canonical specs have no spaces to break them at
         spaced = spec.replace(",", ", ").replace(";", "; ")
-        title = textwrap.wrap(spaced, int(width / text_width("m", TITLE_SIZE)))
-    placed = [(MARGIN, y + k * LINE_HEIGHT, line) for k, line in enumerate(title)]
-    y = placed[-1][1] + MARK_LINE_HEIGHT
-    chance = [CHANCE] * bool((tree.player == CHANCE).any())
-    for mover in [*chance, *range(tree.n_players)]:
-        name = "chance" if mover == CHANCE else _short(tree.players[mover])
+        lines = textwrap.wrap(spaced, int(width / text_width("m", TITLE_SIZE)))
+    first = MARGIN + TITLE_SIZE
+    title = [(MARGIN, first + k * LINE_HEIGHT, line) for k, line in enumerate(lines)]
+    x, y = width, title[-1][1]
+    names = {CHANCE: "chance"} if (tree.player == CHANCE).any() else {}
+    for mover, name in (names | dict(enumerate(map(_short, tree.players)))).items():
         room = 2 * RADIUS + text_width(name) + 3 * PADDING
-        if x > 0 and x + room > width:
+        if x + room > width:
             x, y = 0.0, y + MARK_LINE_HEIGHT
         movers.append((mover, MARGIN + x, y, name))
         x += room
     y += MARK_LINE_HEIGHT
-    for line in (line for note in notes for line in textwrap.wrap(note, int(width / LETTER))):
-        lines.append((MARGIN, y, line))
-        y += LINE_HEIGHT
-    return {"title": placed, "movers": movers, "notes": lines}, y
+    lines = [line for note in notes for line in textwrap.wrap(note, int(width / text_width("n")))]
+    below = [(MARGIN, y + k * LINE_HEIGHT, line) for k, line in enumerate(lines)]
+    return {"title": title, "movers": movers, "notes": below}, y + len(lines) * LINE_HEIGHT

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated
 
+from eqbench.report import read_data
 from eqbench.requests import FLAG, Choice, Option, Words
 
 SORTS = ("status", "regret", "time", "solver", "given")
-COLUMNS: dict[str, Any] = tomllib.loads(
-    files("eqbench.report").joinpath("columns.toml").read_text(encoding="utf-8")
-)
+COLUMNS = read_data("columns")
 _NAMES = tuple(sorted(COLUMNS["cells"]))
 
 

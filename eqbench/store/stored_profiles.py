@@ -29,13 +29,13 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     UsageError
         If it cannot be read, or there is no such file, cell or candidate.
     """
-    path = Path(text)
-    if text == "-" or os.path.exists(path):
+    path, words = Path(text), PurePath(text)
+    if text == "-" or (os.path.exists(path) and not os.path.isdir(path)):
         return read_profile(text), _run_of(path)
-    for parent in [*reversed(PurePath(text).parents)][1:]:
+    for parent in [*[*reversed(words.parents)][1:], words]:
         folder = run_folder(str(parent))
         if is_run(folder):
-            run, cell = read_run(folder), str(PurePath(text).relative_to(parent))
+            run, cell = read_run(folder), "/".join(words.parts[len(parent.parts) :])
             ranked = _RANKED.fullmatch(cell)
             cell, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
             return read_profile(str(profile_file(run, run.cell(cell), rank))), run

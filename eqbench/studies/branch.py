@@ -6,7 +6,6 @@ Symbols in shapes: K points, B breakpoints, F free frequencies, A actions, N pla
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -27,7 +26,7 @@ from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, action_lab
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.studies.study_files import write_texts
-from eqbench.text import cell_text
+from eqbench.text import cell_text, csv_text
 from eqbench.verification import verify
 
 
@@ -142,13 +141,6 @@ def missing_actions(full: GameTree, reduced: GameTree) -> dict[str, int]:
     """Actions that a reduced game lacks, by ``player|information set|action``."""
     left = set(action_labels(reduced))
     return {name: action for action, name in enumerate(action_labels(full)) if name not in left}
-
-
-def csv_text(rows: Iterable[Sequence[Any]], end: str = "\n") -> str:
-    """Return rows as lines of CSV; floats have all their digits."""
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator=end).writerows(rows)
-    return text.getvalue()
 
 
 def write_points(branch: Branch, path: Path) -> None:

@@ -13,6 +13,7 @@ import pkgutil
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +33,8 @@ from eqbench.studies.study_files import new_folder, write_texts
 MANIFEST, RECORDS, SUMMARY, FIGURES = "manifest.json", "records.jsonl", "summary.json", "figures"
 SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"
 R = TypeVar("R", bound=StudyCommand)
+# Told at once what is to be known before a study begins, such as whose code is about to run.
+announce: ContextVar[Callable[[str], None]] = ContextVar("announce", default=lambda words: None)
 Drawn = tuple[str, Any] | Path | str  # a figure by its name, a file, a remark
 
 
@@ -80,13 +83,11 @@ class Study(Generic[R]):
     request_type : what it is asked for; it has the name of the command
     always_draws : whether there is something to draw without ``--figures`` too
     version : of the method, if another version may find something else
-    notes : what is to be said before the work begins
     """
 
     request_type: ClassVar[type[Any]]
     always_draws: bool = False
     version: str = ""
-    notes: Sequence[str] = ()
 
     def __init__(self, request: R, *, figures: bool = False) -> None:
         """Resolve what the request names; UsageError if it, or `figures`, cannot be done."""

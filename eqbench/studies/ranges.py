@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell
 from eqbench.harness.request import Request
 from eqbench.harness.start import go_on, new_folder, stored_experiment
+from eqbench.harness.watch import Watch
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import action_labels
@@ -39,11 +40,10 @@ from eqbench.spec import format_value, parse_spec, split_specs
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.branch import csv_text
 from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
 from eqbench.studies.requests import RangesRequest
 from eqbench.studies.study_files import write_texts
-from eqbench.text import cell_text
+from eqbench.text import cell_text, csv_text
 
 SCHEMA = "eqbench.ranges/1"
 Sense = Literal["min", "max"]
@@ -257,7 +257,7 @@ class RangesFolder(StudyFolder):
             elif rest:
                 most_s = Estimate(study.request.jobs).left_s(rest)
                 session.say(f"{len(rest):,} optima to find: up to {seconds(most_s)}")
-            watch = _Watch(session, verbose=study.request.verbose)
+            watch = _Watch(job, session, verbose=study.request.verbose)
             with suppress(KeyboardInterrupt):  # what there is makes a table
                 job.execute(folder, watch, interrupted=session.interrupted)
             ended = [record for record in job.records if record.status != "interrupted"]
@@ -268,28 +268,19 @@ class RangesFolder(StudyFolder):
         return document
 
 
-@dataclass
-class _Watch:
-    """Observer of a run that says how far it has come."""
+class _Watch(Watch):
+    """Observer of a run that tells a study how far it is."""
 
-    session: Session
-    verbose: bool
-    total: int = 0
-    done: int = 0
-
-    def planned(self, cells: Sequence[Cell], finished: int) -> None:
-        self.total, self.done = len(cells), finished
+    def __init__(self, job: PlannedRun, session: Session, *, verbose: bool) -> None:
+        super().__init__(job)
+        self._session = session
+        if verbose:
+            self.tell = session.say
 
     def started(self, cell: Cell) -> None:
-        self.session.tell(f"{cell.solver.typed}, {self.done} of {self.total} cells done")
-        self.session.done(self.done / self.total)
-
-    def finished(self, record: CellRecord) -> None:
-        self.done += 1
-        if self.verbose:
-            regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
-            took = f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
-            self.session.say(f"{record.solver}: {record.status}{regret}, {took}")
+        standing = self.standing()
+        self._session.tell(f"{cell.solver.typed}, {standing.words}")
+        self._session.done(standing.share or 0.0)
 
 
 # -- what a run says ------------------------------------------------------------------------------

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
+from eqbench.registry import GameOptions
 from eqbench.requests import (
     DURATION,
     FLAG,
     GAME,
     JOBS,
     MILLION,
-    MOST_NODES,
     NODES,
     NUMBER,
     NUMBER_OR_NONE,
@@ -30,16 +30,11 @@ from eqbench.requests import (
     Integer,
     Interval,
     Kind,
-    MaxNodes,
     Number,
     Option,
     Pair,
-    Plugins,
     ReadProfile,
 )
-
-if TYPE_CHECKING:
-    from eqbench.registry import Registry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,17 +58,8 @@ class StudyCommand:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyRequest(StudyCommand):
+class StudyRequest(StudyCommand, GameOptions):
     """The base of the requests of studies of games."""
-
-    max_nodes: MaxNodes = MOST_NODES
-    plugins: Plugins = ()
-
-    def registry(self) -> Registry:
-        """The names that the specs of the request may use."""
-        from eqbench.registry import default_registry
-
-        return default_registry().with_plugins(self.plugins)
 
 
 _game = partial(Option, kind=GAME, argument=True, named=True)

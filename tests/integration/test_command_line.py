@@ -168,7 +168,7 @@ def test_a_method_that_does_not_converge_is_never_called_ok(
     assert cell["reason"].startswith("stopped after 2,000 iterations")
 
 
-@pytest.mark.parametrize("what", ["games", "experiments"])
+@pytest.mark.parametrize("what", ["games", "solvers", "experiments"])
 def test_listing_imports_no_heavy_package(tmp_path: Path, what: str) -> None:
     code = (
         "import sys; from eqbench.cli import app;"

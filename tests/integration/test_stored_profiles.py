@@ -10,12 +10,14 @@ from command import eqbench_here, refused
 
 PLUGIN = """
 from dataclasses import dataclass
+import sys
 import eqbench
 
 @eqbench.register_game("coin", summary="one coin")
 @dataclass(frozen=True)
 class Coin:
     def build(self):
+        print("its code runs", file=sys.stderr)
         tree = eqbench.TreeBuilder(["A", "B"])
         first = tree.decision(None, 0, "first", ["heads", "tails"])
         for side in range(2):
@@ -100,6 +102,7 @@ def test_cell_is_a_profile_for_other_commands(place: Path, words: tuple[str, ...
         ("verify", "coins/lcp", "--exact"),
         ("draw", "coin", "--profile", "coins/lcp"),
         ("crossplay", "coins"),
+        ("crossplay", "coins", "--game", "coin"),
     ],
     ids=" ".join,
 )
@@ -107,6 +110,23 @@ def test_plugin_that_a_run_names_is_used_and_said(place: Path, words: tuple[str,
     done = eqbench_here(*words, cwd=place)
     assert done.code == 0, done.err
     assert done.err.count(f"using the plugin {place / 'coin.py'}") == 1
+    assert done.err.index("using the plugin") < done.err.index("its code runs")
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "--resume", "first"), ("report", "first", "--out", "reports")], ids=" ".join
+)
+def test_quiet_command_prints_its_result_only(place: Path, words: tuple[str, ...]) -> None:
+    loud, quiet = (eqbench_here(*words, *more, cwd=place) for more in ((), ("-q",)))
+    assert (loud.code, loud.out) == (quiet.code, quiet.out) == (0, loud.out)
+    assert loud.err
+    assert quiet.err == ""
+
+
+def test_run_in_place_of_a_profile_has_its_cells_listed(place: Path) -> None:
+    done = eqbench_here("verify", "first", cwd=place)
+    assert done.code == 2
+    assert "kuhn2/lcp" in done.err
 
 
 def test_plugin_is_not_used_for_a_game_that_is_known(place: Path) -> None:

@@ -76,7 +76,11 @@ def test_nothing_else_is_shipped_at_the_top(shipped: set[str]):
 
 
 def test_types_and_license_are_shipped(shipped: set[str]):
-    assert {"eqbench/py.typed", "eqbench/studies/legends.toml"} <= shipped
+    assert {
+        "eqbench/py.typed",
+        "eqbench/builtin_takes.csv",
+        "eqbench/studies/legends.toml",
+    } <= shipped
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in shipped)
 
 

@@ -17,15 +17,18 @@ from stored_runs import cell, identified, identity, with_candidate, without_figu
 from eqbench.cli import app
 from eqbench.errors import UsageError
 from eqbench.report.comparison import (
+    METRICS,
     Comparison,
     Criteria,
+    Figures,
     compare_runs,
     compare_solvers,
+    median_of_ratios,
     parse_rule,
+    ratio_of_medians,
     regressions,
 )
 from eqbench.report.comparison_view import comparison_json, comparison_report
-from eqbench.report.paired import METRICS, Figures, median_of_ratios, ratio_of_medians
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, read_run

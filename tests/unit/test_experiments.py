@@ -166,7 +166,7 @@ def test_schema_has_every_key_of_an_experiment() -> None:
 def test_experiment_is_run_once_and_its_manifest_repeats_it(tmp_path: Path) -> None:
     text = PARTS.replace("0.5", "5").replace("seeds = 3", "iterations = 100")
     written(tmp_path, text)
-    options = ("run", "experiment.toml", "--json", "-q")
+    options = ("run", "experiment.toml", "--json")
     first = eqbench(*options, cwd=tmp_path)
     assert first.code == 0, first.err
     folder = tmp_path / "results" / "experiment"

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from command import eqbench_here
 
-from eqbench.harness.scopes import KINDS, obstacles, scopes
+from eqbench.builtin import BUILTIN_SOLVERS, takes
 from eqbench.model.facts import constant_sum, kind_of_game, sizes, strategy_counts, symmetry
 from eqbench.model.game import Game
 from eqbench.model.tree import GameTree
-from eqbench.registry import default_registry, load_game
+from eqbench.registry import default_registry, load_game, load_solver
 from eqbench.solver import refusal_of
 from eqbench.text import short_number
 
@@ -94,26 +94,41 @@ def test_large_numbers_are_short() -> None:
     assert math.prod(strategy_counts(load_game("leduc").sequence_form)) > 10**100
 
 
-def test_scopes_are_the_answers_of_the_solvers() -> None:
-    registry = default_registry()
-    found = scopes(registry)
-    assert list(found) == [entry.name for entry in registry.solvers() if entry.builtin]
-    assert set(found["cfr"].values()) == {"yes"}
-    assert found["sequence_lp"]["two players, zero sum"] == "yes"
-    assert found["sequence_lp"]["two players, general sum"] == "no"
-    assert found["lcp"]["three or more players"] == "no"
-    assert found["ncp"]["large"] == "no"
-    solver = registry.load_solver("mip").instance
-    asked = [refusal_of(solver, load_game(spec)) for spec in KINDS["three or more players"]]
-    assert [refusal is None for refusal in asked] == [True, False, False]
-    assert found["mip"]["three or more players"] == "some"
+# Small games of each kind, and one whose matrices are large, that solvers are asked about. Those
+# of OpenSpiel are what OpenSpiel's own solvers take of a kind.
+KINDS = {
+    "two players, zero sum": ("matching_pennies", "rock_paper_scissors", "kuhn2"),
+    "two players, general sum": (
+        *("battle_of_sexes", "shapley", "random_tree(players=2,depth=4,seed=1)"),
+        "openspiel:matrix_pd",
+    ),
+    "three or more players": ("jordan", "kuhn3", "random_tree(players=3,depth=4,seed=1)"),
+    "strategic form": ("battle_of_sexes", "rock_paper_scissors", "random(players=3)", "jordan"),
+    "perfect information": (
+        *("random_tree(depth=3,information=1)", "random_tree(players=3,depth=3,information=1)"),
+        "openspiel:nim(pile_sizes=1;2)",
+    ),
+    "large": ("liars_dice(sides=5)",),
+}
+
+
+def test_solvers_take_the_games_that_the_table_says() -> None:
+    pytest.importorskip("pyspiel")
+    games = {kind: [load_game(spec) for spec in specs] for kind, specs in KINDS.items()}
+    found: dict[str, dict[str, str]] = {}
+    for name in BUILTIN_SOLVERS:
+        solver = load_solver(name)
+        found[name] = {}
+        for kind, asked in games.items():
+            takes_it = [refusal_of(solver, game) is None for game in asked]
+            found[name][kind] = "yes" if all(takes_it) else "some" if any(takes_it) else "no"
+    assert found == takes()
 
 
 def test_info_says_which_solvers_take_a_game_and_why_others_do_not() -> None:
     facts = info("kuhn3")
     answers = facts["solvers"]
-    registry = default_registry()
-    asked = obstacles(load_game("kuhn3"), registry)
+    asked = default_registry().obstacles(load_game("kuhn3"))
     assert answers["take it"] == [name for name, obstacle in asked.items() if obstacle is None]
     assert "3 players" in answers["unsupported"]["lcp"]
     assert json.dumps(facts["sizes"]["reduced strategies"]) == "[6561, 10000, 65536]"

@@ -132,7 +132,7 @@ def test_snapshots_that_cannot_be_read_cost_only_themselves(
     file.unlink()
     if content is not None:
         file.write_bytes(content)
-    first, second = collect([run], {}).games[0].tracks
+    first, second = collect([run], {}).tracks
     assert [point.elapsed_s for point in first.points] == [lost.elapsed_s]
     assert len(second.points) == 4
     notes = [note.text for note in read_page(report_page([run], {})).all("p")]

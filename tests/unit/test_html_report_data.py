@@ -38,8 +38,7 @@ OTHER = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
 def test_track_joins_snapshots_and_the_profile_that_counts(tmp_path: Path) -> None:
     run = tmp_path / "run"
     record = write_trace(run, cell("01", elapsed_s=0.2, iterations=500))
-    (game,) = material_of(run, record).games
-    (track,) = game.tracks
+    (track,) = material_of(run, record).tracks
     assert [point.elapsed_s for point in track.points] == [0.001, 0.01, 0.1, 0.2]
     assert [point.work for point in track.points] == [1, 10, 100, 500]
     assert track.points[0].nash_conv == pytest.approx(0.8)

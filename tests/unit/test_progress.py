@@ -16,7 +16,9 @@ from stored_runs import cell as stored
 
 from eqbench import BehaviorProfile, load_game
 from eqbench.cli import progress
-from eqbench.cli.progress import Progress, Standing, Told, shown
+from eqbench.cli.output import messages
+from eqbench.cli.progress import shown
+from eqbench.harness import watch
 from eqbench.harness.child import GRACE_S
 from eqbench.harness.estimate import DEFAULT_SETUP_S, Estimate
 from eqbench.harness.experiment import Experiment
@@ -24,6 +26,8 @@ from eqbench.harness.judge import Received
 from eqbench.harness.pipeline import Running
 from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.request import Request
+from eqbench.harness.standing import Standing, Told
+from eqbench.harness.watch import Watch
 from eqbench.registry import default_registry
 from eqbench.verification import Verifier
 
@@ -73,15 +77,16 @@ def test_best_regret_of_what_runs_is_measured_from_its_newest_profile(
 ) -> None:
     job = job_of(cells)
     (running,) = job.running.values()
-    observer = Progress(job, quiet=True, verbose=False)
+    observer = Watch(job)
     observer.planned(cells, finished=0)
     uniform = float(Verifier(TREE).verify(UNIFORM).max_regret)
-    monkeypatch.setattr(progress, "COST_SHARE", np.inf)
+    monkeypatch.setattr(watch, "COST_SHARE", np.inf)
     for frame, best in [
         (snapshot(1, UNIFORM.probabilities), uniform),
         (candidate(np.tile([1.0, 0.0], TREE.n_actions // 2)), uniform),  # it is worse
     ]:
         running.received.add(frame)
+        observer.regrets.measure()
         (line,) = observer.standing().now
         assert line.startswith("cfr on kuhn2: ")
         assert line.endswith(f" s, max regret {best:.1e}")
@@ -96,15 +101,15 @@ def test_what_disturbs_is_not_measured(
     verifier = job.verifier_of(cells[0])
     job.verifier_of = lambda cell: asked.append(cell) or verifier
     if why == "large":
-        monkeypatch.setattr(progress, "MOST_NODES", TREE.n_nodes - 1)
+        monkeypatch.setattr(watch, "MOST_NODES", TREE.n_nodes - 1)
     if why == "slow":
-        monkeypatch.setattr(progress, "MOST_COST_S", 0.0)
-    monkeypatch.setattr(progress, "COST_SHARE", 1e-9 if why == "measured lately" else np.inf)
-    observer = Progress(job, quiet=True, verbose=False)
+        monkeypatch.setattr(watch, "MOST_COST_S", 0.0)
+    monkeypatch.setattr(watch, "COST_SHARE", 1e-9 if why == "measured lately" else np.inf)
+    observer = Watch(job)
     observer.planned(cells, finished=0)
     for work in (1, 2, 3):
         next(iter(job.running.values())).received.add(snapshot(work, UNIFORM.probabilities))
-        observer.standing()
+        observer.regrets.measure()
     assert len(asked) == (0 if why in ("young", "large") else 1)
 
 
@@ -120,8 +125,8 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "LINE_S", 0.02)
-    with shown(Halfway(), quiet=quiet) as console:
-        assert console is None
+    monkeypatch.setattr(messages, "quiet", quiet)
+    with shown(Halfway()):
         time.sleep(0.3)
     lines = set(stream.getvalue().splitlines())
     expected = "1 of 2 cells done, 50%, up to 0:01:00 left; cfr on kuhn2: 3 s"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from eqbench.plots.stability import REGIME_COLORS, regime_diagram, verdict_colors
 from eqbench.plots.style import by_name
 from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
@@ -11,6 +9,10 @@ from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
 
 def entries_at(values, name, verdict):
     return [{"name": name, "value": value, "verdict": verdict} for value in values]
+
+
+def runs_at(value, *words):
+    return [{"parameter": value, "regime": word} for word in words]
 
 
 def marks(ax):
@@ -32,8 +34,9 @@ def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
         *entries_at((3.0, 3.5, 4.0), "skp:2", "unstable"),
         *entries_at((2.0,), "skp:1a", "unstable"),
     ]
-    words = {2.5: Counter(periodic=3), 3.5: Counter(undecided=1, chaotic_transient=3)}
-    figure = regime_diagram(entries, words, "pot", title="skp")
+    runs = runs_at(2.5, *["periodic"] * 3)
+    runs += runs_at(3.5, "undecided", *["chaotic_transient"] * 3)
+    figure = regime_diagram(entries, runs, "pot", title="skp")
     above, below = figure.axes
     assert figure.get_suptitle() == "skp"
     assert [label.get_text() for label in above.get_yticklabels()] == ["skp:1a", "skp:1", "skp:2"]
@@ -64,7 +67,7 @@ def test_published_sets_are_ordered_by_their_numbers():
 
 
 def test_regime_diagram_of_an_unpublished_game_is_drawn():
-    above, _ = regime_diagram([], {1.0: Counter(periodic=1), 2.0: Counter(periodic=1)}, "pot").axes
+    above, _ = regime_diagram([], runs_at(1.0, "periodic") + runs_at(2.0, "periodic"), "pot").axes
     assert "no equilibria" in above.get_title(loc="left")
 
 
@@ -77,8 +80,8 @@ def test_bars_join_neighbors_with_one_verdict_and_marks_are_the_others():
         *entries_at((5.0,), "skp:2", UNSTABLE),  # it does not exist at 4.5
         *entries_at((4.5,), "skp:8", UNSTABLE),
     ]
-    words = {3.5: Counter(periodic=1), 4.5: Counter(periodic=1)}
-    above, _ = regime_diagram(entries, words, "pot").axes
+    runs = runs_at(3.5, "periodic") + runs_at(4.5, "periodic")
+    above, _ = regime_diagram(entries, runs, "pot").axes
     assert bars(above) == [(3.5, 4.0)]
     colors = verdict_colors((center, UNSTABLE))
     pink = colors[UNSTABLE]

@@ -12,7 +12,7 @@ from report_readers import check_latex, markdown_tables
 from stored_runs import cell, sample_run, with_candidate, without_figures, write_run
 
 from eqbench.errors import UsageError
-from eqbench.report.exports import MOST_CELLS, report_on, summary_csv
+from eqbench.report.exports import LEAST_CELLS, MOST_CELLS, report_on, summary_csv
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.terminal import plain_text, print_report
@@ -55,6 +55,18 @@ def test_summary_gives_median_extremes_and_par2_over_seeds(seeds: StoredRun) -> 
     assert "PAR-2 time (penalized" in plain_text(
         lambda console: print_report(report_on([seeds], summarize=True), console)
     )
+
+
+def test_quartiles_are_those_of_at_least_four_cells(tmp_path: Path) -> None:
+    few = [cell(f"0{seed}", seed=seed) for seed in range(LEAST_CELLS - 1)]
+    many = [cell(f"1{seed}", solver="b", seed=seed) for seed in range(LEAST_CELLS)]
+    for k, records in enumerate((few, few + many)):
+        run = read_run(write_run(tmp_path / f"run{k}", *records))
+        head, _, *rows = markdown_tables(markdown(report_on([run], summarize=True)))[0]
+        assert ("1st quartile time (s)" in head) is (k == 1)
+        by_solver = {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+        assert by_solver["cfr_plus"]["median time (s)"] == "0.0123"
+        assert by_solver["cfr_plus"].get("1st quartile time (s)", "–") == "–"
 
 
 def test_solver_that_refuses_a_game_has_no_row_and_no_penalized_time(tmp_path: Path) -> None:

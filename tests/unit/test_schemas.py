@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from eqbench.cli import app
-from eqbench.cli.catalog import DOCUMENTS, schema_text
 from eqbench.equilibria import Identity
 from eqbench.harness.request import Request
+from eqbench.harness.schemas import DOCUMENTS, schema_text
 from eqbench.solver import CLAIMS
 from eqbench.store.schema import Claim, IdentityRecord, RequestRecord
 

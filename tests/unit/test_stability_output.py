@@ -14,7 +14,7 @@ from stability_cases import study
 import eqbench
 from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile
-from eqbench.plots.stability import draw_stability, eigenvalue_figure, verdict_figure
+from eqbench.plots.stability import draw_stability, eigenvalue_figure
 from eqbench.studies.flow.stability import StabilityStudy
 from eqbench.studies.frame import Session, StudyFolder, study_in
 from eqbench.studies.requests import StabilityRequest
@@ -91,7 +91,8 @@ def test_figure_of_eigenvalues_shows_all_of_them() -> None:
 def test_figure_of_verdicts_joins_neighbors_of_one_verdict_only() -> None:
     pots = (*(Fraction(k, 20) for k in range(56, 66)), Fraction(7, 2), Fraction(4))
     found = study("skp", at=pots, samples=2)
-    figure = verdict_figure(found["equilibria"], "pot")
+    ((name, figure),) = draw_stability(found)
+    assert (name, figure.get_suptitle()) == ("verdicts", "skp")
     (ax,) = figure.axes
     rows = [text.get_text() for text in ax.get_yticklabels()]
     assert rows == [
@@ -106,8 +107,6 @@ def test_figure_of_verdicts_joins_neighbors_of_one_verdict_only() -> None:
     assert ("skp:2", 3.05, 3.25) in spans  # another verdict at 3
     assert ("skp:4", 3.25, 3.5) in spans  # nothing was computed between
     assert {span[1:] for span in spans if span[0] == "skp:2a"} == {(3.0, 3.0)}  # at one value only
-    ((name, drawn),) = draw_stability(found)
-    assert (name, drawn.get_suptitle()) == ("verdicts", "skp")
 
 
 def test_nothing_is_drawn_without_equilibria() -> None:

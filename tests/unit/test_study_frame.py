@@ -61,7 +61,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, pressed: Callable[[], bool]) -> N
     """Let Ctrl-C be pressed when `pressed` says so."""
 
     @contextmanager
-    def interrupts(farewell: str, *, quiet: bool) -> Iterator[Callable[[], bool]]:
+    def interrupts(farewell: str) -> Iterator[Callable[[], bool]]:
         yield pressed
 
     monkeypatch.setattr("eqbench.cli.study.two_interrupts", interrupts)

@@ -88,7 +88,6 @@ SKP = ("--game", "skp", "--from", "2", "--to", "6")
         ([*SKP, "--close-up", "3,4"], "--close-up is about figures"),
         ([*SKP, "--figures", "--close-up", "4,3"], "'4,3' is no interval"),
         ([*SKP, "--figures", "--close-up", "7,8"], "lies outside 2 to 6"),
-        ([*SKP, "--figures", *["--close-up", "3,4"] * 9], "at most 8 fit"),
         ([*SKP, "--parameter", "ante"], "its parameter is 'pot'"),
         ([*SKP, "--epsilon", "1e-6", "--solver", "arclength(epsilon=1e-7)"], "give it once"),
         (["--game", "leduc", "--from", "2", "--to", "3"], "has no payoff parameter"),

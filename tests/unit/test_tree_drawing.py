@@ -17,8 +17,7 @@ from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.report.svg import text_width
-from eqbench.report.tree_drawing import draw_tree
+from eqbench.report.tree_drawing import draw_tree, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 GAMES = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -74,10 +73,7 @@ figure_6 = partial(_curves, panels=(("E1",), ("E2",), ("E3",)))
 
 def figure_7(stored: Stored) -> str:
     """Stability of the solutions, the paper's strip of colors, and what trajectories did."""
-    words: dict[float, Counter[str]] = {}
-    job = "regimes_along_the_pot" if stored.full else "regimes"
-    for run in stored[job].summary["runs"]:
-        words.setdefault(run["parameter"], Counter())[run["regime"]] += 1
+    runs = stored["regimes_along_the_pot" if stored.full else "regimes"].summary["runs"]
     known = lists.borders(lists.equilibria(stored))
     edges = [float(known[f"P{k}"]) for k in (1, 2, 3, 5, 7, 8, 10)] + [LAST_POT]
     printed = lists.printed("Figure 7: stable solutions and kinds of behavior")
@@ -90,4 +86,4 @@ def figure_7(stored: Stored) -> str:
     limits = {"ylim": (-0.55, 0.55), "yticks": ()}
     strip = Panel(strips, title="Billingham 2017", settings=limits, own_legend=True)
     entries = stored["stability"].summary["equilibria"]
-    return svg_of(regime_diagram(entries, words, "pot", between=strip))
+    return svg_of(regime_diagram(entries, runs, "pot", between=strip))

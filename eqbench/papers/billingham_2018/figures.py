@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,11 @@ from eqbench.papers.billingham_2018.skp import EPSILONS, exact_curves, places
 from eqbench.papers.stored import Stored
 from eqbench.plots.branches import crossing_figure, payoff_figure
 from eqbench.plots.kuhn import bar_figure
-from eqbench.plots.style import Panel, dots, draw_figure, log_log_figure, save_figure
+from eqbench.plots.style import Figure, Panel, dots, draw_figure, log_log_figure, save_figure
 from eqbench.registry import load_game
 from eqbench.report.svg import COLORS
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.studies.branch import Branch, columns, read_points
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Longer lines become pictures inside the SVG, which would be megabytes otherwise.
 _MOST_POINTS = 2500

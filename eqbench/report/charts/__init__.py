@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -15,7 +15,6 @@ from eqbench.store.stored_run import StoredRun
 VEGA_LITE = "6.4"
 CHARTS = ("regret", "payoffs", "targets", "profile", "pairs", "memory", "times")
 _WIDTH = 620
-_LOOKS = {"color": "color", "fill": "color", "strokeDash": "strokeDash", "shape": "shape"}
 _TEMPLATES = resources.files("eqbench.report.charts")
 
 
@@ -36,22 +35,20 @@ def chart(
     """
     material = collect(runs, facts)
     data = datasets(material)
-    solvers = dict.fromkeys(row["solver"] for row in data["cells"] if row["max_regret"] is not None)
-    players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
-    spec = specification(name, list(solvers), players)
+    spec = specification(name, material.solvers, material.players)
     games = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
     games = games or [game.short for game in material.games]
     game = next(param for param in spec["params"] if param["name"] == "game")
     game |= {"value": games[0]} if games else {}
     if len(games) > 1:
         game["bind"] = {"input": "select", "options": games, "name": "game "}
-    used = {part["name"] for part in _parts(spec, "data") if "name" in part}
+    text = json.dumps(spec)
     title = spec["usermeta"]["title"]
     return {
         "$schema": f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE[0]}.json",
         "title": f"{title} on {games[0]}" if len(games) == 1 else title,
         "width": _WIDTH,
-        "datasets": {name: data[name] for name in sorted(used)},
+        "datasets": {name: data[name] for name in data if f'"data": {{"name": "{name}"' in text},
         **spec,
     }
 
@@ -64,26 +61,19 @@ def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[s
     """
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
-    common, style = _template("style")["common"], looks(solvers)
-    spec: dict[str, Any] = {**common, **_template(name)}
-    spec["params"] = common["params"] + spec["params"]
-    lists = {
-        "solvers": {solver: solver for solver in solvers},
-        "players": {str(p): f"payoff of P{p}" for p in range(2, max(players, 2) + 1)},
+    look = looks(solvers)
+    given = {
+        "@solvers": list(solvers),
+        "@names": {solver: solver for solver in solvers},
+        "@players": {str(p): f"payoff of P{p}" for p in range(2, max(players, 2) + 1)},
+        **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
     }
+    common, own = _template("style")["common"], _template(name, given)
+    spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
     switches = spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
-        choices = switches.get(param["name"], {})
-        if isinstance(choices, str):
-            choices = switches[param["name"]] = lists[choices]
-        if choices:
-            param["value"] = [*choices][:2][-1 if param["name"] == "second" else 0]
-    for encoding in _parts(spec, "encoding"):
-        for channel, own in encoding.items():
-            if channel in _LOOKS and own and own.get("field") == "solver":
-                looked = [look[_LOOKS[channel]] for look in style]
-                scale = {"domain": list(solvers), "range": looked}
-                encoding[channel] = {"type": "nominal", "scale": scale} | own
+        if choices := [*switches.get(param["name"], {})][:2]:
+            param["value"] = choices[-1 if param["name"] == "second" else 0]
     return spec
 
 
@@ -108,15 +98,11 @@ def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _template(name: str) -> dict[str, Any]:
-    """What a file says, as a copy of its own, which is filled."""
-    return json.loads((_TEMPLATES / f"{name}.json").read_text(encoding="utf-8"))
+def _template(name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What a file says, with given values in place of their names."""
 
+    def filled(part: dict[str, Any]) -> dict[str, Any]:
+        return {k: known.get(v, v) if isinstance(v, str) else v for k, v in part.items()}
 
-def _parts(spec: Any, key: str) -> Iterator[dict[str, Any]]:
-    """All values of a key, wherever it stands in a specification."""
-    for name, value in spec.items() if isinstance(spec, dict) else enumerate(spec):
-        if name == key and isinstance(value, dict):
-            yield value
-        elif isinstance(value, dict | list):
-            yield from _parts(value, key)
+    known = given or {}
+    return json.loads((_TEMPLATES / f"{name}.json").read_text("utf-8"), object_hook=filled)

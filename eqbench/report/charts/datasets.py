@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from eqbench.report.charts.material import GameTracks, Material, Track
+from eqbench.report.charts.material import Material, ShownGame, Track
 from eqbench.report.naming import identity_text, kind_of_match
 
 Rows = list[dict[str, Any]]
+_Trial = tuple[int | None, dict[str, Track]]  # seed, and the cell of each solver by its label
 
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
@@ -32,79 +33,80 @@ _MEBIBYTE = 2**20
 
 def datasets(material: Material) -> dict[str, Rows]:
     """All datasets; names of columns are those of the stored records where there are such."""
-    trials = [trial for game in material.games for trial in _trials(game)]
-    pairs = [(game, track) for game in material.games for track in game.tracks]
-    pairs.sort(key=lambda pair: pair[1].place)
-    shares = _shares(trials, {track.solver for _, track in pairs})
-    most = _MOST_DRAWN // max(len(pairs), 1) + 1
+    trials, tracks = list(_trials(material)), material.tracks
+    drawn = Counter((track.game.title, track.solver) for track in tracks if track.points)
+    shares = _shares(trials, {track.solver for track in tracks})
+    most = _MOST_DRAWN // max(len(tracks), 1) + 1
     return {
-        "cells": [_cell(game, track) | shares.get(track.place, {}) for game, track in pairs],
-        "snapshots": [
-            {"cell": track.place, **point} for _, track in pairs for point in _progress(track)
+        "cells": [
+            _cell(track)
+            | {"alone": drawn[track.game.title, track.solver] < 2}
+            | shares.get(track.place, {})
+            for track in tracks
         ],
-        "equilibria": [row for game in material.games for row in _equilibria(game, most)],
+        "snapshots": [{"cell": t.place, **point} for t in tracks for point in _progress(t)],
+        "equilibria": [
+            row
+            for game in material.games
+            for row in _equilibria(game, [t for t in tracks if t.game is game], most)
+        ],
         "trials": [
-            {"trial": at, "game": trial.game.short, "seed": trial.seed, "cell": track.place}
-            for at, trial in enumerate(trials if len(trials) > 1 else ())
-            for track in trial.cells.values()
+            {"trial": at, "game": track.game.short, "seed": seed, "cell": track.place}
+            for at, (seed, cells) in enumerate(trials if len(trials) > 1 else ())
+            for track in cells.values()
         ],
     }
 
 
-class _Trial(NamedTuple):
-    """A game, a seed and a repeat, with the cell of each solver by its label."""
-
-    game: GameTracks
-    seed: int | None
-    cells: Mapping[str, Track]
-
-
-def _trials(game: GameTracks) -> Iterable[_Trial]:
-    """Seeds and repeats of a game; a solver that uses no chance has one cell, for all seeds."""
-    own = {(t.solver, t.record.seed, t.record.repeat): t for t in game.tracks}
-    drawn = {key[1:] for key in own if key[1] is not None} or {key[1:] for key in own}
-    for seed, repeat in sorted(drawn, key=str):
-        found = {
-            solver: own.get((solver, seed, repeat)) or own.get((solver, None, repeat))
-            for solver in game.by_solver
-        }
-        yield _Trial(game, seed, {solver: cell for solver, cell in found.items() if cell})
+def _trials(material: Material) -> Iterable[_Trial]:
+    """Seeds and repeats of games; a solver that uses no chance has one cell, for all seeds."""
+    for game in material.games:
+        solvers = material.by_solver(game)
+        cells = (track for own in solvers.values() for track in own)
+        own = {(t.solver, t.record.seed, t.record.repeat): t for t in cells}
+        drawn = {key[1:] for key in own if key[1] is not None} or {key[1:] for key in own}
+        for seed, repeat in sorted(drawn, key=str):
+            found = {
+                solver: own.get((solver, seed, repeat)) or own.get((solver, None, repeat))
+                for solver in solvers
+            }
+            yield seed, {solver: cell for solver, cell in found.items() if cell}
 
 
-def _shares(trials: Sequence[_Trial], solvers: set[str]) -> dict[int, dict[str, float | None]]:
+def _shares(trials: Iterable[_Trial], solvers: set[str]) -> dict[int, dict[str, float | None]]:
     """By cell its share of the trials of which every solver has a cell, whatever became of it.
 
     Of several games also its times to a coarse target and to that of the runs, the strictest of
     each game, unless one of these is 0, which no measured regret has to reach.
     """
-    common = [trial for trial in trials if trial.cells.keys() == solvers]
-    times = Counter(track.place for trial in common for track in trial.cells.values())
-    targets = {
-        trial.game.title: min(track.record.target or 0.0 for track in trial.game.tracks)
-        for trial in common
-    }
+    common = [cells.values() for _, cells in trials if cells.keys() == solvers]
+    times = Counter(track.place for cells in common for track in cells)
+    tracks = {track.place: track for cells in common for track in cells}
+    targets: dict[str, float] = {}
+    for track in tracks.values():
+        target, title = track.record.target or 0.0, track.game.title
+        targets[title] = min(target, targets.get(title, target))
     shares: dict[int, dict[str, float | None]] = {}
-    for trial, track in ((each, track) for each in common for track in each.cells.values()):
-        shares[track.place] = {"share": times[track.place] / len(common)}
+    for place, track in tracks.items():
+        shares[place] = {"share": times[place] / len(common)}
         if len(targets) > 1:
-            strict = targets[trial.game.title] if all(targets.values()) else -math.inf
-            reached = {"coarse_s": COARSE * trial.game.unit, "target_s": strict}
-            shares[track.place] |= {name: _time(track, to) for name, to in reached.items()}
+            strict = targets[track.game.title] if all(targets.values()) else -math.inf
+            reached = {"coarse_s": COARSE * track.game.unit, "target_s": strict}
+            shares[place] |= {name: _time(track, to) for name, to in reached.items()}
     return shares
 
 
-def _cell(game: GameTracks, track: Track) -> dict[str, Any]:
+def _cell(track: Track) -> dict[str, Any]:
     record = track.record
     memory = record.peak_memory_bytes if record.elapsed_s is not None else None
     return {
         "cell": track.place,
-        "game": game.short,
+        "game": track.game.short,
         "solver": track.solver,
         **{name: getattr(record, name) for name in _FIELDS},
         "memory_mib": None if memory is None else memory / _MEBIBYTE,
-        "to_target_s": _time(track, record.target or 0.0) if record.target else None,
-        "floor": NEGLIGIBLE * game.unit,
-        "alone": sum(bool(other.points) for other in game.by_solver[track.solver]) < 2,
+        "to_target_s": _time(track, record.target) if record.target else None,
+        "floor": NEGLIGIBLE * track.game.unit,
     }
 
 
@@ -133,7 +135,7 @@ def _rounded(value: float, digits: int = 4) -> float | None:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
-def _equilibria(game: GameTracks, most: int) -> Rows:
+def _equilibria(game: ShownGame, tracks: Iterable[Track], most: int) -> Rows:
     """Published payoffs, and the best candidates of each cell that are equilibria.
 
     Empty unless payoffs pass along a published family, or are more than two.
@@ -144,7 +146,7 @@ def _equilibria(game: GameTracks, most: int) -> Rows:
         for end in known.ends
     ]
     found, places = [], set()
-    for track in game.tracks:
+    for track in tracks:
         sound = [
             (rank, item)
             for rank, item in enumerate(track.record.equilibria)

@@ -39,15 +39,29 @@ class GameFacts:
 
 
 @dataclass(frozen=True)
+class ShownGame:
+    """A game of which something is shown; `short` is the game as typed.
+
+    `unit` is what targets are relative to: the payoff range, or 1 where nobody knows it.
+    """
+
+    title: str
+    short: str
+    unit: float
+    sets: Sequence[PublishedSet]
+
+
+@dataclass(frozen=True)
 class Track:
     """A cell and what was measured of it: snapshots in order of time, then what it ended with.
 
-    `place` is that of its entry among all, and `solver` the label of the solver. `unread` says
-    whether it has snapshots that cannot be read.
+    `place` is its place among all, and `solver` the label of the solver. `unread` says whether it
+    has snapshots that cannot be read.
     """
 
     entry: Entry
     place: int
+    game: ShownGame
     solver: str
     points: Sequence[Snapshot]
     unread: bool = False
@@ -63,31 +77,27 @@ class Track:
 
 
 @dataclass(frozen=True)
-class GameTracks:
-    """The cells of one game; `short` is the game as typed.
+class Material:
+    """Everything that charts are made of: the cells of all runs in their order, and the games."""
 
-    `unit` is what targets are relative to: the payoff range, or 1 where nobody knows it.
-    """
-
-    title: str
-    short: str
     tracks: Sequence[Track]
-    unit: float
-    sets: Sequence[PublishedSet]
+    games: Sequence[ShownGame]
 
     @cached_property
-    def by_solver(self) -> dict[str, list[Track]]:
-        """Cells of each solver, in the order in which they first occur."""
-        solvers = dict.fromkeys(track.solver for track in self.tracks)
-        return {name: [t for t in self.tracks if t.solver == name] for name in solvers}
+    def solvers(self) -> list[str]:
+        """Labels of solvers of which something was measured."""
+        return list(dict.fromkeys(track.solver for track in self.tracks if track.points))
 
+    @cached_property
+    def players(self) -> int:
+        """Number of players, the largest of any game."""
+        return max((len(track.record.payoffs or ()) for track in self.tracks), default=2)
 
-@dataclass(frozen=True)
-class Material:
-    """Everything that charts are made of; `entries` are the cells of all runs in their order."""
-
-    entries: Sequence[Entry]
-    games: Sequence[GameTracks]
+    def by_solver(self, game: ShownGame) -> dict[str, list[Track]]:
+        """Cells of each solver on a game, in the order in which they first occur."""
+        own = [track for track in self.tracks if track.game is game]
+        solvers = dict.fromkeys(track.solver for track in own)
+        return {name: [track for track in own if track.solver == name] for name in solvers}
 
 
 def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = None) -> Material:
@@ -100,24 +110,25 @@ def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = N
     run_of = dict(zip(run_names(runs), runs, strict=True))
     entries = entries_of(runs)
     places = {id(entry): place for place, entry in enumerate(entries)}
+    tracks: list[Track] = []
     games, of_game = [], titled(entries)
     names = [group[0].record.game for _, group in of_game]
     for title, group in of_game:
-        tracks = [_track(entry, places[id(entry)], run_of[entry.run]) for entry in group]
         first = group[0].record
-        short = printable(first.game if names.count(first.game) == 1 else title)
         told = [  # by the targets of runs that were given none
             entry.record.target / _DEFAULT_TARGET
             for entry in group
             if entry.record.target and run_of[entry.run].plan["request"].get("target") is None
         ]
+        short = printable(first.game if names.count(first.game) == 1 else title)
         known = (facts or {}).get(first.game_spec) or GameFacts([*told, 1.0][0])
-        games.append(GameTracks(title, short, tracks, known.payoff_scale or 1.0, known.sets))
-    return Material(entries, games)
+        games.append(ShownGame(title, short, known.payoff_scale or 1.0, known.sets))
+        tracks += [_track(e, places[id(e)], games[-1], run_of[e.run]) for e in group]
+    return Material(sorted(tracks, key=lambda track: track.place), games)
 
 
-def _track(entry: Entry, place: int, run: StoredRun) -> Track:
-    record, label = entry.record, entry.record.solver + (f" ({entry.run})" if entry.run else "")
+def _track(entry: Entry, place: int, game: ShownGame, run: StoredRun) -> Track:
+    record = entry.record
     points: list[Snapshot] = []
     unread = False
     try:
@@ -128,4 +139,4 @@ def _track(entry: Entry, place: int, run: StoredRun) -> Track:
     if None not in (record.elapsed_s, record.nash_conv, record.max_regret):
         final = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
         points.append(Snapshot(*final))  # type: ignore[arg-type]
-    return Track(entry, place, printable(label), points, unread)
+    return Track(entry, place, game, printable(entry.solver), points, unread)

@@ -133,6 +133,8 @@ class Cell:
 class Table:
     """A table whose columns sort, with a download as CSV and, if it is long, a field to filter it.
 
+    Where the first column is `solver`, rows are linked with charts.
+
     Attributes
     ----------
     name : anchor, and file name of downloads without suffix; unique on the page
@@ -142,8 +144,7 @@ class Table:
     filters : titles of columns for which a list of their values is offered
     plain : without fields and buttons; neither sorts nor downloads
     wrapped : with texts that break into lines, for sentences in cells
-    keys : for each row what it is about: `solver` links it with charts, and `cell`, the place of
-        a cell in the data of the page, lets it open to all that the cell found
+    opens : whether its rows are the cells in the data of the page, and open to all these found
     game : it is shown while this game is chosen, by its place in the data; always if empty
     folded : titles of columns that are hidden until a reader asks for them
     """
@@ -156,7 +157,7 @@ class Table:
     filters: Sequence[str] = ()
     plain: bool = False
     wrapped: bool = False
-    keys: Sequence[Mapping[str, Any]] = ()
+    opens: bool = False
     game: str = ""
     folded: Sequence[str] = ()
 
@@ -173,7 +174,10 @@ Block = Prose | Facts | Command | Chart | Picture | Table | Beside
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page, which the table of contents names; links lead to its title."""
+    """A part of the page, which the table of contents names; links lead to its title.
+
+    Blocks of nothing are left out, and so is a part of nothing.
+    """
 
     title: str
     blocks: Sequence[Block]
@@ -194,13 +198,16 @@ def document(
     sections : from top to bottom; their anchors and the names of blocks must differ
     lead : paragraphs below the first heading
     data : JSON values that programs find in the element with the id ``data``. Of these the page
-        itself knows ``datasets`` (rows by name, for charts) and what `report_page` writes.
+        itself knows ``datasets`` (rows by name, for charts; written as columns and values, which
+        takes half the space) and what `report_page` writes.
         JSON has no NaN and no infinity, so they raise a ValueError.
     """
-    blocks = [block for section in sections for block in section.blocks]
-    blocks += [part for block in blocks if isinstance(block, Beside) for part in block.blocks]
+    parts = {part.title: [block for block in part.blocks if _says(block)] for part in sections}
+    blocks = [block for part in parts.values() for block in part]
+    blocks += [each for block in blocks if isinstance(block, Beside) for each in block.blocks]
     charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
-    values = {**(data or {}), "charts": charts} if charts else data
+    values = {**(data or {}), "charts": charts} if charts else dict(data or {})
+    values["datasets"] = {name: _columns(rows) for name, rows in values.get("datasets", {}).items()}
     text = json.dumps(values, allow_nan=False, separators=(",", ":"))
     for char in "<>&":  # so that nothing ends or begins an element
         text = text.replace(char, f"\\u{ord(char):04x}")
@@ -208,12 +215,22 @@ def document(
     page = _environment().get_template("page.html")
     return page.render(
         title=title,
-        sections=sections,
+        parts={title: blocks for title, blocks in parts.items() if blocks},
         lead=lead,
         style=Markup(_file("page.css")),
         scripts=list(map(Markup, scripts)),
-        data=None if values is None else Markup(text),
+        data=Markup(text),
     )
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
+
+
+def _says(block: Block) -> bool:
+    """Whether there is anything in a block, of which the first field is the content or its name."""
+    return bool(next(iter(vars(block).values())))
 
 
 def anchor_of(text: str) -> str:

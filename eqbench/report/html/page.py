@@ -14,7 +14,7 @@ from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.report.charts import CHARTS, drawable, looks, specification
-from eqbench.report.charts.datasets import Rows, datasets
+from eqbench.report.charts.datasets import datasets
 from eqbench.report.charts.material import GameFacts, Material, collect
 from eqbench.report.exports import report_on, run_names
 from eqbench.report.html.document import (
@@ -28,10 +28,10 @@ from eqbench.report.html.document import (
     Table,
     document,
 )
-from eqbench.report.html.tables import TEXTS, Keys, matrix, overview, page_table
+from eqbench.report.html.tables import TEXTS, matrix, overview, page_table
 from eqbench.report.naming import kind_of_match, listing
 from eqbench.report.rows import Report, all_cells
-from eqbench.report.terminal import mebibytes, seconds
+from eqbench.report.terminal import mebibytes
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
@@ -39,7 +39,7 @@ from eqbench.text import printable, printable_lines
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
-_MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 60_000
+_MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
 _SHARES = 10_000  # a frequency is an integer, in parts of this
 
 
@@ -59,94 +59,65 @@ def report_page(
     place : folder that the page is for, so that it can link to the files of runs beside it
     """
     material, report = collect(runs, facts), report_on(runs, every_matrix=True)
-    data, games = datasets(material), material.games
-    solvers = list(dict.fromkeys(t.solver for game in games for t in game.tracks if t.points))
-    players = max((len(entry.record.payoffs or ()) for entry in material.entries), default=2)
-    specs = ((name, specification(name, solvers, players)) for name in CHARTS)
-    charts = {name: Chart(name, spec) for name, spec in specs if drawable(spec, data)}
-    keys = {solver: k for k, solver in enumerate(solvers)}
-    matrices: list[Block] = [matrix(game, k, keys) for k, game in enumerate(games)]
-    regret, payoffs = charts.pop("regret", None), charts.pop("payoffs", None)
-    first = [_beside(overview(games, keys), regret), *matrices]
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    published = _published(material)
-    parts: list[tuple[str, Iterable[Block | None]]] = [
-        (
-            "What was found",
-            [
-                *(first if len(games) > 1 else [_beside(*matrices, regret)]),
-                _notes(material, report),
-            ],
-        ),
-        ("All cells", _cells(material, report, keys)),
-        (
-            "Equilibria",
-            [_beside(payoffs, *published[:1]), *published[1:], *_tables(report, "found", material)],
-        ),
-        (
-            "Solvers compared",
-            [_beside(*(charts.pop(name, None) for name in ("targets", "profile", "pairs")))],
-        ),
-        ("Over seeds", _tables(over_seeds, "summary", material)),
-        ("Cost", [_beside(*charts.values())]),
-        ("What was run", (block for run in runs for block in _about(run))),
-    ]
-    known = ((title, [block for block in blocks if block is not None]) for title, blocks in parts)
-    names = listing([game.short for game in games], 4)
+    data, games = datasets(material), material.games
+    solvers = material.solvers
+    specs = {name: specification(name, solvers, material.players) for name in CHARTS}
+    charts = {
+        name: [Chart(name, spec)] if drawable(spec, data) else [] for name, spec in specs.items()
+    }
+    matrices = [matrix(material, place) for place in range(len(games))]
+    whole, single = (matrices, []) if len(games) < 2 else ([overview(material)], matrices)
+    notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
+    if unread := [cell_name(track.record) for track in material.tracks if track.unread]:
+        notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
+    sources, names = _published(material)
+    compared = [*charts["targets"], *charts["profile"], *charts["pairs"]]
+    parts: dict[str, Iterable[Block]] = {
+        "What was found": [Beside([*whole, *charts["regret"]]), *single, Prose(notes, small=True)],
+        "All cells": _cells(material, report),
+        "Equilibria": [
+            Beside([*charts["payoffs"], *sources]),
+            Prose(names, small=True),
+            *_tables(report, "found", material),
+        ],
+        "Solvers compared": [Beside(compared)],
+        "Over seeds": _tables(over_seeds, "summary", material),
+        "Cost": [Beside([*charts["memory"], *charts["times"]])],
+        "What was run": (block for run in runs for block in _about(run)),
+    }
     values = _data(runs, material, place) | {
         "solvers": [
             {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
         ],
-        "datasets": {name: columns_of(rows) for name, rows in data.items()},
+        "datasets": data,
     }
-    title = f"eqbench on {' '.join(names)}" if names else "eqbench report"
-    sections = [Section(title, blocks) for title, blocks in known if blocks]
+    shown = " ".join(listing([game.short for game in games], 4))
+    title = f"eqbench on {shown}" if shown else "eqbench report"
+    sections = [Section(name, list(blocks)) for name, blocks in parts.items()]
     return document(title, sections, lead=report.answer, data=values)
 
 
-def columns_of(rows: Rows) -> dict[str, Any]:
-    """Rows as columns and values, which takes half the space; the page reads datasets so."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
-
-
-def _beside(*blocks: Block | None) -> Beside | None:
-    known = [block for block in blocks if block is not None]
-    return Beside(known) if known else None
-
-
-def _notes(material: Material, report: Report) -> Prose | None:
-    """What is missing."""
-    tracks = [track for game in material.games for track in game.tracks]
-    notes = [*([] if tracks else [TEXTS["nothing"]]), *report.notes]
-    if unread := [cell_name(track.record) for track in tracks if track.unread]:
-        notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
-    return Prose(notes, small=True) if notes else None
-
-
-def _cells(material: Material, report: Report, keys: Keys) -> Iterator[Block]:
+def _cells(material: Material, report: Report) -> Iterator[Block]:
     """One row for each cell, which opens to its candidates, and notes on them."""
-    records = [entry.record for entry in material.entries]
+    records = [track.record for track in material.tracks]
     if not records:
         return
-    tracks = sorted((t for g in material.games for t in g.tracks), key=lambda track: track.place)
-    solvers = ({"solver": keys[t.solver]} if t.solver in keys else {} for t in tracks)
     yield page_table(
-        all_cells(material.entries),
+        all_cells([track.entry for track in material.tracks]),
         "results",
         caption=TEXTS["results"],
         filters=("game", "status", "solver"),
         folded=("exploitability",),
         hints=[record.reason for record in records],
-        keys=[{**own, "cell": k} for k, own in enumerate(solvers)],
+        opens=True,
     )
     statuses = {record.status for record in records}
     said = (f"{name}: {text}" for name, text in TEXTS["statuses"].items() if name in statuses)
     yield Prose((f"Statuses – {'; '.join(said)}.",), small=True)
     noted = [table for table in report.tables if table.notes and not table.topic]
-    if noted:
-        reasons = [(table.title.partition(" = ")[0], list(table.notes)) for table in noted]
-        yield Facts(reasons, "Reasons and notes")
+    reasons = [(table.title.partition(" = ")[0], list(table.notes)) for table in noted]
+    yield Facts(reasons, "Reasons and notes")
 
 
 def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
@@ -160,19 +131,18 @@ def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
             yield page_table(table, f"{name}-{k}", title=title, caption=caption, game=game)
 
 
-def _published(material: Material) -> list[Block]:
-    """Where the sets that occur were published; empty without names."""
-    found = (item.identity for entry in material.entries for item in entry.record.equilibria)
+def _published(material: Material) -> tuple[list[Facts], list[str]]:
+    """Where the sets that occur were published, and how to read their names."""
+    found = (item.identity for track in material.tracks for item in track.record.equilibria)
     names = {identity["name"] for identity in found if identity}
     pairs = []
     for game in material.games:
-        said: dict[str, dict[str, None]] = {}
+        said: dict[str, list[str]] = {}
         for text, name in ((t, known.name) for known in game.sets for t in known.said):
-            if name in names:
-                said.setdefault(text, {})[name] = None
-        pairs += [(game.short, [f"{', '.join(own)}: {t}" for t, own in said.items()])] * bool(said)
-    facts: list[Block] = [Facts(pairs)] if pairs else []
-    return [*facts, *([Prose(TEXTS["names"], small=True)] if names else [])]
+            said.setdefault(text, []).extend({name} & names)
+        lines = [f"{', '.join(own)}: {text}" for text, own in said.items() if own]
+        pairs += [(game.short, lines)] if lines else []
+    return [Facts(pairs)] if pairs else [], TEXTS["names"] if names else []
 
 
 def repetition(run: StoredRun) -> list[Block]:
@@ -190,43 +160,30 @@ def repetition(run: StoredRun) -> list[Block]:
 
 def _about(run: StoredRun) -> list[Block]:
     """What was asked for, where it ran, and how to repeat it."""
-    spent, setup = (
-        seconds(sum(getattr(cell, name) or 0.0 for cell in run.cells))
-        for name in ("elapsed_s", "setup_s")
-    )
-    facts: dict[str, Any] = {
-        "cells": f"{len(run.finished)} of {run.planned} finished",
-        "time": f"{spent} of solving, {setup} of set-up, all cells together",
-        **run.plan["request"],
-        **{k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")},
-        **(run.plan.get("environment") or {}),
-    }
-    pairs = [
-        (name.removesuffix("_bytes").removesuffix("_s").replace("_", " "), _text(name, value))
-        for name, value in facts.items()
-        if value is not None
-    ]
+    facts = run.plan | {"cells": f"{len(run.finished)} of {run.planned} finished"}
     resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
     resumed = Command("go on where it stopped", resume)
-    return [Facts(pairs, str(run.path)), *repetition(run), resumed]
+    return [Facts(list(_flat(facts)), str(run.path)), *repetition(run), resumed]
 
 
-def _text(name: str, value: Any) -> str:
-    if name.endswith("_bytes"):
-        return mebibytes(value)
-    if isinstance(value, Mapping):
-        value = [f"{key} {item}" for key, item in value.items() if item is not None]
-    if isinstance(value, list | tuple):
-        value = ", ".join(map(str, value)) or "none"
-    return printable(str(value)) + " s" * name.endswith("_s")
+def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is known under names, and under names within these, as texts."""
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value)
+        elif value is not None:
+            is_size = name.endswith("_bytes")
+            listed = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            words = name.removesuffix("_bytes").replace("_", " ")
+            yield words, mebibytes(value) if is_size else printable(listed) or "none"
 
 
 def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
-    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(material.entries), 1) + 1)
+    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(material.tracks), 1) + 1)
     cells = []
-    for entry in material.entries:
+    for entry in (track.entry for track in material.tracks):
         record, show = entry.record, ["eqbench", "show", str(run_of[entry.run].path)]
         equilibria = [_candidate(item) for item in record.equilibria[:most]]
         facts = {"run": entry.run, "candidates": len(record.equilibria), "equilibria": equilibria}
@@ -234,7 +191,8 @@ def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> 
         cells.append({**record.to_json(), **facts, "command": printable(command)})
     games = []
     for game in material.games:
-        own = [(cells[track.place], run_of[track.entry.run]) for track in game.tracks]
+        tracks = [track for track in material.tracks if track.game is game]
+        own = [(cells[track.place], run_of[track.entry.run]) for track in tracks]
         sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
         games.append({"name": game.short, "information_sets": sets})
     asked = [

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from statistics import median_high
 from typing import Any
 
-from eqbench.report.charts.material import GameTracks, Track
-from eqbench.report.entries import ABSENT, ALARMING, arranged
+from eqbench.report.charts.material import Material, Track
+from eqbench.report.entries import ABSENT, ALARMING, arranged, began
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.html.document import Cell, Table
 from eqbench.report.naming import handed_over, spread
 from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row, text_of
 from eqbench.report.rows import Table as ReportTable
 from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable
 
 TEXTS = tomllib.loads((files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
@@ -25,8 +26,6 @@ MOST_EQUILIBRIA = 8  # columns of a matrix
 REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
 _FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
 _NOTHING = Cell("·", None, kind="faint")
-
-Keys = Mapping[str, int]  # places of solvers in the data of the page, which tie rows to charts
 
 
 def tone(status: str) -> str:
@@ -72,32 +71,27 @@ def _number(value: float | None, kind: Kind) -> Cell:
     return Cell("–", None) if value is None else Cell(_FORMATS.get(kind, str)(value), value)
 
 
-def _table(name: str, columns: Sequence[Column], rows: Any, keys: Keys, **look: Any) -> Table:
-    """A table with a row for each solver."""
-    known = [{"solver": keys[row[0].text]} if row[0].text in keys else {} for row in rows]
-    return Table(name, columns, rows, TEXTS[name.partition("-")[0]], keys=known, **look)
-
-
-def overview(games: Sequence[GameTracks], keys: Keys) -> Table:
+def overview(material: Material) -> Table:
     """What became of every solver on every game: the time to the target or the best regret."""
-    rows = []
-    for solver in dict.fromkeys(solver for game in games for solver in game.by_solver):
+    rows, games = [], [material.by_solver(game) for game in material.games]
+    for solver in dict.fromkeys(solver for game in games for solver in game):
         cells = [Cell(solver)]
-        for own in (game.by_solver.get(solver, []) for game in games):
+        for own in (game.get(solver, []) for game in games):
             time, best = _time(own), _best(own)
             more = seconds(time) if time is not None else "" if best is None else small(best)
             status = _status(own)
             cells.append(replace(status, text=f"{status.text} {more}".strip()))
         rows.append(cells)
-    columns = [SOLVER, *(Column(game.short) for game in games)]
-    return _table("status", columns, rows, keys, title="Every solver on every game")
+    columns = [SOLVER, *(Column(game.short) for game in material.games)]
+    return Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
 
 
-def matrix(game: GameTracks, place: int, keys: Keys) -> Table:
+def matrix(material: Material, place: int) -> Table:
     """Which solver found which equilibria of a game, how good and how fast."""
-    solver_of = {id(track.entry): track.solver for track in game.tracks}
-    began = [t.entry for t in game.tracks if t.record.status not in ABSENT]
-    found = equilibria(began)
+    game = material.games[place]
+    solvers = material.by_solver(game)
+    entries = began(track.entry for own in solvers.values() for track in own)
+    found = equilibria(entries)
     known = [item for item in found if not item.is_near]
     shown, others = known[:MOST_EQUILIBRIA], known[MOST_EQUILIBRIA:]
     groups = [[item] for item in shown] + [others] * bool(others)
@@ -113,9 +107,9 @@ def matrix(game: GameTracks, place: int, keys: Keys) -> Table:
         Column("only near", "count", "only\nnear"),
     ]
     rows = []
-    for solver in dict.fromkeys(solver_of[id(entry)] for entry in arranged(began)):
-        own = game.by_solver[solver]
-        near = [item.name for item in found if item.is_near and _members(item, own)]
+    for solver in dict.fromkeys(printable(entry.solver) for entry in arranged(entries)):
+        own = solvers[solver]
+        near = [item.name for item in found if item.is_near and _members([item], solver)]
         rows.append(
             [
                 Cell(solver),
@@ -123,15 +117,14 @@ def matrix(game: GameTracks, place: int, keys: Keys) -> Table:
                 _number(_time(own), "seconds"),
                 _number(_best(own), "small"),
                 *(_number(_time(own, float(regret)), "seconds") for regret in REGRETS),
-                *(_finds(own, items) for items in groups),
+                *(_finds(items, solver, len(own)) for items in groups),
                 Cell(f"≈{len(near)}", len(near), ", ".join(near), "faint") if near else _NOTHING,
             ]
         )
     title = f"Equilibria that each solver found on {game.short}"
     folded = [column.title for column in timed[1:]]
-    return _table(
-        f"matrix-{place}", columns, rows, keys, title=title, game=str(place), folded=folded
-    )
+    about = (TEXTS["matrix"], title)
+    return Table(f"matrix-{place}", columns, rows, *about, game=str(place), folded=folded)
 
 
 def _best(tracks: Sequence[Track]) -> float | None:
@@ -174,21 +167,21 @@ def _status(tracks: Sequence[Track]) -> Cell:
     )
 
 
-def _members(item: Found, tracks: Sequence[Track]) -> list[Sequence[Any]]:
-    """What cells found of an equilibrium."""
-    own = {id(track.entry) for track in tracks}
-    return [members for entry, members in item.cells if id(entry) in own]
+def _members(items: Sequence[Found], solver: str) -> list[Sequence[EquilibriumRecord]]:
+    """What each cell of a solver found of some equilibria."""
+    cells = (cell for item in items for cell in item.cells)
+    return [members for entry, members in cells if printable(entry.solver) == solver]
 
 
-def _finds(tracks: Sequence[Track], items: Sequence[Found]) -> Cell:
+def _finds(items: Sequence[Found], solver: str, trials: int) -> Cell:
     """How many of some equilibria a solver found, or in how many of its cells, and where."""
-    cells = [members for item in items for members in _members(item, tracks)]
+    cells = _members(items, solver)
     if not cells:
         return _NOTHING
     members = [member for each in cells for member in handed_over(each)]
-    where = spread([member.identity for member in members]) if len(items) == 1 else ""
-    several = len(tracks) > 1 and len(items) == 1
+    where = spread(member.identity for member in members) if len(items) == 1 else ""
+    several = trials > 1 and len(items) == 1
     number = len(cells) if several else len(members)
-    text = f"{number}/{len(tracks)}" if several else str(number)
+    text = f"{number}/{trials}" if several else str(number)
     between = "\n" if "…" in where else " "
     return Cell(f"{text}{between}{where}".strip(), number, kind="good")

@@ -38,7 +38,7 @@ from eqbench.studies.crossplay.measure import (
     combinations_csv,
     frequencies,
 )
-from eqbench.studies.frame import Session, Study, legend
+from eqbench.studies.frame import Session, Study, announce, legend
 from eqbench.studies.requests import CrossplayRequest
 from eqbench.studies.study_files import write_texts
 from eqbench.verification import UNRESOLVED, verify
@@ -122,9 +122,10 @@ class CrossplayStudy(Study[CrossplayRequest]):
             sys.set_int_max_str_digits(0)  # fractions may be longer than Python likes to print
         self.request = request = _with_game_apart(request)
         runs = read_runs(request.runs)
-        notes = self.notes = [*dict.fromkeys(note for run in runs for note in run.notes)]
+        for note in dict.fromkeys(note for run in runs for note in run.notes):
+            announce.get()(note)
         profiles = {text: named_profile(text) for text in request.profiles}
-        self.game = _game_of(request, runs, profiles, notes.append)
+        self.game = _game_of(request, runs, profiles)
         self.allowed = request.tolerance * self.game.tree.payoff_scale
         found = self._collected(runs, profiles)
         different, copies = without_copies(self.game, found, exact=request.exact)
@@ -202,31 +203,31 @@ def _game_of(
     request: CrossplayRequest,
     runs: Sequence[StoredRun],
     profiles: Mapping[str, tuple[Any, StoredRun | RunFolder | None]],
-    tell: Callable[[str], None],
 ) -> Game:
     """The only game that runs and profiles are about, or the one that was asked for."""
     sources = [*runs, *(run for _, run in profiles.values() if run is not None)]
-
-    def canonical(text: str) -> str:
-        registry = registry_of_runs(sources, text, request.registry(), lambda words: None)
-        return registry.describe_game(text)[1]
-
+    registry, tell = request.registry(), announce.get()
+    named = [data.get("game") for data, _ in profiles.values() if isinstance(data, dict)]
+    named = [request.game] if request.game is not None else named
+    texts = [text for text in named if isinstance(text, str)]
+    for text in texts:
+        registry = registry_of_runs(sources, text, registry, tell)
+    wanted = {registry.describe_game(text)[1]: None for text in texts}
     specs = {cell.game_spec: None for run in runs for cell in run.cells}
-    if request.game is not None:
-        spec = canonical(request.game)
-        if specs and spec not in specs:
-            raise UsageError(f"no run has cells of {spec}; the games are {'; '.join(specs)}")
-    else:
-        named = [data.get("game") for data, _ in profiles.values() if isinstance(data, dict)]
-        specs |= {canonical(text): None for text in named if isinstance(text, str)}
-        if len(specs) != 1:
-            raise UsageError(
-                f"these are several games; choose one by --game SPEC: {'; '.join(specs)}"
-                if specs
-                else "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"
-            )
-        (spec,) = specs
-    return game_of_runs(sources, spec, request.registry(), tell, request.max_nodes)
+    if request.game is not None and specs and not wanted.keys() <= specs.keys():
+        raise UsageError(
+            f"no run has cells of {'; '.join(wanted)}; the games are {'; '.join(specs)}"
+        )
+    if request.game is None:
+        wanted = specs | wanted
+    if len(wanted) != 1:
+        raise UsageError(
+            f"these are several games; choose one by --game SPEC: {'; '.join(wanted)}"
+            if wanted
+            else "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"
+        )
+    (spec,) = wanted
+    return game_of_runs(sources, spec, registry, tell, request.max_nodes)
 
 
 def _labels_in_turn() -> Iterator[str]:

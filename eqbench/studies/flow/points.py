@@ -19,9 +19,9 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.store.run_folder import reported
-from eqbench.studies.branch import columns, csv_text, read_rows
+from eqbench.studies.branch import columns, read_rows
 from eqbench.studies.study_files import write_texts
-from eqbench.text import cell_text
+from eqbench.text import cell_text, csv_text
 
 MOST_ROWS = 4000
 MOST_NUMBERS = 1_000_000

@@ -28,11 +28,12 @@ from eqbench.model.tree import FloatArray
 from eqbench.registry import LoadedSolver
 from eqbench.spec import Spec, parse_spec
 from eqbench.store.run_folder import reported
-from eqbench.studies.branch import POINTS, Branch, columns, csv_text
+from eqbench.studies.branch import POINTS, Branch, columns
 from eqbench.studies.frame import Session
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.resolve import games_at, solver_for
 from eqbench.studies.trace.checkpoint import OVER, Crossed, Outcome, Progress
+from eqbench.text import csv_text
 
 # Options of solvers that a trace has too; its summary names them as far as the solver does.
 METHOD = ("epsilon", "regularization", "derivative")

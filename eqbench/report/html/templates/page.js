@@ -1,12 +1,11 @@
 "use strict";
 // -- data --------------------------------------------------------------------------------------
 
-const element = document.getElementById("data");
-const DATA = element ? JSON.parse(element.textContent) : {};
+const DATA = JSON.parse(document.getElementById("data").textContent);
 const SPECS = DATA.charts ?? {};
 // datasets come as columns with rows of values, which is half the size
 const DATASETS = Object.fromEntries(
-  Object.entries(DATA.datasets ?? {}).map(([name, { columns, rows }]) => [
+  Object.entries(DATA.datasets).map(([name, { columns, rows }]) => [
     name,
     rows.map((row) => Object.fromEntries(columns.map((column, k) => [column, row[k]]))),
   ]),
@@ -567,8 +566,11 @@ function openRow(row) {
 
 function startRow(row) {
   const first = row.cells[0];
-  if (row.dataset.solver !== undefined) {
-    const { name, look } = SOLVERS[row.dataset.solver];
+  const own = CELLS.get(Number(row.dataset.cell ?? -1))?.solver ?? first.textContent;
+  const place = SOLVERS.findIndex(({ name }) => name === own);
+  if (place >= 0) {
+    row.dataset.solver = place;
+    const { name, look } = SOLVERS[place];
     const mark = swatch(look);
     first.prepend(mark);
     link(row);
@@ -628,7 +630,8 @@ const SAVE = {
 readAddress();
 document.body.append(tip);
 legend();
-for (const row of document.querySelectorAll("tr[data-solver]")) startRow(row);
+for (const table of document.querySelectorAll("table"))
+  if (titleOf(table.tHead.rows[0].cells[0]) === "solver") rowsIn(table).forEach(startRow);
 for (const chip of document.querySelectorAll(".chip")) link(chip);
 for (const card of document.querySelectorAll(".card")) {
   for (const button of card.querySelectorAll("button[data-save]"))
