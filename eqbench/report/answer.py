@@ -88,7 +88,7 @@ def _reached(trials: Trials) -> str:
         text += " in every cell" + (f", {some} in some" if some else "")
         text += f" ({number} of {len(cells)} cells)"
     if fastest := _fastest(trials)[1]:
-        text += f"; fastest: {fastest}"
+        text += f"; shortest time: {fastest}"
     best = [
         (record.max_regret, name)
         for name, own in trials.items()
@@ -113,7 +113,8 @@ def _reached_on(games: Sequence[Trials]) -> str:
     firsts = Counter(name for game in games if (name := _fastest(game)[0]))
     most = [name for name, times in firsts.items() if times == max(firsts.values())]
     if len(most) == 1:
-        text += f"; most often fastest: {most[0]} (on {counted(firsts[most[0]], 'game')})"
+        on_games = counted(firsts[most[0]], "game")
+        text += f"; most often with the shortest time: {most[0]} (on {on_games})"
     return f"{text}."
 
 
@@ -138,7 +139,7 @@ def _found(games: Sequence[Sequence[Found]], entries: Sequence[Entry]) -> str:
         most[entry.solver] = max(number, most.get(entry.solver, 0))
     largest = max(most.values())
     who = _names([name for name, number in most.items() if number == largest])
-    at_once = f"; most at once: {who} ({largest} equilibria)" if largest > 1 else ""
+    at_once = f"; most in one cell: {who} ({largest} equilibria)" if largest > 1 else ""
     return f"Found equilibria {', and '.join(parts)}{at_once}."
 
 
@@ -174,7 +175,7 @@ def _line(title: str, trials: Trials, known: Sequence[Found]) -> str:
     """Short sentence on one of several games."""
     text = f"{title}: {len(_always(trials))} of {counted(len(trials), 'solver')}"
     if fastest := _fastest(trials)[1]:
-        text += f", fastest {fastest}"
+        text += f", shortest time {fastest}"
     clusters = [item for item in known if item.is_cluster]
     names = [item.title for item in known if not item.is_cluster]
     parts = [*filter(None, [_names(names), _clusters(clusters) * bool(clusters)])]

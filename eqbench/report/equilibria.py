@@ -54,8 +54,8 @@ class Found:
     @property
     def summary(self) -> str:
         """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
-        solvers = {entry.record.solver for entry, _ in self.cells}
-        short = len(solvers - {e.record.solver for e, _ in self.cells if e.record.status == "ok"})
+        solvers = {entry.solver for entry, _ in self.cells}
+        short = len(solvers - {e.solver for e, _ in self.cells if e.record.status == "ok"})
         parts = [counted(len(solvers), "solver"), f"{short} not ok" * bool(short), self.where]
         return f"{self.title} ({', '.join(filter(None, parts))})"
 

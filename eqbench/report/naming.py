@@ -20,7 +20,7 @@ MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
 _MEANINGS = {
-    f"{NEAR} ": "≈ only near it: outcomes differ by more than 1e-7, or it is no equilibrium",
+    f"{NEAR} ": "≈ only near it: play differs, or it is no equilibrium",
     LOOSE: "* same play, other behavior off its path",
     _CLUSTER: "cluster: in no published set, numbered within its run",
     "×": "×n: n equilibria of it",

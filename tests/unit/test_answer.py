@@ -40,9 +40,9 @@ def test_one_game_is_answered_by_solver() -> None:
         without_figures("06", status="unsupported"),
     )
     assert sentences == (
-        "2 of 5 solvers reached the target (max regret 4.0e-10); fastest: fast (500.0 ms).",
+        "2 of 5 solvers reached the target (max regret 4.0e-10); shortest time: fast (500.0 ms).",
         "Found equilibria of 1 published set: szafron:c11=0 (2 solvers, β 0.1…0.3), and of 1 "
-        "cluster in no published set; most at once: fast (2 equilibria).",
+        "cluster in no published set; most in one cell: fast (2 equilibria).",
         "Not ok: stuck (stopped by itself); late (budget used up); bad (crashed).",
         "Do not take this game: sequence_lp.",
     )
@@ -57,7 +57,7 @@ def test_seeds_are_told_from_solvers() -> None:
     first, _, last = said(*records)
     assert first == (
         "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
-        "(4 of 5 cells); fastest: a (2.0 s, median of 3)."
+        "(4 of 5 cells); shortest time: a (2.0 s, median of 3)."
     )
     assert last == "Not ok: b (budget used up)."
 
@@ -67,7 +67,8 @@ def test_seeds_are_told_from_solvers() -> None:
     [
         (
             [cell("01")],
-            "1 of 1 solver reached the target (max regret 4.0e-10); fastest: cfr_plus (12.3 ms).",
+            "1 of 1 solver reached the target (max regret 4.0e-10); shortest time: "
+            "cfr_plus (12.3 ms).",
         ),
         (
             [short("01"), short("02", solver="b")],
@@ -80,7 +81,7 @@ def test_seeds_are_told_from_solvers() -> None:
         ),
         (
             [cell("01", target=None), short("02", solver="b", target=None)],
-            "1 of 2 solvers ended ok (there was no target); fastest: cfr_plus (12.3 ms).",
+            "1 of 2 solvers ended ok (there was no target); shortest time: cfr_plus (12.3 ms).",
         ),
         # what crashed or was refuted counts for nothing, whatever was measured
         (
@@ -91,7 +92,8 @@ def test_seeds_are_told_from_solvers() -> None:
         # rounding may leave a little more than the target
         (
             [cell("01", target=1e-17)],
-            "1 of 1 solver reached the target (max regret 1.0e-17); fastest: cfr_plus (12.3 ms).",
+            "1 of 1 solver reached the target (max regret 1.0e-17); shortest time: "
+            "cfr_plus (12.3 ms).",
         ),
         (
             [cell("01"), cell("02", target=None)],
@@ -105,7 +107,7 @@ def test_seeds_are_told_from_solvers() -> None:
                 cell("03", solver="steady", seed=0, elapsed_s=0.01),
             ],
             "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
-            "(2 of 3 cells); fastest: steady (10.0 ms).",
+            "(2 of 3 cells); shortest time: steady (10.0 ms).",
         ),
     ],
 )
@@ -135,8 +137,8 @@ def test_equilibria_are_counted_in_their_sets() -> None:
         several, equilibria=[replace(item, claim="equilibrium") for item in several.equilibria]
     )
     assert said(several)[1] == (
-        "Found equilibria of 1 cluster in no published set: cluster:1 (1 solver); most at once: "
-        "cfr_plus (3 equilibria)."
+        "Found equilibria of 1 cluster in no published set: cluster:1 (1 solver); most in one "
+        "cell: cfr_plus (3 equilibria)."
     )
 
 
@@ -158,17 +160,17 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
     few, many = said(*games[0], *games[1]), said(*(c for game in games for c in game))
     assert few == (
         "On 2 games 2 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a; most often fastest: a (on 2 games).",
+        "take: a; most often with the shortest time: a (on 2 games).",
         "Found equilibria of 1 published set: skp:1, and of 1 cluster in no published set.",
         "Not ok: b ×2 (budget used up).",
-        "g0: 1 of 2 solvers, fastest a (12.3 ms); found skp:1.",
-        "g1: 1 of 2 solvers, fastest a (12.3 ms); found 1 cluster in no published set.",
+        "g0: 1 of 2 solvers, shortest time a (12.3 ms); found skp:1.",
+        "g1: 1 of 2 solvers, shortest time a (12.3 ms); found 1 cluster in no published set.",
     )
     assert len(many) == 3
     assert "of 6 clusters" in many[1], "clusters are numbered anew in each game"
 
 
-def test_nobody_is_most_often_fastest_who_shares_it() -> None:
+def test_nobody_has_most_often_the_shortest_time_who_shares_it() -> None:
     games = [
         cell(f"{game}{solver}", solver=solver, game=game, game_spec=game, elapsed_s=time)
         for game, solver, time in [("g", "a", 1), ("g", "b", 2), ("h", "a", 2), ("h", "b", 1)]
@@ -183,7 +185,7 @@ def test_rows_of_several_runs_are_not_taken_for_solvers() -> None:
     found = identified(cell("01"), identity("skp:1"))
     first, second = answer([Entry("old", found), Entry("new", found)])
     assert first.startswith("2 of 2 solvers of all runs reached the target")
-    assert second.startswith("Found equilibria of 1 published set: skp:1 (1 solver)")
+    assert second.startswith("Found equilibria of 1 published set: skp:1 (2 solvers)")
 
 
 def test_hostile_names_cannot_steer_a_screen() -> None:
