@@ -23,12 +23,13 @@ from eqbench.report.comparison import (
     some,
 )
 from eqbench.report.entries import Entry, titled
-from eqbench.report.rows import SOLVER, Column, Report, Row, Table
+from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
 from eqbench.report.terminal import mebibytes, seconds, small
 
 SCHEMA = "eqbench.compare/1"
 OF_SOLVERS = ("elapsed_s", "cpu_s", "max_regret", "iterations", "peak_memory_bytes")
 TARGETS = (1e-1, 1e-3, 1e-5, 1e-7, 1e-9)  # regrets in payoff units, timed in the anytime curves
+_SEEDS = Column("seeds", "count")
 _INTERVALS = TEXTS["intervals"].format(resamples=RESAMPLES, fewest=FEWEST_TRIALS)
 _SHOWN: dict[str, Callable[[Any], str]] = {
     "small": small,
@@ -153,34 +154,31 @@ def _of_solvers(comparison: Comparison, title: str, pair: Pair) -> Table:
 
 
 def _of_runs(title: str, pairs: Sequence[Pair], tested: Collection[str]) -> Table:
-    columns = [SOLVER, Column("seeds", "count"), Column("status")]
-    metrics = [name for name, facts in METRICS.items() if name in tested or "ranks" in facts]
-    for metric in metrics:
-        name, kind = METRICS[metric]["title"], METRICS[metric]["kind"]
-        rank = 0 if metric in tested else METRICS[metric]["ranks"][bool(tested)]
-        kinds = {name: kind, f"new\n{name}": kind, f"{name}\n×": "ratio", f"{name}\n95 %": "number"}
-        for stacked, own in list(kinds.items())[: 2 if kind == "small" else 4]:
-            columns.append(Column(stacked.replace("\n", " "), own, stacked, dispensable=rank))
-    columns.append(Column("equilibrium", dispensable=4))
-    rows = []
-    for pair in pairs:
-        status, found = (_change(old, new, pair) for old, new in pair.ends())
-        figures = [value for metric in metrics for value in _figures(pair, metric)]
-        values = (pair.cell.solver, len(pair.trials), status, *figures, found)
-        rows.append(Row.of(columns, values))
-    spare = {c.title for c in columns if all(row.values[c.title] is None for row in rows)}
-    spare = {name for name in spare if name.endswith(" 95 %")}
-    spare |= {"seeds"} if all(len(pair.trials) == 1 for pair in pairs) else set()
-    kept = tuple(column for column in columns if column.title not in spare)
-    return Table(title, kept, tuple(rows), legend=TEXTS["runs"])
+    found = [_row(pair, tested) for pair in pairs]
+    spare = {c for c in found[0] if c.title.endswith("95 %") and not any(row[c] for row in found)}
+    spare |= {_SEEDS} if all(row[_SEEDS] == 1 for row in found) else set()
+    columns = tuple(column for column in found[0] if column not in spare)
+    rows = tuple(Row.of(columns, map(row.get, columns)) for row in found)
+    return Table(title, columns, rows, legend=TEXTS["runs"])
 
 
-def _figures(pair: Pair, metric: str) -> list[Any]:
-    """Base, new, and of what is no regret their ratio and its interval."""
-    each, kind = pair.figures(metric), METRICS[metric]["kind"]
-    is_whole = kind in ("count", "bytes")
-    sides = [round(s) if is_whole and s else s for s in (each.base, each.new)]
-    return [*sides] if kind == "small" else [*sides, each.ratio, each.interval_text]
+def _row(pair: Pair, tested: Collection[str]) -> dict[Column, Any]:
+    """Values by column: of each metric base and new, and of what is no regret also their ratio."""
+    status, found = (_change(old, new, pair) for old, new in pair.ends())
+    row = {SOLVER: pair.cell.solver, _SEEDS: len(pair.trials), Column("status"): status}
+    for metric, own in METRICS.items():
+        if metric in tested or "ranks" in own:
+            rank = 0 if metric in tested else own["ranks"][bool(tested)]
+            name, kind, each = own["title"], own["kind"], pair.figures(metric)
+            is_whole = kind in ("count", "bytes")
+            base, new = (round(s) if is_whole and s else s for s in (each.base, each.new))
+            values: dict[str, tuple[Kind, Any]] = {name: (kind, base), f"new\n{name}": (kind, new)}
+            if kind != "small":
+                values[f"{name}\n×"] = "ratio", each.ratio
+                values[f"{name}\n95 %"] = "number", each.interval_text
+            for stacked, (of, value) in values.items():
+                row[Column(stacked.replace("\n", " "), of, stacked, dispensable=rank)] = value
+    return {**row, Column("equilibrium", dispensable=4): found}
 
 
 def _change(old: Mapping[str, int], new: Mapping[str, int], pair: Pair) -> str | None:

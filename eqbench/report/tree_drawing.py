@@ -8,9 +8,8 @@ widest text.
 
 from __future__ import annotations
 
-import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -18,7 +17,7 @@ from operator import mul
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from eqbench.errors import UsageError
@@ -34,8 +33,7 @@ MAX_NODES = 1500
 LONGEST_FRACTION, LONGEST_LABEL = 9, 28
 NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
 NARROWEST = 480.0  # captions need some width however small the tree is
-FONT_SIZE, TITLE_SIZE, RADIUS = 12.0, 15.0, 10.0  # the last is that of marks
-LINE_HEIGHT, MARK_LINE_HEIGHT = 18.0, 28.0
+FONT_SIZE, RADIUS = 12.0, 10.0  # of marks
 MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
@@ -191,12 +189,29 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
             "smaller game of its kind, with fewer players, cards or actions"
         )
     nodes = nodes_of(tree, profile)
-    joins, width = lay_out(tree, nodes)
-    width = max(width, NARROWEST)
-    caption, top = _caption(tree, spec, _notes(tree, nodes, joins), width - 2 * MARGIN)
-    height = top + max(node.y for node in nodes) + ROW_GAP / 2 + MARGIN
+    joins, right = lay_out(tree, nodes)
+    names = list(map(_short, tree.players))
+    movers = {CHANCE: "chance"} if (tree.player == CHANCE).any() else {}
+    expected = []
+    if profile is not None:
+        reaches = [nodes[end].reach for end in tree.terminals.tolist()]
+        values = (sum(map(mul, reaches, own)) for own in zip(*payoff_rows(tree), strict=True))
+        expected = [f"{name} {number_text(u)}" for name, u in zip(names, values, strict=True)]
     sets = (np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets))
     pairs = ((nodes[a], nodes[b]) for own in sets for a, b in pairwise(own))
+    text = _template().render(
+        **{"spec": spec, "movers": movers | dict(enumerate(names)), "names": names},
+        **{"expected": expected, "nodes": nodes, "joins": joins},
+        room=max(right, NARROWEST) - 2 * MARGIN,
+        bottom=max(node.y for node in nodes) + ROW_GAP / 2,
+        across=[(above, below) for above, below in pairs if above.x < below.x],
+    )
+    # other characters are written as references, so that any terminal can pass them on
+    return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _template() -> Template:
+    """Template of drawings, in which texts are escaped."""
     environment = Environment(
         loader=PackageLoader("eqbench", "report"),
         autoescape=True,
@@ -208,14 +223,8 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
     )
     environment.globals |= {"INK": INK, "GRAY": GRAY, "PALE": PALE, "LIGHT": LIGHT}
     environment.globals |= {"COLORS": COLORS, "RADIUS": RADIUS, "TERMINAL": TERMINAL}
-    environment.globals |= {"number": number_text, "width": text_width}
-    text = environment.get_template("tree.svg").render(
-        **{"spec": spec, "size": f"{width:.0f} {height:.0f}", "top": f"{top:.0f}"},
-        **{"caption": caption, "nodes": nodes, "joins": joins},
-        across=[(above, below) for above, below in pairs if above.x < below.x],
-    )
-    # other characters are written as references, so that any terminal can pass them on
-    return text.encode("ascii", "xmlcharrefreplace").decode()
+    environment.globals |= {"MARGIN": MARGIN, "number": number_text, "text_width": text_width}
+    return environment.get_template("tree.svg")
 
 
 def text_width(text: str, size: float = FONT_SIZE) -> float:
@@ -242,43 +251,3 @@ def _written(value: Any) -> Any:
 def _short(label: str) -> str:
     label = printable(label)
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
-
-
-def _notes(tree: GameTree, nodes: Sequence[Node], joins: Sequence[Join]) -> Iterator[str]:
-    names = [_short(label) for label in tree.players]
-    yield f"Payoffs in parentheses: {', '.join(names)}."
-    if joins:
-        beside = any(is_beside for _, is_beside, _ in joins)
-        dots = "; dots mark the edges that lead to them" if beside else ""
-        yield f"Dashed lines join the nodes of one information set{dots}."
-    ends = [nodes[end].reach for end in tree.terminals.tolist()]
-    if None not in ends:
-        values = (sum(map(mul, ends, own)) for own in zip(*payoff_rows(tree), strict=True))
-        pairs = [f"{name} {number_text(u)}" for name, u in zip(names, values, strict=True)]
-        yield f"Expected payoffs: {', '.join(pairs)}."
-        if any(node.is_off for node in nodes):
-            yield "Dotted: played or reached with a probability below 1e-6."
-
-
-def _caption(
-    tree: GameTree, spec: str, notes: Iterable[str], width: float
-) -> tuple[dict[str, list[Any]], float]:
-    """Lines of the title, marks of chance and the players, and notes, placed; the y below."""
-    lines, movers = [spec], []
-    if text_width(spec, TITLE_SIZE) > width:  # canonical specs have no spaces to break them at
-        spaced = spec.replace(",", ", ").replace(";", "; ")
-        lines = textwrap.wrap(spaced, int(width / text_width("m", TITLE_SIZE)))
-    first = MARGIN + TITLE_SIZE
-    title = [(MARGIN, first + k * LINE_HEIGHT, line) for k, line in enumerate(lines)]
-    x, y = width, title[-1][1]
-    names = {CHANCE: "chance"} if (tree.player == CHANCE).any() else {}
-    for mover, name in (names | dict(enumerate(map(_short, tree.players)))).items():
-        room = 2 * RADIUS + text_width(name) + 3 * PADDING
-        if x + room > width:
-            x, y = 0.0, y + MARK_LINE_HEIGHT
-        movers.append((mover, MARGIN + x, y, name))
-        x += room
-    y += MARK_LINE_HEIGHT
-    lines = [line for note in notes for line in textwrap.wrap(note, int(width / text_width("n")))]
-    below = [(MARGIN, y + k * LINE_HEIGHT, line) for k, line in enumerate(lines)]
-    return {"title": title, "movers": movers, "notes": below}, y + len(lines) * LINE_HEIGHT

@@ -332,6 +332,16 @@ def test_columns_can_be_left_out(watched: Watched) -> None:
     assert not page.locator("#results th", has_text="NashConv").is_visible()
 
 
+def test_matrix_shows_times_to_other_regrets_when_asked(watched: Watched) -> None:
+    page = watched.page
+    head = page.locator("#matrix-0 th", has_text="1e-9")
+    assert not head.is_visible()
+    page.locator("#matrix-0 .columns summary").click()
+    page.locator("#matrix-0 .columns label", has_text="1e-9").click()
+    assert head.is_visible()
+    assert "without=" in page.evaluate("location.hash")
+
+
 def test_page_of_many_cells_is_small(tmp_path: Path) -> None:
     path = tmp_path / "run"
     rows = {

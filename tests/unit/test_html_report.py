@@ -121,6 +121,17 @@ def test_only_profiles_that_are_all_measured_exactly_have_a_sign_of_their_own(
     assert [row["status"].full_text for row in rows_of(page, "matrix-0")] == [sign]
 
 
+def test_matrix_has_times_to_several_regrets_which_readers_may_ask_for(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    record = write_trace(path, cell("01", elapsed_s=0.2))
+    page = read_page(report_page([read_run(write_run(path, record))], {}))
+    (row,) = rows_of(page, "matrix-0")
+    times = [row[f"time to\n{regret}"].full_text for regret in ("1e-3", "1e-6", "1e-9")]
+    assert times == ["10.0 ms", "100.0 ms", "100.0 ms"]
+    heads = [head.full_text for head in page.all("th") if "data-folded" in head.attributes]
+    assert heads[:3] == ["time to\n1e-3", "time to\n1e-6", "time to\n1e-9"]
+
+
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"no arrays"])
 def test_snapshots_that_cannot_be_read_cost_only_themselves(
     tmp_path: Path, content: bytes | None

@@ -206,8 +206,8 @@ def document(
     blocks = [block for part in parts.values() for block in part]
     blocks += [each for block in blocks if isinstance(block, Beside) for each in block.blocks]
     charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
-    values = {**(data or {}), "charts": charts} if charts else dict(data or {})
-    values["datasets"] = {name: _columns(rows) for name, rows in values.get("datasets", {}).items()}
+    values = {"datasets": {}, **(data or {}), "charts": charts}
+    values["datasets"] = {name: _columns(rows) for name, rows in values["datasets"].items()}
     text = json.dumps(values, allow_nan=False, separators=(",", ":"))
     for char in "<>&":  # so that nothing ends or begins an element
         text = text.replace(char, f"\\u{ord(char):04x}")

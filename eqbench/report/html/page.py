@@ -172,9 +172,9 @@ def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if isinstance(value, Mapping):
             yield from _flat(value)
         elif value is not None:
-            is_size = name.endswith("_bytes")
-            listed = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            words = name.removesuffix("_bytes").replace("_", " ")
+            is_size, unit = name.endswith("_bytes"), " s" * name.endswith("_s")
+            listed = ", ".join(map(str, value)) if isinstance(value, list) else f"{value}{unit}"
+            words = name.removesuffix("_bytes").removesuffix("_s").replace("_", " ")
             yield words, mebibytes(value) if is_size else printable(listed) or "none"
 
 
@@ -240,7 +240,9 @@ def _add_strategies(
                 break
             shares.append(None)
             # a page can do without files that are missing or damaged
-            with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+            with suppress(
+                OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError
+            ):
                 behavior = json.loads(read_file(run.path / item["profile"]))["behavior"]
                 sets = sets or [
                     (player, label, list(actions))

@@ -2,7 +2,7 @@
 // -- data --------------------------------------------------------------------------------------
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
-const SPECS = DATA.charts ?? {};
+const SPECS = DATA.charts;
 // datasets come as columns with rows of values, which is half the size
 const DATASETS = Object.fromEntries(
   Object.entries(DATA.datasets).map(([name, { columns, rows }]) => [
