@@ -6,15 +6,13 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from eqbench.errors import counted
+from eqbench.errors import counted, first_of
 from eqbench.report.entries import ABSENT, STATUSES, Entry, arranged, began, by_game, grouped
 from eqbench.report.equilibria import Found, equilibria
-from eqbench.report.naming import found, handed_over
 from eqbench.report.terminal import seconds, small
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable
 
-MOST_NAMED = 3
 MOST_GAMES = 5  # that have a sentence each
 
 Trials = Mapping[str, Sequence[CellRecord]]  # cells of each solver that takes a game, by its name
@@ -34,7 +32,10 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     parts = []
     if any(trials):
         parts += [_reached(trials[0]) if len(games) == 1 else _reached_on(trials)]
-        parts += [_found(known, entries), _not_ok(trials)]
+        parts += [
+            _found([i for own in known for i in own], briefly=len(games) > 1),
+            _not_ok(trials),
+        ]
     parts += [_absent(entries, "this game" if len(games) == 1 else "some games")]
     if 1 < len(games) <= MOST_GAMES:
         parts += map(_line, [game[0].record.game for game in games], trials, known)
@@ -109,7 +110,7 @@ def _reached_on(games: Sequence[Trials]) -> str:
     cells = [record for own in by_name.values() for record in own]
     text = f"On {len(games)} games {_ok(cells)} of {counted(len(cells), 'cell')} {_came(cells)}"
     if always := _always(by_name):
-        text += f"; on every game that they take: {_names(always)}"
+        text += f"; on every game that they take: {first_of(always)}"
     firsts = Counter(name for game in games if (name := _fastest(game)[0]))
     most = [name for name, times in firsts.items() if times == max(firsts.values())]
     if len(most) == 1:
@@ -118,46 +119,30 @@ def _reached_on(games: Sequence[Trials]) -> str:
     return f"{text}."
 
 
-def _found(games: Sequence[Sequence[Found]], entries: Sequence[Entry]) -> str:
-    """Sentence on the equilibria: of which published sets, which others, who found most."""
-    items = [item for known in games for item in known]
-    published = [item for item in items if not item.is_cluster]
-    clusters = [item for item in items if item.is_cluster]
-    names = list(dict.fromkeys(item.name for item in published))
+def _found(known: Sequence[Found], *, briefly: bool) -> str:
+    """Sentence on the equilibria: of which published sets, and of how many clusters."""
+    published = {item.name: item.summary for item in known if not item.is_cluster}
+    clusters = [item.summary for item in known if item.is_cluster]
     parts = []
     if published:
-        shown = [item.summary for item in published] if len(games) == 1 else names
-        parts.append(f"of {counted(len(names), 'published set')}: {_names(shown)}")
+        shown = first_of(list(published if briefly else published.values()))
+        parts.append(f"of {counted(len(published), 'published set')}: {shown}")
     if clusters:
-        shown = [item.summary for item in clusters] if len(games) == 1 and not published else []
-        parts.append(f"of {_clusters(clusters)}{': ' * bool(shown)}{_names(shown)}")
+        shown = "" if briefly or published else f": {first_of(clusters)}"
+        parts.append(f"of {counted(len(clusters), 'cluster')} in no published set{shown}")
     if not parts:
         return "No equilibrium was identified."
-    most: dict[str, int] = {}
-    for entry in entries:
-        number = sum(len(handed_over(members)) for members in found(entry.record).values())
-        most[entry.solver] = max(number, most.get(entry.solver, 0))
-    largest = max(most.values())
-    who = _names([name for name, number in most.items() if number == largest])
-    at_once = f"; most in one cell: {who} ({largest} equilibria)" if largest > 1 else ""
-    return f"Found equilibria {', and '.join(parts)}{at_once}."
-
-
-def _clusters(clusters: Sequence[Found]) -> str:
-    return f"{counted(len(clusters), 'cluster')} in no published set"
+    return f"Found equilibria {', and '.join(parts)}."
 
 
 def _not_ok(games: Sequence[Trials]) -> str:
     """Sentence on the cells that are not ok, by how they ended."""
-    ended: dict[str, Counter[str]] = {status: Counter() for status in STATUSES}
-    for name, own in (pair for game in games for pair in game.items()):
-        for record in own:
-            ended[record.status][name] += 1
-    parts = [
-        f"{_names([name + f' ×{n}' * (n > 1) for name, n in names.items()])} ({facts['ended']})"
-        for status, facts in STATUSES.items()
-        if (names := ended[status]) and "ended" in facts
-    ]
+    pairs = [pair for game in games for pair in game.items()]
+    parts = []
+    for status, facts in STATUSES.items():
+        times = Counter(name for name, own in pairs for r in own if r.status == status)
+        names = [name + f" ×{number}" * (number > 1) for name, number in times.items()]
+        parts += [f"{first_of(names)} ({facts['ended']})"] if names and "ended" in facts else []
     return f"Not ok: {'; '.join(parts)}." if parts else ""
 
 
@@ -166,23 +151,14 @@ def _absent(entries: Sequence[Entry], game: str) -> str:
     parts = []
     for status, what in ABSENT.items():
         names = dict.fromkeys(e.solver for e in entries if e.record.status == status)
-        parts += [f"{what.replace('this game', game)}: {_names(list(names))}"] * bool(names)
+        parts += [f"{what.replace('this game', game)}: {first_of(list(names))}"] * bool(names)
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _line(title: str, trials: Trials, known: Sequence[Found]) -> str:
-    """Short sentence on one of several games."""
-    text = f"{title}: {len(_always(trials))} of {counted(len(trials), 'solver')}"
-    if fastest := _fastest(trials)[1]:
-        text += f", shortest time {fastest}"
-    clusters = [item for item in known if item.is_cluster]
-    names = [item.title for item in known if not item.is_cluster]
-    parts = [*filter(None, [_names(names), _clusters(clusters) * bool(clusters)])]
-    return f"{text}; {'found ' * bool(parts)}{' and '.join(parts) or 'nothing identified'}."
-
-
-def _names(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    """What came of one of several games."""
+    fastest = _fastest(trials)[1]
+    time = f", shortest time {fastest}" if fastest else ""
+    solvers = f"{len(_always(trials))} of {counted(len(trials), 'solver')}{time}"
+    return f"{title}: {solvers}. {_found(known, briefly=True)}"
