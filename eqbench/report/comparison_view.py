@@ -107,15 +107,12 @@ def _answer(comparison: Comparison, games: int) -> Iterator[str]:
     first, second = comparison.solvers
     trials = counted(len(comparison.overall.trials), "trial")
     trials += f" on {games} games" if games > 1 else ""
-    words = (
-        ("elapsed_s", "solving time", ""),
-        ("max_regret", "max regret", " or within the target"),
-    )
-    for metric, word, loose in words:
+    for metric, word in (("elapsed_s", "solving time"), ("max_regret", "max regret")):
         each = comparison.overall.figures(metric)
         less, equal, more = each.wins
         between = f" (95 %: {each.interval_text})" if each.interval else ""
         if equal == each.seeds > 0:
+            loose = " or within the target" * (metric == "max_regret")
             yield f"Their {word} is the same in every trial, to {TIE:.0%}{loose}."
         elif each.ratio is not None:
             yield (
