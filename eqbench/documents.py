@@ -49,7 +49,7 @@ def decode(data: bytes | str, kind: type[T], name: str = "the document") -> T:
     Raises
     ------
     DocumentError
-        If the text is no JSON or does not fit the type.
+        If the text is not JSON or does not fit the type.
     """
     try:
         return _decoder(kind).decode(data)  # type: ignore[arg-type]
@@ -96,7 +96,7 @@ def open_file(path: str | Path) -> BinaryIO:
     Raises
     ------
     OSError
-        If it cannot be opened or is no regular file; its `strerror` is a sentence for the user.
+        If it cannot be opened or is not a regular file; its `strerror` is a sentence for the user.
     """
     # a FIFO without a writer would block in open() itself
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -106,7 +106,7 @@ def open_file(path: str | Path) -> BinaryIO:
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
 def open_text(path: str | Path) -> io.TextIOWrapper:
@@ -120,7 +120,7 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:
     Raises
     ------
     OSError
-        If it cannot be read, is no regular file or has more than `most_bytes`; its `strerror` is
+        If it cannot be read, is not a regular file or has more than `most_bytes`; its `strerror` is
         a sentence for the user.
     """
     with open_file(path) as file:

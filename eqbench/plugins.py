@@ -175,6 +175,11 @@ def _entry_points(kind: Kind, path: tuple[str, ...]) -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.source, entry.name))
 
 
+def absolute_files(files: Iterable[str | Path]) -> tuple[str, ...]:
+    """Plugin files as they are stored: from another folder each is still the same file."""
+    return tuple(str(Path(file).absolute()) for file in files)
+
+
 def scan_plugin(path: str | Path) -> PluginFile:
     """Names that a file registers, read from its text; none of its code runs.
 

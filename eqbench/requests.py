@@ -65,7 +65,7 @@ class Kind:
     def read(self, value: Any) -> Any:
         if isinstance(value, str):
             return value
-        raise ValueError(f"{quoted(value)} is no text")
+        raise ValueError(f"{quoted(value)} is not text")
 
     def write(self, value: Any) -> Any:
         return value
@@ -128,7 +128,7 @@ class ReadProfile(StoredProfile):
         if value in self.words:
             return GivenProfile(value, None)
         if not isinstance(value, str):
-            raise ValueError(f"{value!r} is no name of a profile")
+            raise ValueError(f"{value!r} is not the name of a profile")
         data, _ = pkgutil.resolve_name("eqbench.store.stored_profiles:named_profile")(value)
         return GivenProfile(value, json.loads(json.dumps(data, default=str)))  # fractions as texts
 
@@ -168,7 +168,7 @@ class Choice(Kind):
     def read(self, value: Any) -> str:
         if value in self.words:
             return str(value)
-        raise ValueError(f"{quoted(value)} is no choice here: {nearest(str(value), self.words)}")
+        raise ValueError(f"{quoted(value)} is not a choice here: {nearest(str(value), self.words)}")
 
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.words)}
@@ -194,7 +194,7 @@ class Words(Kind):
         for word in words:
             if word not in self.allowed():
                 raise ValueError(
-                    f"{quoted(word)} is no {self.what}: {nearest(word, self.allowed())}"
+                    f"{quoted(word)} is not a {self.what}: {nearest(word, self.allowed())}"
                 )
         return words
 
@@ -216,7 +216,7 @@ class Integer(Kind):
         except ValueError:
             number = None
         if not isinstance(number, int) or isinstance(number, bool):
-            raise ValueError(f"{quoted(value)} is no integer")
+            raise ValueError(f"{quoted(value)} is not an integer")
         if not self.least <= number <= self.most:
             raise ValueError(f"{quoted(number)} is not in the range {self.least}<=x<={self.most}")
         return number
@@ -240,7 +240,7 @@ class Number(Kind):
             number = math.nan
         if not math.isfinite(number) or number < 0 or (self.positive and number == 0):
             wanted = "positive" if self.positive else "not negative"
-            raise ValueError(f"{quoted(value)} is no finite number that is {wanted}")
+            raise ValueError(f"{quoted(value)} is not a finite number that is {wanted}")
         if number > self.most:
             raise ValueError(f"{quoted(value)} is too much; at most {self.most:g} is allowed")
         return number
@@ -299,7 +299,7 @@ class Exact(Kind):
         if len(text) <= LONGEST_NUMBER and re.fullmatch(_EXACT, text):
             return Fraction(text)
         more = "".join(f", or the word {word}" for word in self.words)
-        raise ValueError(f"{quoted(value)} is no number; write for example 3, 3.2 or 7/2{more}")
+        raise ValueError(f"{quoted(value)} is not a number; write for example 3, 3.2 or 7/2{more}")
 
     def write(self, value: Any) -> str:
         return str(value)
@@ -320,7 +320,7 @@ class Interval(Kind):
         except (TypeError, ValueError):
             low = high = math.nan
         if not -math.inf < low < high < math.inf:
-            raise ValueError(f"{quoted(value)} is no interval; write for example 3.1,3.3")
+            raise ValueError(f"{quoted(value)} is not an interval; write for example 3.1,3.3")
         return low, high
 
     def write(self, value: Any) -> list[float]:
@@ -341,7 +341,9 @@ class Pair(Kind):
             return str(value[0]), str(value[1])
         first, _, second = str(value).partition(",")
         if not first or not second or "," in second:
-            raise ValueError(f"{quoted(value)} is no pair of frequencies; write for example b3,d2")
+            raise ValueError(
+                f"{quoted(value)} is not a pair of frequencies; write for example b3,d2"
+            )
         return first.strip(), second.strip()
 
     def write(self, value: Any) -> list[str]:
@@ -450,7 +452,7 @@ class Field:
         if not self.several:
             return kind.read(value)
         if isinstance(value, str) or not isinstance(value, Iterable):
-            raise ValueError(f"{quoted(value)} is no list")
+            raise ValueError(f"{quoted(value)} is not a list")
         return tuple(kind.read(item) for item in value)
 
     def write(self, value: Any) -> Any:

@@ -25,7 +25,7 @@ GAME_FILES = (".efg", ".nfg")
 MOST_CHARACTERS = 10_000
 FOREIGN_HINT = "a game file ends in .efg or .nfg, and games of OpenSpiel are openspiel:NAME"
 
-_SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte of a file's name that is no UTF-8
+_SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte of a file's name that is not UTF-8
 _TOKEN = re.compile(
     r"""\s*(?:
       (?P<number>[+-]?(?:\d+/\d+|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d{1,3})?)(?![\w.]))
@@ -121,7 +121,7 @@ def parse_spec(text: str) -> Spec:
             f"begins with {text[:40]!r}"
         )
     if _SURROGATE.search(text):
-        raise SpecError(f"{text[:300]!r} is no UTF-8; a file with such a name has to be renamed")
+        raise SpecError(f"{text[:300]!r} is not UTF-8; a file with such a name has to be renamed")
     if is_foreign(text):
         return Spec(_unquoted(text))
     optioned = _FILE_WITH_OPTIONS.match(text)

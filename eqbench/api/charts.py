@@ -14,6 +14,7 @@ from eqbench.errors import UsageError, check_keywords, nearest
 from eqbench.report.charts import VEGA_LITE
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
+_LESS = "\ue03c"  # stands for < where what writes the page would not escape it
 # who shows a picture may have wider letters than who measured its legend
 _PADDING = {"left": 5, "top": 5, "right": 30, "bottom": 5}
 
@@ -31,11 +32,17 @@ def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
     check_keywords("figure", chosen, parameters)
     switches = spec["usermeta"].get("switches", {})
     for name, value in chosen.items():
-        allowed = switches.get(name) or (parameters[name].get("bind") or {}).get("options")
-        if allowed and value not in allowed:
-            raise UsageError(f"{value!r} is no choice for {name}: {nearest(str(value), allowed)}")
-        parameters[name]["value"] = value
+        several = isinstance(parameters[name]["value"], list)
+        values = [value] if isinstance(value, str) or not several else list(value)
+        allowed = list(switches.get(name) or _options(spec, parameters[name]))
+        for each in values if allowed else ():
+            if each not in allowed:
+                words = nearest(str(each), allowed)
+                raise UsageError(f"{each!r} is not a choice for {name}: {words}")
+        parameters[name]["value"] = values if several else value
     for channel, named in spec["usermeta"].get("titles", {}).items():
+        if not all(switches[name] for name in named):  # nothing to draw, so nothing to choose
+            continue
         titles = [switches[name][parameters[name]["value"]] for name in named]
         for encoding in _encodings(spec):
             if encoding.get(channel, {}).get("title"):
@@ -43,6 +50,16 @@ def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
     if parameters["game"].get("bind") and spec["usermeta"].get("isOfGame"):
         spec["title"] = f"{spec['title']} on {parameters['game']['value']}"
     return spec
+
+
+def _options(spec: dict[str, Any], parameter: dict[str, Any]) -> list[Any]:
+    """Values that a parameter without a list of its own may have; empty if any is right."""
+    if parameter["name"] == "hidden":
+        rows = (row for data in spec["datasets"].values() for row in data)
+        return list({row["solver"]: None for row in rows if "solver" in row})
+    if parameter["name"] == "game":
+        return parameter.get("bind", {}).get("options", [parameter["value"]])
+    return []
 
 
 def _encodings(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -82,6 +99,12 @@ class Chart:
         """Picture as PNG, of `scale` pixels for each unit of length."""
         return bytes(vl_convert.vegalite_to_png(self.spec, vl_version=VEGA_LITE, scale=scale))
 
+    def _page(self) -> str:
+        """Page whose script no text of the specification can end."""
+        spec = json.loads(json.dumps(self.spec).replace("<", _LESS))
+        page = str(vl_convert.vegalite_to_html(spec, vl_version=VEGA_LITE, bundle=True))
+        return page.replace(_LESS, r"\u003c")
+
     def save(self, path: str | Path) -> Path:
         """Write it as .svg, .png, .json, or .html, a page that needs no network; return the path.
 
@@ -99,8 +122,7 @@ class Chart:
             case ".json":
                 path.write_text(json.dumps(self.spec), encoding="utf-8")
             case ".html":
-                page = vl_convert.vegalite_to_html(self.spec, vl_version=VEGA_LITE, bundle=True)
-                path.write_text(str(page), encoding="utf-8")
+                path.write_text(self._page(), encoding="utf-8")
             case _:
                 raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
         return path

@@ -20,6 +20,7 @@ from eqbench.report.rows import Table, text_of
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Verification
+from eqbench.verification.exact import short_figure
 
 MOST_DRAWN = 80  # nodes of a tree that is shown
 MOST_COMPILED = 20_000  # nodes of a game that is looked at closely for this
@@ -172,6 +173,8 @@ def _line(tag: str, values: Iterable[Any]) -> Markup:
 
 def _number(value: Any) -> str:
     """Six significant digits, of what is not a short fraction."""
+    if isinstance(value, Fraction):
+        return short_figure(value, 12)
     text = str(value)
     return text if len(text) <= 12 and "." not in text else f"{float(Fraction(text)):.6g}"
 

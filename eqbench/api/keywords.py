@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from eqbench.errors import UsageError, check_keywords
+from eqbench.errors import SpecError, UsageError, check_keywords
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.size_limit import DEFAULT_MAX_NODES
+from eqbench.model.tree_files import content_hash
+from eqbench.registry import load_game
 from eqbench.requests import Field, fields_of
 
 T = TypeVar("T")
@@ -22,12 +26,19 @@ def fields_by_name(kind: type) -> dict[str, Field]:
 
 
 def read_keywords(kind: type, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of fields, by attribute; UsageError if a keyword is unknown or a value unfit."""
-    known = fields_by_name(kind)
+    """Values of fields, by attribute; UsageError if a keyword is unknown or a value unfit.
+
+    Also if one field has two, by both of its names.
+    """
+    known, values = fields_by_name(kind), {}
     check_keywords(function, given, known)
-    return {
-        known[name].attribute: _read(function, name, known[name], given[name]) for name in given
-    }
+    for name, value in given.items():
+        attribute = known[name].attribute
+        if attribute in values:
+            other = next(each for each in given if known[each] == known[name])
+            raise UsageError(f"{function}() is given {other!r} and {name!r}, which mean the same")
+        values[attribute] = _read(function, name, known[name], value)
+    return values
 
 
 def request_from(kind: type[T], function: str, given: Mapping[str, Any]) -> T:
@@ -49,10 +60,23 @@ def _read(function: str, name: str, field: Field, value: Any) -> Any:
         raise UsageError(f"{function}({name}=...): {error}") from None
 
 
+def _spec_of(game: Game) -> str:
+    """The spec of a game, from which it is made anew; UsageError if that makes another one."""
+    same = None
+    with suppress(SpecError):  # what is not known here is looked for in the plugins
+        same = load_game(game.spec, max_nodes=max(game.tree.n_nodes, DEFAULT_MAX_NODES))
+    if same is not None and content_hash(same.tree) != content_hash(game.tree):
+        raise UsageError(
+            f"{game!r} is not what its spec means, from which other processes make the game; "
+            "give it a name of its own by register_game, or solve it here by eqbench.solve"
+        )
+    return game.spec
+
+
 def _plain(value: Any) -> Any:
     """A game as its spec, a profile as a named document, a path as a text."""
     if isinstance(value, Game):
-        return value.spec
+        return _spec_of(value)
     if isinstance(value, BehaviorProfile):
         return {"profile": value.to_json()}
     return os.fspath(value) if isinstance(value, os.PathLike) else value

@@ -33,7 +33,7 @@ def from_gambit(game: Game | str, theirs: Any) -> BehaviorProfile:
     Raises
     ------
     ProfileError
-        If it is no profile of this game.
+        If it is not a profile of this game.
     SolverUnavailableError
         If it is an object and pygambit is not installed.
 
@@ -81,7 +81,7 @@ def from_openspiel(game: Game | str, policy: Any) -> BehaviorProfile:
     Raises
     ------
     ProfileError
-        If the policy is no distribution somewhere.
+        If the policy is not a distribution somewhere.
     UsageError, SolverUnavailableError
         If OpenSpiel does not have the game, it differs there, or OpenSpiel is not installed.
     """
@@ -122,7 +122,9 @@ def _of_line(game: Game, line: str) -> BehaviorProfile:
     numbers = [parse_rational(text.strip()) for text in texts]
     values = [value for value in numbers if value is not None]
     if word != "NE" or len(values) < len(numbers):
-        raise ProfileError(f"{line[:60]!r} is no line of Gambit; it begins with NE, then numbers")
+        raise ProfileError(
+            f"{line[:60]!r} is not a line of Gambit; it begins with NE, then numbers"
+        )
     if len(values) != tree.n_actions:
         raise ProfileError(
             f"the line has {len(values)} numbers, and behavior in {game.spec} has "

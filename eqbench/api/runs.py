@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 
 def _ignore(words: str) -> None:
     """Do nothing with words."""
+
+
+def _warn(words: str) -> None:
+    warnings.warn(words, stacklevel=5)
 
 
 class Run(Displayed, Sequence[CellRecord]):
@@ -94,7 +99,8 @@ class Run(Displayed, Sequence[CellRecord]):
 
     def __repr__(self) -> str:
         ok = sum(record.status == "ok" for record in self)
-        return f"<Run in {self.path}: {len(self)} of {self.stored.planned} cells, {ok} ok>"
+        finished = len(self.stored.finished)
+        return f"<Run in {self.path}: {finished} of {self.stored.planned} cells, {ok} ok>"
 
     @property
     def answer(self) -> str:
@@ -120,7 +126,7 @@ class Run(Displayed, Sequence[CellRecord]):
             If it has none of this rank, or its game is not known here.
         """
         record = self.cell(cell) if isinstance(cell, str) else cell
-        game = game_of_runs([self.stored], record.game_spec, default_registry(), _ignore)
+        game = game_of_runs([self.stored], record.game_spec, default_registry(), _warn)
         return load_profile(game, profile_file(self.stored, record, rank))
 
     def to_frame(self) -> pd.DataFrame:
@@ -145,7 +151,7 @@ class Run(Displayed, Sequence[CellRecord]):
         from eqbench.harness.reports import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
-            raise UsageError(f"{format!r} is no format; choose of {', '.join(SUFFIXES)}")
+            raise UsageError(f"{format!r} is not a format; choose of {', '.join(SUFFIXES)}")
         view = request_from(View, "report", options)
         text = report_text(format, [self.stored], view, summarize=view.summarize)
         return ReportText(text, format)
@@ -262,9 +268,10 @@ def _experiment(given: Any) -> tuple[Experiment, str | None]:
     if isinstance(given, Experiment):
         return given, None
     if isinstance(given, Game) or (isinstance(given, str) and _is_game(given)):
-        raise UsageError(f"run() needs solvers too, for example run({str(given)!r}, 'all')")
+        spec = given.spec if isinstance(given, Game) else given
+        raise UsageError(f"run() needs solvers too, for example run({spec!r}, 'all')")
     if not isinstance(given, str | Path):
-        raise UsageError(f"{given!r} is no experiment; give games and solvers")
+        raise UsageError(f"{given!r} is not an experiment; give games and solvers")
     file = find_experiment(str(given))
     return read_experiment(file), folder_of_experiment(file)
 

@@ -68,7 +68,7 @@ class StudyResult(Displayed):
         from eqbench.report.terminal import plain_text, print_report
 
         if format not in _FORMATS:
-            raise UsageError(f"{format!r} is no format; choose of {', '.join(_FORMATS)}")
+            raise UsageError(f"{format!r} is not a format; choose of {', '.join(_FORMATS)}")
         if format == "md":
             return ReportText(markdown(self.tables), format)
         return ReportText(plain_text(lambda console: print_report(self.tables, console)))
@@ -102,9 +102,14 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
     def study(
         *given: Any, out: str | PathLike[str] | None = None, figures: bool = False, **options: Any
     ) -> StudyResult:
+        first = fields[0]
+        if given and first.attribute in options:
+            raise UsageError(f"{command}() is given {first.attribute!r} twice")
+        if len(given) > 1 and not first.several:
+            extra = ", ".join(map(repr, given[1:]))
+            raise UsageError(f"{command}() takes keywords after {first.attribute!r}, not {extra}")
         if given:
-            first = fields[0]
-            options = {first.attribute: given if first.several else given[0]} | options
+            options[first.attribute] = given if first.several else given[0]
         request = request_from(request_type, command, options)
         kind: type[Study[Any]] = pkgutil.resolve_name(request_type.study)
         said: list[str] = []

@@ -27,25 +27,15 @@ class CompareRequest(CellFilter):
     """Compare two runs, or two solvers of one run, cell by cell.
 
     BASE and NEW are folders of runs, or `latest`. Without NEW, --solver names two solvers of BASE,
-    which are held against each other on every game, trial by trial: cells of one seed, and a cell
-    without a seed against those of all seeds.
+    which are compared on every game, seed by seed.
 
-    Of two runs, cells belong together if game, solver with its options, and seed agree; several
-    seeds are compared by their medians, and cells that only one run has are listed. With --game or
-    --solver only these cells count.
+    Of two runs, cells of the same game, solver with its options, and seed are compared; of several
+    seeds the medians. A regression is a worse status, a cell that NEW lacks, or a condition that
+    is met. A CONDITION is METRIC OP LIMIT. METRIC: elapsed_s, cpu_s, setup_s, overhead_s,
+    peak_memory_bytes, iterations, nash_conv, max_regret or exploitability. OP: > >= < or <=.
+    LIMIT: a number (0.5), a multiple of the base (1.2x), or one with a margin (1.2x+0.1, x+1e-9).
 
-    A regression is a status that became worse (ok before and not now, a result before and none
-    now, or now crashed or refuted), a cell that only BASE has, and whatever meets a condition. A
-    cell that only NEW has is none. A CONDITION is METRIC OP LIMIT:
-    METRIC one of elapsed_s, cpu_s, setup_s, overhead_s, peak_memory_bytes, iterations, nash_conv,
-    max_regret and exploitability, OP one of > >= < <=, and LIMIT a number (0.5), a multiple of
-    the base (1.2x), or one with a margin (1.2x+0.1, x+1e-9). A multiple is never met by a figure
-    that is as in the base, and one of a negative base is 0. A figure that the base has and NEW
-    lacks meets every condition about it.
-
-    Timings are noisy: run both on one quiet machine, with several seeds, and allow a margin.
-    Regrets around 1e-16 are rounding, so give them a margin too. Exit code: 0 no regression, 2
-    usage, 3 regression.
+    Exit code: 0 no regression, 2 usage, 3 regression.
     """
 
     base: Annotated[str, Option("Run to compare with.", StoredRun("BASE"), argument=True)]

@@ -32,6 +32,7 @@ from eqbench.requests import (
 )
 
 R = TypeVar("R")
+_TYPED = f"{__name__}.typed"  # under which a context keeps the words of its command
 Function = Callable[[R], int | None]
 
 
@@ -151,7 +152,7 @@ class RequestCommand(WithExamples):
         self.fields, self.meant = fields, meant
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        typed = [*args]
+        typed = ctx.meta[_TYPED] = [*args]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -179,13 +180,16 @@ class RequestCommand(WithExamples):
 class NamedArgument(click.Argument):
     """An argument that may also be typed with its name, by an option beside it."""
 
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Take a word unless the option is typed: then all words are those of other arguments."""
+        (option,) = (each for each in ctx.command.params if each.name == _beside(self.name))
+        typed = {word.partition("=")[0] for word in ctx.meta.get(_TYPED, ())}
+        if not typed.intersection(option.opts):
+            super().add_to_parser(parser, ctx)
+
     def consume_value(self, ctx: click.Context, opts: Any) -> Any:
         named = opts.get(_beside(self.name))
-        if isinstance(named, str):
-            if isinstance(opts.get(self.name), str):
-                raise click.UsageError(f"{self.metavar} is given twice", ctx)
-            opts = {**opts, self.name: named}
-        return super().consume_value(ctx, opts)
+        return super().consume_value(ctx, {**opts, self.name: named} if named else opts)
 
 
 def _beside(name: str | None) -> str:
@@ -221,7 +225,7 @@ def _parameters(field: Field, *, stored: bool = False) -> list[click.Parameter]:
     if not field.option.named:
         return [argument]
     beside = [f"--{field.name}", _beside(field.attribute)]
-    kind, text = field.option.kind, f"{field.help} --{field.name} may be left out."
+    kind, text = field.option.kind, f"{field.help} The word --{field.name} itself may be omitted."
     option = click.Option(
         beside, expose_value=False, metavar=kind.metavar, type=KindType(kind), help=text
     )

@@ -23,7 +23,7 @@ class ProfileRequest(GameOptions):
 
     game: Annotated[str, Option("The game.", GAME, argument=True, named=True)]
     uniform: Annotated[
-        bool, Option("All actions are equally frequent; so it is without --pure.", FLAG)
+        bool, Option("All actions are equally frequent; this is the default.", FLAG)
     ] = False
     pure: Annotated[
         bool, Option("The first action of each information set is always taken.", FLAG)

@@ -21,9 +21,9 @@ _FORMATS = ("terminal", "md", "csv", "tex", "html")
 class ReportRequest(View, CellFilter):
     """Compare the results of runs, one table per game, and say what came of them.
 
-    RUN is the folder of a run, or `latest` for the newest one in results. A run may still be
-    going on. Of several runs each table shows all. With --game, --solver or --status it is about
-    these cells only.
+    RUN is the folder of a run, or `latest` for the one that began last, wherever it is. A run may
+    still be going on. Of several runs each table shows all. With --game, --solver or --status it
+    is about these cells only.
 
     With --format html it is one page with tables and figures that needs no network: report.html
     in the folder of the run, unless --out says where; --out - is standard output. If RUN is a

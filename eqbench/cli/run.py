@@ -167,8 +167,6 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
     from eqbench.store.run_folder import RunFolder
 
     typed, folder, out = given(Request), None, options.out
-    if "plugins" in typed:  # the folder may be gone on with elsewhere
-        typed["plugins"] = tuple(str(Path(file).absolute()) for file in typed["plugins"])
     if options.save_as is not None and (options.out or options.retry or options.dry_run):
         raise UsageError(
             "--save-as runs nothing, so it takes none of --out, --retry and --dry-run; give these "
@@ -202,7 +200,7 @@ def _experiment_file(text: str) -> Path:
 
     file = find_experiment(text)
     if (is_foreign(text) or not file.exists()) and (words := run_of([text])):
-        raise UsageError(f"{text} is no experiment. Did you mean: {words}")
+        raise UsageError(f"{text} is not an experiment. Did you mean: {words}")
     return file
 
 
@@ -261,7 +259,7 @@ def _print_plan(
         for record in [] if folder is None else folder.cells():
             estimate.learn(record)
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        sums += f"{at_once}: up to {duration(estimate.left_s(missing))}, set-up included"
+        sums += f"{at_once}: {estimate.word} {duration(estimate.left_s(missing))}, set-up included"
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 

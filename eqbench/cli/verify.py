@@ -34,9 +34,9 @@ class VerifyRequest(GameOptions):
         Option("Profile to measure, and its game.", StoredRun("WORDS"), argument=True),
     ] = ()
     game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
-    profile: Annotated[str | None, Option("The profile; --profile may be left out.", PROFILE)] = (
-        None
-    )
+    profile: Annotated[
+        str | None, Option("The profile; the word --profile itself may be omitted.", PROFILE)
+    ] = None
     exact: Annotated[
         bool,
         Option("Also compute in rational arithmetic; numbers are read as exact decimals.", FLAG),
@@ -94,18 +94,16 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     from eqbench.errors import UsageError
     from eqbench.store.latest import is_run
     from eqbench.store.stored_games import game_of_runs
-    from eqbench.store.stored_profiles import named_profile
+    from eqbench.store.stored_profiles import named_profile, profile_of_cell
     from eqbench.store.stored_run import run_folder
 
-    words = [*request.words]
-    if request.profile is not None:
-        words.append(request.profile)
-    elif len(words) > 1 and is_run(run_folder(words[-2])):
-        words[-2:] = ["/".join(words[-2:])]
-    games = [*words[:-1], *([request.game] if request.game else [])]
+    words = [*request.words, *([request.profile] if request.profile is not None else [])]
+    of_cell = request.profile is None and len(words) > 1 and is_run(run_folder(words[-2]))
+    given = words[-2:] if of_cell else words[-1:]
+    games = [*words[: -len(given)], *([request.game] if request.game else [])]
     if not words or len(games) > 1:
         raise UsageError("which profile? give PROFILE, GAME PROFILE or RUN CELL")
-    data, source = named_profile(words[-1])
+    data, source = profile_of_cell(*given) if of_cell else named_profile(*given)
     game = games[0] if games else data.get("game")
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')

@@ -18,8 +18,9 @@ DEFAULT_SETUP_S = 0.5
 class Estimate:
     """What cells still cost, learned from those that are finished.
 
-    A cell takes as long as others of its game and solver took on average. What has not been seen
-    takes its limit, so an estimate is a bound as long as nothing is known.
+    A cell takes as long as others of its game and solver took on average; one that is at work for
+    longer takes as long again, or its limit. What has not been seen takes its limit, so an estimate
+    is a bound as long as nothing is known.
 
     Parameters
     ----------
@@ -44,16 +45,28 @@ class Estimate:
         """Seconds that a cell takes beside its solving."""
         return statistics.fmean(self._setups)
 
+    @property
+    def word(self) -> str:
+        """What stands before seconds: a bound as long as nothing is known."""
+        return "about" if self._solving else "up to"
+
     def cell_s(self, cell: Cell) -> float:
         """Seconds that a cell takes."""
         if cell.solver.problem is not None:
             return 0.0
         seen = self._solving.get((cell.game.game.spec, cell.solver.spec))
-        solving_s = statistics.fmean(seen) if seen else cell.request.timeout_s + GRACE_S
-        return self.setup_s + solving_s
+        return self.setup_s + statistics.fmean(seen) if seen else self._limit_s(cell)
+
+    def _limit_s(self, cell: Cell) -> float:
+        return self.setup_s + cell.request.timeout_s + GRACE_S
+
+    def _rest_s(self, cell: Cell, spent_s: float) -> float:
+        """Seconds that a cell still takes when it has been at work for some."""
+        rest_s = self.cell_s(cell) - spent_s
+        return rest_s if rest_s > 0 else max(min(spent_s, self._limit_s(cell) - spent_s), 0.0)
 
     def left_s(self, cells: Iterable[Cell], spent_s: Mapping[str, float] | None = None) -> float:
         """Seconds until cells are done; `spent_s` says by key how long some have been at work."""
         spent_s = spent_s or {}
-        rest = [max(self.cell_s(cell) - spent_s.get(cell.key, 0.0), 0.0) for cell in cells]
+        rest = [self._rest_s(cell, spent_s.get(cell.key, 0.0)) for cell in cells]
         return max(sum(rest) / self._jobs, max(rest, default=0.0))

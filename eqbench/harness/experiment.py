@@ -213,9 +213,9 @@ class _Reader:
         stem = "" if self.path.stem == "manifest" else self.path.stem
         name, report = data.get("name", stem), data.get("report", [])
         if not isinstance(name, str):
-            self._refuse("name", f"{name!r} is no text")
+            self._refuse("name", f"{name!r} is not text")
         if not isinstance(report, list) or not all(form in FORMATS for form in report):
-            self._refuse("report", f"{report!r} is no list of some of {', '.join(FORMATS)}")
+            self._refuse("report", f"{report!r} is not a list of some of {', '.join(FORMATS)}")
         common = {key: value for key, value in data.items() if key not in _OWN}
         given = data.get("part", [{}])
         if not isinstance(given, list) or not all(isinstance(part, dict) for part in given):
@@ -296,7 +296,7 @@ def _expanded(table: Mapping[str, Any]) -> Iterator[str]:
     ranges: list[Sequence[Any]] = []
     for key, value in options.items():
         if not re.fullmatch(r"[A-Za-z]\w*", key):
-            raise ValueError(f"{key!r} is no name of an option")
+            raise ValueError(f"{key!r} is not the name of an option")
         if value == []:
             raise ValueError(f"the range of {key} is empty; give it a value")
         ranges.append(value if isinstance(value, list) else _values(value))
@@ -314,7 +314,7 @@ def _values(value: Any) -> Sequence[Any]:
         return [value]
     first, last = int(match[1]), int(match[2])
     if not first <= last < first + MOST_VALUES:
-        raise ValueError(f"{value!r} is no range of 1 to {MOST_VALUES:,} integers")
+        raise ValueError(f"{value!r} is not a range of 1 to {MOST_VALUES:,} integers")
     return range(first, last + 1)
 
 
@@ -324,4 +324,4 @@ def _exact(value: Any) -> Any:
         return Fraction(repr(value))
     if isinstance(value, str | int):
         return value
-    raise ValueError(f"{value!r} is no value of an option")
+    raise ValueError(f"{value!r} is not a value of an option")

@@ -181,7 +181,7 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
     Raises
     ------
     UsageError, SpecError, ProfileError
-        If it is no game, the spec is wrong, or the profile does not fit the game.
+        If it is not a game, the spec is wrong, or the profile does not fit the game.
 
     Examples
     --------

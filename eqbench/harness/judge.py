@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from eqbench.equilibria import Identifier
 from eqbench.errors import ProfileError, counted
-from eqbench.harness.child import Limits, Outcome
+from eqbench.harness.child import GRACE_S, Limits, Outcome
 from eqbench.harness.frames import (
     CandidateFrame,
     DoneFrame,
@@ -62,6 +62,7 @@ class Received:
     Attributes
     ----------
     misfit : what is wrong with the first profile that cannot be one of the game; no such is kept
+    newest : profile that was reported last, if any was
     """
 
     def __init__(self, frequencies: int) -> None:
@@ -69,6 +70,7 @@ class Received:
         self.candidates: list[CandidateFrame] = []
         self.dropped = 0
         self.misfit = ""
+        self.newest: ProfileFrame | None = None
         self._frequencies, self._bytes = frequencies, 0
 
     def add(self, frame: Frame) -> None:
@@ -80,7 +82,9 @@ class Received:
             self.misfit = self.misfit or (
                 f"a profile of this game has {self._frequencies} frequencies; got {sent}"
             )
-        elif isinstance(frame, SnapshotFrame):
+            return
+        self.newest = frame
+        if isinstance(frame, SnapshotFrame):
             if len(self.snapshots) == MAX_SNAPSHOTS:
                 self.snapshots = self.snapshots[::2]
             self.snapshots.append(frame)
@@ -265,7 +269,7 @@ def measure(
     Raises
     ------
     ProfileError
-        If its profile is no profile of this game.
+        If its profile is not a profile of this game.
     """
     profile = BehaviorProfile(frame.frequencies)
     if frame.exact is not None:  # what is known exactly is what counts; the floats follow from it
@@ -390,7 +394,7 @@ def _cut_short(outcome: Outcome, limits: Limits) -> Verdict:
     if outcome.ended == "setup timeout":
         return "timeout", f"set-up took more than {limits.setup_timeout_s:g} s"
     if outcome.ended == "timeout":
-        return "timeout", f"still running {limits.timeout_s:g} s after its start, so it was killed"
+        return "timeout", f"killed {GRACE_S:g} s after its limit of {limits.timeout_s:g} s"
     if outcome.ended == "memory":
         return "memory", (
             f"killed at {outcome.peak_memory_bytes / 2**20:,.0f} MiB, above the limit of "

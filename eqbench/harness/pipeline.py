@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from eqbench.harness.child import interrupts_held, run_child
 from eqbench.harness.experiment import Experiment
-from eqbench.harness.frames import ProfileFrame, most_bytes
+from eqbench.harness.frames import most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan
@@ -134,12 +134,6 @@ class Running:
     since: float
     received: Received
 
-    @property
-    def newest(self) -> ProfileFrame | None:
-        """The profile that was reported last."""
-        reported = self.received.candidates or self.received.snapshots
-        return reported[-1] if reported else None
-
 
 class PlannedRun:
     """A planned run; children and scratch files are gone when the ``with`` ends.
@@ -236,7 +230,7 @@ class PlannedRun:
         pool = Pool(waiting, folder, self._lines)
         self.waiting = pool.waiting
         observer.planned(self.cells, finished=len(done))
-        recorder = self._recorder = Recorder(folder)
+        recorder = self._recorder = Recorder(folder, self.experiment.jobs)
         lock = threading.Lock()
 
         def do(cell: Cell) -> None:

@@ -28,7 +28,7 @@ from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
 from eqbench.model.size_limit import enough_memory, node_limit
 from eqbench.model.tree_files import FORM, content_hash, load_tree
-from eqbench.plugins import Entry
+from eqbench.plugins import Entry, absolute_files
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import parse_spec, split_specs
@@ -265,6 +265,7 @@ def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def _plain(request: Request) -> dict[str, Any]:
+    request = replace(request, plugins=absolute_files(request.plugins))
     return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(request).items()}
 
 

@@ -36,14 +36,18 @@ from eqbench.text import printable, shortened
 class Recorder:
     """Has cells judged, and stores them; several threads may share it.
 
+    Parameters
+    ----------
+    games : how many may be at work at a time
+
     Attributes
     ----------
     records : of this run by key, interrupted ones as well; from :meth:`conclude` on also what
         other runners have stored
     """
 
-    def __init__(self, folder: RunFolder) -> None:
-        self.folder = folder
+    def __init__(self, folder: RunFolder, games: int = 1) -> None:
+        self.folder, self._games = folder, games
         self.records: dict[str, CellRecord] = {}
         self._profiles: dict[str, BehaviorProfile] = {}  # unknown equilibria, by their files
         self._judges: dict[str, Judge] = {}
@@ -122,12 +126,15 @@ class Recorder:
         return replace(_names(cell), **fields)
 
     def judge_of(self, cell: Cell) -> Judge:
-        """The judge of a cell, kept for the game at hand: it costs more than a measurement."""
+        """The judge of a cell, kept for the games at hand: it costs more than a measurement."""
         content = cell.game.content
         with self._lock:
-            if content not in self._judges:
-                self._judges = {content: Judge(cell.game.game)}
-            return self._judges[content]
+            # those that were asked for last are last, and never more than are at work
+            judge = self._judges.pop(content, None) or Judge(cell.game.game)
+            self._judges[content] = judge
+            if len(self._judges) > self._games:
+                del self._judges[next(iter(self._judges))]
+            return judge
 
     def _write_trace(self, name: str, path: list[Finding], handed: list[Finding]) -> str | None:
         """Write the anytime curve, which ends with the profile that the cell shows."""

@@ -22,7 +22,7 @@ from eqbench.report.overview import index_page
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
-from eqbench.store.run_folder import LINES, MANIFEST
+from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST
 from eqbench.store.stored_run import StoredRun, read_run
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
@@ -57,13 +57,18 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
     links = {}
     for run in runs:
         page = run.path / "report.html"
-        lines = run.path / LINES
-        if not page.exists() or page.stat().st_mtime < lines.stat().st_mtime:
+        if _is_old(page, [run.path / LINES, run.path / INTERRUPTED]):
             write_report(page, page_of([run], summarize=False, place=run.path))
             yield page
-        links[os.path.relpath(page, file.parent)] = run
+        links[f"./{os.path.relpath(page, file.parent)}"] = run  # the name may hold a colon
     write_report(file, index_page(links))
     yield file
+
+
+def _is_old(page: Path, stored: Iterable[Path]) -> bool:
+    """True without a page, or if something was stored since it was written."""
+    begun = (file.stat().st_mtime for file in stored if file.exists())
+    return not page.exists() or page.stat().st_mtime < max(begun, default=0.0)
 
 
 def write_report(file: Path, text: str) -> None:

@@ -21,12 +21,14 @@ from eqbench.store.run_folder import (
     new_run_path,
 )
 from eqbench.store.schema import CellRecord, Status
+from eqbench.store.stored_games import plugins_of
 from eqbench.store.stored_run import read_run
 
 
 def stored_experiment(folder: RunFolder) -> Experiment:
-    """What the run in a folder was last asked for."""
+    """What the run in a folder was last asked for; raises as :func:`plugins_of`."""
     plan = folder.plan
+    plugins_of(plan)
     parts = plan.get("parts") or [plan["request"]]
     name, report = plan.get("name", ""), tuple(plan.get("report", ()))
     return Experiment(tuple(map(_request, parts)), name, report)

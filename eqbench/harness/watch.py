@@ -37,6 +37,7 @@ class Watch:
         self._job = job
         self._estimate = Estimate(job.experiment.jobs)
         self._total = 0
+        self._interrupted: set[str] = set()
         self._begun = self._end = self._estimate_at = time.monotonic()
 
     def planned(self, cells: Sequence[Cell], finished: int) -> None:
@@ -46,6 +47,8 @@ class Watch:
         """It is among the running ones."""
 
     def finished(self, record: CellRecord) -> None:
+        if record.status == "interrupted":
+            self._interrupted.add(record.key)
         since = self._job.running[record.key].since
         self._estimate.learn(record, time.monotonic() - since)
         regret = "" if record.max_regret is None else f", max regret {small(record.max_regret)}"
@@ -60,11 +63,11 @@ class Watch:
             return Standing("planning")
         now, running = time.monotonic(), list(self._job.running.values())
         left_s, spent_s = self._left_s(now, running), now - self._begun
-        done = self._total - len(self._job.waiting) - len(running)
+        undone = {*self._job.waiting, *(each.cell.key for each in running), *self._interrupted}
         return Standing(
-            f"{done} of {self._total} cells done",
+            f"{self._total - len(undone)} of {self._total} cells done",
             share=spent_s / (spent_s + left_s) if left_s else 1.0,
-            left=f"up to {clock(left_s)} left",
+            left=f"{self._estimate.word} {clock(left_s)} left",
             now=tuple(self._at_work(each, now) for each in running),
         )
 
@@ -111,7 +114,7 @@ class Regrets:
         """
         running = list(self._job.running.values())
         for each in sorted(running, key=lambda one: self._measured_at.get(one.cell.key, 0.0)):
-            now, key, newest = time.monotonic(), each.cell.key, each.newest
+            now, key, newest = time.monotonic(), each.cell.key, each.received.newest
             if now < self._not_before or now - each.since < MEASURE_S or newest is None:
                 continue
             if newest is not self._seen.get(key) and self._is_cheap(each.cell):

@@ -89,7 +89,7 @@ def _layout(path: Path, file: BinaryIO, dtypes: str) -> tuple[np.dtype, tuple[in
     start = _PREFIX.size + length
     match = _HEADER.fullmatch(head, _PREFIX.size, min(start, len(head)))
     if magic != _MAGIC or match is None or start > len(head) or start % 64:
-        raise _damaged(path, "it is no plain array")
+        raise _damaged(path, "it is not a plain array")
     allowed = {np.dtype(name).str: np.dtype(name) for name in dtypes.split()}
     dtype = allowed.get(match[1].decode())
     if dtype is None:
@@ -137,7 +137,7 @@ _Value = Annotated[
 
 
 class TreeHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All of a game tree that is no array, as JSON in ``labels.json``.
+    """All of a game tree that is not an array, as JSON in ``labels.json``.
 
     Attributes
     ----------
@@ -296,7 +296,9 @@ def _check_names(folder: Path) -> None:
     known = {_LABELS, FORM, "checksums.json", *(f"{name}.npy" for name in names)}
     unknown = sorted({place.name for place in folder.iterdir()} - known)
     if unknown:
-        raise DocumentError(f"the folder of the game holds {unknown[0]!r}, which is no part of it")
+        raise DocumentError(
+            f"the folder of the game holds {unknown[0]!r}, which is not a part of it"
+        )
 
 
 def _unreadable(error: OSError) -> DocumentError:

@@ -237,7 +237,7 @@ def planes_of(
     for name in itertools.chain.from_iterable(pairs):
         if name not in position:
             known = known_labels(name, list(position))
-            raise UsageError(f"{name!r} is no frequency of this game; {known}")
+            raise UsageError(f"{name!r} is not a frequency of this game; {known}")
     for x, y in pairs:
         if position[x] == position[y]:
             raise UsageError(f"{x},{y} names one frequency twice; name two, such as b3,d2")

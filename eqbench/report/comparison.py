@@ -385,7 +385,7 @@ def parse_rule(text: str) -> Rule:
     compact = "".join(text.split())
     parts = _CONDITION.fullmatch(compact)
     if parts is None:
-        raise UsageError(f"{text!r} is no condition: {TEXTS['condition']}")
+        raise UsageError(f"{text!r} is not a condition: {TEXTS['condition']}")
     metric, comparison, absolute, factor, plus = parts.groups()
     if metric not in METRICS:
         known = f"{nearest(metric, METRICS)} (all: {', '.join(METRICS)})"

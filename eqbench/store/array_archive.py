@@ -38,7 +38,7 @@ def read_arrays(data: bytes, most_bytes: int) -> dict[str, NDArray[Any]]:
             arrays = dict(stored)
     except _DAMAGED as error:
         raise ValueError(shortened(printable(str(error) or repr(error)))) from None
-    # a member that is no array comes as bytes
+    # a member that is not an array comes as bytes
     if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError("it holds what is no array")
+        raise ValueError("it holds what is not an array")
     return arrays

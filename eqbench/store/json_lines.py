@@ -48,7 +48,7 @@ def append_line(path: Path, line: bytes) -> None:
     descriptor = os.open(path, flags, 0o644)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         with _locked(descriptor):
             size = _cut_torn_line(descriptor)
             if os.write(descriptor, line) != len(line):
@@ -87,7 +87,7 @@ class LineReader(Generic[T]):
         Raises
         ------
         OSError
-            If the file cannot be read, or is no regular file.
+            If the file cannot be read, or is not a regular file.
         """
         try:
             file = open_file(self.path)

@@ -13,7 +13,7 @@ from eqbench.store.run_folder import MANIFEST, write_file
 
 LATEST = "latest"
 _MOST = 200  # runs that are remembered
-_OF_A_STUDY = b'"schema": "eqbench.study/'
+_OF_A_RUN = b'"schema": "eqbench.run/'
 
 
 def remember(run: Path) -> None:
@@ -54,9 +54,9 @@ def _newest(runs: list[Path]) -> Path | None:
 
 
 def is_run(folder: Path) -> bool:
-    """Return whether a folder has the manifest of a run, not that of another study."""
-    with suppress(OSError, ValueError):
-        return _OF_A_STUDY not in read_file(folder / MANIFEST)[:100]
+    """Return whether a folder has the manifest of a run, not that of a study or a web page."""
+    with suppress(OSError):
+        return _OF_A_RUN in read_file(folder / MANIFEST)[:100]
     return False
 
 

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from eqbench.errors import SpecError
+from eqbench.errors import SpecError, UsageError
 from eqbench.model.game import Game
 from eqbench.registry import Registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.stored_run import StoredRun
+
+
+def plugins_of(plan: Mapping[str, Any]) -> list[str]:
+    """Plugins that the plan of a run names, each by its absolute path.
+
+    Raises
+    ------
+    UsageError
+        If one has none, since from another folder that would be another file.
+    """
+    requests = plan.get("parts") or [plan["request"]]
+    files = [file for request in requests for file in request.get("plugins") or ()]
+    for file in files:
+        if not Path(file).is_absolute():
+            raise UsageError(
+                f"the run names the plugin {file} without its folder, so it may be any file of "
+                "that name; begin the run anew, or say which by --plugin (in Python: import it)"
+            )
+    return files
 
 
 def registry_of_runs(
@@ -26,20 +47,19 @@ def registry_of_runs(
     SpecError
         If the runs name no plugins and no such game is known.
     UsageError
-        If one of the plugins cannot be read.
+        If one of the plugins cannot be read; otherwise as :func:`plugins_of`.
     """
     try:
         registry.game_entry(game)
     except SpecError as error:
         plans = [run.plan for run in runs]
-        requests = [asked for plan in plans for asked in plan.get("parts") or [plan["request"]]]
-        files = [file for request in requests for file in request.get("plugins") or ()]
+        files = dict.fromkeys(file for plan in plans for file in plugins_of(plan))
         if not files:
             hint = "; if a plugin brought this game, add --plugin FILE" if plans else ""
             raise SpecError(f"{error}{hint}") from None
-        registry = registry.with_plugins(dict.fromkeys(files))
+        registry = registry.with_plugins(files)
         registry.game_entry(game)
-        for file in dict.fromkeys(files):
+        for file in files:
             tell(f"using the plugin {file}, which the run names")
     return registry
 

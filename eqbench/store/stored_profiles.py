@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from eqbench.errors import UsageError
@@ -29,17 +28,23 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     UsageError
         If it cannot be read, or there is no such file, cell or candidate.
     """
-    path, words = Path(text), PurePath(text)
-    if text == "-" or (os.path.exists(path) and not os.path.isdir(path)):
+    path = Path(text)
+    if text == "-" or (path.exists() and not path.is_dir()):
         return read_profile(text), _run_of(path)
-    for parent in [*[*reversed(words.parents)][1:], words]:
-        folder = run_folder(str(parent))
-        if is_run(folder):
-            run, cell = read_run(folder), "/".join(words.parts[len(parent.parts) :])
-            ranked = _RANKED.fullmatch(cell)
-            cell, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
-            return read_profile(str(profile_file(run, run.cell(cell), rank))), run
+    for slash in re.finditer("/", text):  # a path would lose the ./ of a game's file
+        run = text[: slash.start()] or "/"
+        if is_run(run_folder(run)):
+            return profile_of_cell(run, text[slash.end() :])
+    if is_run(run_folder(text)):
+        return profile_of_cell(text, "")  # which says what cells there are
     return read_profile(text), None  # which says that there is no such file
+
+
+def profile_of_cell(run: str, cell: str) -> tuple[Any, StoredRun]:
+    """Interchange form of the profile of a cell, best or ``CELL:2``, and its run; UsageError."""
+    stored, ranked = read_run(run_folder(run)), _RANKED.fullmatch(cell)
+    name, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
+    return read_profile(str(profile_file(stored, stored.cell(name), rank))), stored
 
 
 def _run_of(file: Path) -> RunFolder | None:
@@ -54,7 +59,7 @@ def _run_of(file: Path) -> RunFolder | None:
 def profile_file(run: StoredRun, cell: CellRecord, rank: int) -> Path:
     """File with the candidate of a cell that has this rank; UsageError if there is none."""
     count = len(cell.equilibria)
-    if rank >= count:
+    if not 0 <= rank < count:
         allowed = f"ranks are 0 (the best) to {count - 1}" if count else "it found nothing"
         raise UsageError(f"{cell.solver} on {cell.game} has no candidate of rank {rank}: {allowed}")
     file = cell.equilibria[rank].profile

@@ -64,8 +64,8 @@ class StoredRun:
     def cell(self, text: str) -> CellRecord:
         """The only cell that `text` names.
 
-        It may be the solver, with or without its options, the game, ``game/solver`` with
-        ``/seed`` and ``#repeat`` where that tells cells apart, or the beginning of the key.
+        It may be the solver, with or without its options, the game, ``game/solver`` or the solver,
+        with ``/seed`` and ``#repeat`` where that tells cells apart, or the beginning of the key.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class StoredRun:
         """
         wanted = "".join(text.split())
         found = [cell for cell in self.cells if wanted in _names(cell)]
-        found = found or [cell for cell in self.cells if wanted == _bare(cell.solver)]
+        found = found or [cell for cell in self.cells if wanted in _names(cell, bare=True)]
         found = found or [cell for cell in self.cells if wanted and cell.key.startswith(wanted)]
         if len(found) == 1:
             return found[0]
@@ -132,13 +132,20 @@ def cell_name(cell: CellRecord) -> str:
     return f"{cell.game}/{cell.solver}{seed}" + (f"#{cell.repeat}" if cell.repeat else "")
 
 
-def _names(cell: CellRecord) -> set[str]:
+def _names(cell: CellRecord, *, bare: bool = False) -> set[str]:
     """All names that may mean a cell; a solver without a seed also answers to seed 0.
+
+    `bare` means those with the name of its solver alone, which has options.
 
     Several repeats share them; the number of one tells it from the others.
     """
-    games, solvers = (cell.game, cell.game_spec), (cell.solver, cell.solver_spec)
-    pairs = [*games, *solvers, *(f"{game}/{solver}" for game in games for solver in solvers)]
+    games = (cell.game, cell.game_spec)
+    solvers = [_bare(cell.solver)] if bare else [cell.solver, cell.solver_spec]
+    pairs = [
+        *([] if bare else games),
+        *solvers,
+        *(f"{game}/{solver}" for game in games for solver in solvers),
+    ]
     names = {*pairs, *(f"{name}/{cell.seed or 0}" for name in pairs)}
     names |= {f"{name}#{cell.repeat}" for name in names}
     return {"".join(name.split()) for name in names}

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Generic, Literal, NotRequired, TypedDict, Type
 
 from eqbench.documents import decode, read_file
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
-from eqbench.plugins import import_plugin
+from eqbench.plugins import absolute_files, import_plugin
 from eqbench.report.rows import Report
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import LineReader, append_line
@@ -186,12 +186,15 @@ class StudyFolder:
 
     def note_request(self, study: Study[Any]) -> None:
         """Write what the study is asked for now, with which it goes on the next time."""
+        request = to_data(study.request, kept=True)
+        if "plugin" in request:
+            request["plugin"] = absolute_files(request["plugin"])
         manifest = _Manifest(
             schema=SCHEMA,
             study=study.request.command,
             created=self.created or datetime.now(UTC).isoformat(timespec="seconds"),
             version=self.version,
-            request=to_data(study.request, kept=True),
+            request=request,
         )
         write_texts(self.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
 
@@ -199,7 +202,7 @@ class StudyFolder:
         """Do the parts that are missing, and return the summary.
 
         Each is kept and the summary written anew as soon as it is there, so a break loses one at
-        most. UsageError if a part finds what is no JSON, StoreError if the folder can no longer
+        most. UsageError if a part finds what is not JSON, StoreError if the folder can no longer
         be written; and what the parts raise.
         """
         session = replace(session, again=self.was_begun)
@@ -345,7 +348,7 @@ def _json(value: Any, what: str, indent: int | None = None) -> str:
         return json.dumps(value, indent=indent, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
-            f"{what} is no JSON: {error}; a study returns texts, finite numbers, lists and "
+            f"{what} is not JSON: {error}; a study returns texts, finite numbers, lists and "
             "dictionaries of them"
         ) from None
 

@@ -25,6 +25,7 @@ from eqbench.harness.worker import perform
 from eqbench.model.game import Game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree_files import load_tree
+from eqbench.plugins import absolute_files
 from eqbench.testing.promises import BrokenPromiseError
 
 SETUP_S = 120.0
@@ -60,7 +61,7 @@ class Bench:
     """
 
     def __init__(self, plugins: Sequence[str], guardian: Guardian | None, scratch: Path) -> None:
-        self.plugins = tuple(str(Path(file).absolute()) for file in plugins)
+        self.plugins = absolute_files(plugins)
         self.guardian, self.scratch = guardian, scratch
 
     def attempt(self, do: str, *, timeout_s: float = 10.0, **job: Any) -> Trial:

@@ -46,8 +46,10 @@ class Verification(Displayed):
     resolved: bool = True
 
     def __repr__(self) -> str:
-        payoffs, regrets = (", ".join(map(_short, row)) for row in (self.payoffs, self.regrets))
-        conv = _short(self.nash_conv)
+        payoffs, regrets = (
+            ", ".join(map(short_figure, row)) for row in (self.payoffs, self.regrets)
+        )
+        conv = short_figure(self.nash_conv)
         return f"<Verification: payoffs ({payoffs}), regrets ({regrets}), nash_conv {conv}>"
 
     def rounded(self) -> Verification:
@@ -74,10 +76,14 @@ class Verification(Displayed):
         return self.nash_conv / len(self.regrets)
 
 
-def _short(value: float | Fraction) -> str:
-    """A fraction as it is, if it is short; else six significant digits."""
-    text = str(value) if isinstance(value, Fraction) else ""
-    return text if 0 < len(text) <= 20 else f"{float(value):.6g}"
+def short_figure(value: float | Fraction, most: int = 20) -> str:
+    """A fraction as it is, if it has at most `most` characters; else six significant digits."""
+    if not isinstance(value, Fraction):
+        return f"{value:.6g}"
+    # what is much longer Python may not like to print at all
+    is_long = max(value.numerator.bit_length(), value.denominator.bit_length()) > 4 * most
+    text = "" if is_long else str(value)
+    return text if 0 < len(text) <= most else f"{not_to_zero(value):.6g}"
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,8 @@ STREAMED_BEFORE_DEATH = (
 
 # Each waits for its limit, which must leave a busy machine time for what comes before.
 LATE = {
-    "loops_in_native_code": ("timeout", "still running 2 s after its start"),
-    "ignores_sigterm": ("timeout", "still running 2 s after its start"),
+    "loops_in_native_code": ("timeout", "killed 1 s after its limit of 2 s"),
+    "ignores_sigterm": ("timeout", "killed 1 s after its limit of 2 s"),
     "hangs_in_prepare": ("timeout", "set-up took more than 15 s"),
     "hangs_on_import": ("timeout", "loading it took more than 15 s"),
 }

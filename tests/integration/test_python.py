@@ -13,10 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stored_runs import cell, without_figures, write_run
 
 import eqbench
+from eqbench.api.keywords import request_from
+from eqbench.harness.request import Request
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import random_profile
+from eqbench.report.charts import CHARTS
+from eqbench.store.json_lines import append_line
+from eqbench.verification import Verification
 
 OWN = """
 from dataclasses import dataclass
@@ -103,9 +109,17 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
         ({"name": "regrets"}, "did you mean regret"),
         ({"axs": "work"}, "did you mean axis"),
         ({"axis": "works"}, "did you mean work"),
+        ({"axis": ["work"]}, "is no choice for axis"),
+        ({"hidden": ["lcp"]}, "'lcp' is no choice for hidden: known: pcfr_plus"),
+        ({"game": "kuhn3"}, "'kuhn3' is no choice for game"),
     ):
         with pytest.raises(eqbench.UsageError, match=hint):
             run.figure(**wrong)
+    for hidden in ("pcfr_plus", ["pcfr_plus"], ()):
+        values = {
+            each["name"]: each.get("value") for each in run.figure(hidden=hidden).spec["params"]
+        }
+        assert values["hidden"] == ([] if hidden == () else ["pcfr_plus"])
     html = run._repr_html_()
     for text in ("sequence_lp", *run.answer.splitlines(), "data:image/svg+xml"):
         assert text in html
@@ -113,23 +127,66 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
     assert float(eqbench.verify("kuhn2", profile).max_regret) < 1e-12
 
 
+def test_run_without_results_is_shown(tmp_path: Path) -> None:
+    stopped = [without_figures("01", status="interrupted"), without_figures("02", status="failed")]
+    path = write_run(tmp_path / "run", stopped[1], planned=["01", "02"])
+    append_line(path / "interrupted.jsonl", stopped[0].to_line())
+    run = eqbench.Run(path)
+    assert len(run) == 2
+    assert "1 of 2 cells, 0 ok" in repr(run)
+    for name in CHARTS:
+        assert "<svg" in run.figure(name).to_svg()
+
+
 def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> None:
     asked = run.stored.plan["request"]
     assert (asked["seeds"], asked["iterations"], asked["games"]) == (2, 300, ["kuhn2"])
     for wrong, hint in (
         ({"timout": 3}, "did you mean timeout"),
-        ({"seeds": "many"}, r"run\(seeds=...\): 'many' is no integer"),
+        ({"seeds": "many"}, r"run\(seeds=...\): 'many' is not an integer"),
         ({"memory": "little"}, "is not a size"),
+        ({"timeout": 5, "timeout_s": 3}, "given 'timeout' and 'timeout_s', which mean the same"),
     ):
         with pytest.raises(eqbench.UsageError, match=hint):
             eqbench.run("kuhn2", "lcp", **wrong)
-    with pytest.raises(eqbench.UsageError, match="needs solvers"):
-        eqbench.run("kuhn3")
+    game = eqbench.load_game("kuhn3")
+    for each in ("kuhn3", game):
+        with pytest.raises(eqbench.UsageError, match=r"needs solvers too, for example run\('kuhn"):
+            eqbench.run(each)
+    with pytest.raises(eqbench.UsageError, match="no candidate of rank -1"):
+        run.profile("sequence_lp", rank=-1)
     with pytest.raises(eqbench.UsageError, match=r"solve\(\) has no keyword 'timeout'"):
         eqbench.solve("kuhn2", "lcp", timeout=1)
     with pytest.raises(eqbench.UsageError, match="not both"):
         eqbench.solve("kuhn2", "lcp", eqbench.Budget(), time_s=1)
     assert eqbench.solve("kuhn2", "cfr", iterations=20).status != "ok"
+
+
+def test_game_that_its_spec_does_not_make_is_refused() -> None:
+    other = eqbench.Game("kuhn2", eqbench.load_game("kuhn3").tree)
+    for run in (lambda: eqbench.run(other, "lcp"), lambda: eqbench.qre(other, last=1)):
+        with pytest.raises(eqbench.UsageError, match="is not what its spec means"):
+            run()
+    asked = request_from(
+        Request, "run", {"games": eqbench.load_game("kuhn3").at(pot=3.2), "solvers": "lcp"}
+    )
+    assert "pot=16/5" in asked.games[0]
+
+
+def test_no_name_ends_the_script_of_a_saved_page(tmp_path: Path) -> None:
+    name = "x</script><script>document.title=1</script><!--"
+    records = [cell("01", solver=name, solver_spec=name)]
+    chart = eqbench.Run(write_run(tmp_path / "run", *records)).figure("times")
+    page = chart.save(tmp_path / "chart.html").read_text()
+    assert name not in page
+    assert f'"{name}"'.replace("<", r"\u003c") in page
+
+
+def test_certificates_of_many_digits_are_shown_short() -> None:
+    tiny = Fraction(1, 10**4400)
+    shown = Verification((Fraction(1, 18), -tiny), (Fraction(0), tiny))
+    assert "payoffs (1/18, -4.94066e-324), regrets (0, 4.94066e-324)" in repr(shown)
+    assert "max regret 4.94066e-324" in shown._repr_html_()
 
 
 def test_studies_take_the_fields_of_their_requests(run: eqbench.Run, tmp_path: Path) -> None:
@@ -147,6 +204,13 @@ def test_studies_take_the_fields_of_their_requests(run: eqbench.Run, tmp_path: P
         eqbench.UsageError, match=r"qre\(\) has no keyword 'lst': did you mean last"
     ):
         eqbench.qre("kuhn2", lst=3)
+    for study, given, named, hint in (
+        (eqbench.stability, ("kuhn3", "kuhn2"), {}, r"keywords after 'game', not 'kuhn2'"),
+        (eqbench.qre, ("kuhn2",), {"game": "kuhn3"}, r"qre\(\) is given 'game' twice"),
+        (eqbench.crossplay, ("here",), {"runs": "there"}, "given 'runs' twice"),
+    ):
+        with pytest.raises(eqbench.UsageError, match=hint):
+            study(*given, **named)
     with pytest.raises(eqbench.UsageError, match=r"trace\(\) needs 'last'"):
         eqbench.trace("skp", first=3)
     assert list(inspect.signature(eqbench.qre).parameters)[:2] == ["game", "last"]

@@ -100,7 +100,7 @@ def test_equilibria_of_a_run_are_counted_alike_in_all_formats(tmp_path: Path) ->
     [
         (["nowhere"], "nowhere holds no run"),
         (["latest", "--format", "md,csv"], "--out DIR"),
-        (["latest", "--format", "markdwon"], "'markdwon' is no format"),
+        (["latest", "--format", "markdwon"], "'markdwon' is not a format"),
         (["latest", "--format", ","], "no format given"),
         ([], "Missing argument 'RUN...'"),
         (["latest", "--out", "results/first/runs.jsonl/x"], "cannot write"),

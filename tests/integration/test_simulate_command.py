@@ -185,8 +185,8 @@ def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) ->
     [
         (("--game", "kuhn2", "--remember", "5"), "--model hands"),
         (("--game", "kuhn2", "--pair", "a,b"), "--figures"),
-        (("--game", "kuhn2", "--pair", "a"), "is no pair"),
-        (("--game", "skp", "--figures", "--pair", "b3,d9"), "'d9' is no frequency"),
+        (("--game", "kuhn2", "--pair", "a"), "is not a pair"),
+        (("--game", "skp", "--figures", "--pair", "b3,d9"), "'d9' is not a frequency"),
         (("--game", "kuhn2", "--start", "missing.json"), "cannot read"),
         (("--game", "kuhn2", "--start", "pure.json"), "the start pure.json: the frequency"),
         (("--game", "kuhn2", "--start", "words.txt"), "words.txt: not valid JSON"),

@@ -81,10 +81,10 @@ def test_profile_in_a_file_is_looked_at(tmp_path: Path) -> None:
     ("options", "words"),
     [
         (("--game", "leduc"), "--rest-points"),
-        (("--game", "skp", "--at", "high"), "is no number"),
+        (("--game", "skp", "--at", "high"), "is not a number"),
         (("--game", "skp", "--out", "."), "is not empty"),
         (("--game", "kuhn2", "--profile", "missing.json"), "cannot read the profile"),
-        (("--game", "kuhn2", "--profile", "moves.json"), "is no rest point"),
+        (("--game", "kuhn2", "--profile", "moves.json"), "is not a rest point"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_advice(

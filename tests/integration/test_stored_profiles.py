@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from command import eqbench_here, refused
+
+import eqbench
+from eqbench.harness.request import Request
 
 PLUGIN = """
 from dataclasses import dataclass
@@ -59,12 +63,32 @@ def test_cell_of_a_run_is_verified(place: Path, words: tuple[str, ...]) -> None:
     assert done.json["identity"]["name"] == "kuhn2"
 
 
+@pytest.mark.parametrize("words", [(".", "lcp"), ("./lcp",), ("../first", "lcp")], ids=" ".join)
+def test_cell_of_the_run_in_this_folder_is_verified(place: Path, words: tuple[str, ...]) -> None:
+    assert eqbench_here("verify", *words, cwd=place / "first").code == 0
+
+
+def test_cells_of_files_are_named_as_they_are_listed(place: Path) -> None:
+    """Also if the folder above holds the manifest of something else."""
+    site = place / "site"
+    site.mkdir()
+    (site / "manifest.json").write_text('{"name": "a site"}')
+    assert eqbench_here("export", "--game", "kuhn2", "game.efg", cwd=site).code == 0
+    for number, game in enumerate((f"{site}/game.efg", "./game.efg", "game.efg")):
+        asked = ("run", "--game", game, "--solver", "lcp", "--out", f"of{number}", "-q")
+        assert eqbench_here(*asked, cwd=site).code == 0
+        for words in ((f"of{number}", f"{game}/lcp"), (f"of{number}/{game}/lcp",)):
+            done = eqbench_here("verify", *words, cwd=site)
+            assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ((), "which profile?"),
         (("first/lcp:7",), "no candidate of rank 7: ranks are 0 (the best) to 0"),
         (("first/nothing",), "first has no cell 'nothing'"),
+        (("first",), "first has these cells; give"),
         (("first", "--profile", "first/lcp"), "unknown game 'first'"),
         (("kuhn2", "first", "first", "lcp"), "which profile?"),
         (("none/lcp",), "cannot read the profile none/lcp"),
@@ -129,6 +153,37 @@ def test_run_in_place_of_a_profile_has_its_cells_listed(place: Path) -> None:
     assert "kuhn2/lcp" in done.err
 
 
+def test_plugin_of_a_run_is_the_file_that_the_run_began_with(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "coin.py").write_text("raise SystemExit('another file of that name')")
+    monkeypatch.chdir(place)
+    request = Request(["coin"], ["lcp"], plugins=("coin.py",))
+    for given in ((request,), ("coin", "lcp")):
+        options = {} if given == (request,) else {"plugins": "coin.py"}
+        run = eqbench.run(*given, out=tmp_path / f"run{len(given)}", **options)
+        assert run.stored.plan["request"]["plugins"] == [str(place / "coin.py")]
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UserWarning, match=f"using the plugin {place / 'coin.py'}"):
+        run.profile("lcp")
+
+
+def test_plugin_of_a_run_that_may_be_any_file_is_not_used(place: Path, tmp_path: Path) -> None:
+    folder = copytree(place / "coins", tmp_path / "coins")
+    (tmp_path / "coin.py").write_text(PLUGIN)
+    text = (folder / "manifest.json").read_text()
+    (folder / "manifest.json").write_text(text.replace(str(place / "coin.py"), "coin.py"))
+    for words in (
+        ("show", "coins", "lcp"),
+        ("verify", "coins/lcp"),
+        ("crossplay", "coins"),
+        ("run", "--resume", "coins"),
+    ):
+        refused(*words, words="the plugin coin.py without its folder", cwd=tmp_path)
+    given = eqbench_here("show", "coins", "lcp", "--plugin", "coin.py", cwd=tmp_path)
+    assert given.code == 0, given.err
+
+
 def test_plugin_is_not_used_for_a_game_that_is_known(place: Path) -> None:
     done = eqbench_here("draw", "kuhn2", "--profile", "coins/lcp", cwd=place)
     assert "plugin" not in done.err
@@ -146,3 +201,11 @@ def test_template_is_a_profile(place: Path) -> None:
         assert done.json["exact"]["payoffs"][0] == payoff
         lines = made.out.splitlines()
         assert sum(": {" in line and line.endswith(("}", "},")) for line in lines) == 12
+
+
+def test_plugin_of_a_study_is_stored_with_its_folder(place: Path) -> None:
+    words = ("stability", "coin", "--plugin", "coin.py", "--profile", "coins/lcp", "--samples", "0")
+    done = eqbench_here(*words, "--out", "plugged", cwd=place)
+    assert done.code == 0, done.err
+    stored = json.loads((place / "plugged" / "manifest.json").read_text())
+    assert stored["request"]["plugin"] == [str(place / "coin.py")]

@@ -143,7 +143,7 @@ def test_missing_file_and_pipe_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read"):
         read_points(eqbench.load_game("skp"), tmp_path / "points.csv")
     os.mkfifo(tmp_path / "points.csv")
-    with pytest.raises(UsageError, match="it is no regular file"):
+    with pytest.raises(UsageError, match="it is not a regular file"):
         read_points(eqbench.load_game("skp"), tmp_path / "points.csv")
 
 

@@ -154,7 +154,7 @@ def test_examples_of_a_command_can_be_typed(
         ("run kuhn3", "eqbench run --game kuhn3 --solver all"),
         ("run kuhn3 kuhn2 cfr,lcp", "eqbench run --game kuhn3,kuhn2 --solver cfr,lcp"),
         ("export kuhn3", "Missing argument 'FILE'. For example: eqbench export kuhn3 kuhn3.efg"),
-        ("export kuhn3 --game kuhn2 a.efg", "GAME is given twice"),
+        ("export kuhn3 --game kuhn2 a.efg", "unexpected extra argument (a.efg)"),
         ("check kuhn3", "did you mean: eqbench check game kuhn3"),
         ("check lcp", "did you mean: eqbench check solver lcp"),
         ("kuhn3", "did you mean: eqbench info kuhn3"),
@@ -243,3 +243,10 @@ def test_experiment_that_was_begun_takes_what_to_run_again(tmp_path: Path) -> No
     again = eqbench_here("run", "old.toml", "--retry", "ok", "--dry-run", cwd=tmp_path)
     assert again.code == 0
     assert "1 to run" in again.out
+
+
+@pytest.mark.parametrize("words", ["--game kuhn2 {}", "{} --game=kuhn2", "kuhn2 {}"])
+def test_game_is_named_by_an_option_or_by_its_place(tmp_path: Path, words: str) -> None:
+    done = eqbench_here("export", *words.format("a.efg").split(), cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "kuhn" in (tmp_path / "a.efg").read_text()

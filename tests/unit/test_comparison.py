@@ -442,11 +442,11 @@ def test_unfinished_cells_of_the_new_run_are_missing(folder) -> None:
     [
         ("elapsed>1.2x", "did you mean elapsed_s"),
         ("payoffs>1", r"all: max_regret, .*peak_memory"),
-        ("elapsed_s>1.2y", "'elapsed_s>1.2y' is no condition"),
+        ("elapsed_s>1.2y", "'elapsed_s>1.2y' is not a condition"),
         ("elapsed_s>1e999", "too large"),
-        ("elapsed_s==2", "no condition"),
-        ("elapsed_s>1x if 1 else 2", "no condition"),
-        ("", "no condition"),
+        ("elapsed_s==2", "not a condition"),
+        ("elapsed_s>1x if 1 else 2", "not a condition"),
+        ("", "not a condition"),
         ("status", "A worse status counts without being asked for"),
     ],
 )

@@ -45,7 +45,7 @@ MALFORMED_EFG = {
     "player 0": (EFG + 'p "" 0 1 "x" { "l" "r" } 0\n' + ENDS, 3, "player 0"),
     "player out of range": (EFG + 'p "" 3 1 "x" { "l" "r" } 0\n' + ENDS, 3, "player 3"),
     "player beyond 64 bits": (EFG + 'p "" 1' + "0" * 30 + ' 1 "x" { "l" } 0\n', 3, "player"),
-    "set that is no number": (EFG + 'p "" 1 one "x" { "l" "r" } 0\n', 3, "information set"),
+    "set that is not a number": (EFG + 'p "" 1 one "x" { "l" "r" } 0\n', 3, "information set"),
     "differing actions": (
         EFG + ROOT + 'p "" 2 1 "y" { "a" "b" } 0\n' + ENDS + 'p "" 2 1 "y" { "a" "c" } 0\n',
         7,
@@ -200,7 +200,7 @@ def test_what_is_no_regular_file_is_refused_without_reading_it(tmp_path: Path) -
         file.truncate(2**33)
     for name, reason in (
         ("folder.efg", "Is a directory"),
-        ("pipe.efg", "no regular file"),
+        ("pipe.efg", "not a regular file"),
         ("sparse.nfg", "more than 256 MiB"),
         ("absent.efg", "No such file"),
         ("nul\0.efg", "null"),

@@ -188,7 +188,7 @@ def test_links_lead_to_anchors_and_files(link: str, address: str) -> None:
     ],
 )
 def test_links_to_elsewhere_are_refused(link: str) -> None:
-    with pytest.raises(ValueError, match="is no link for a page: give #anchor, or a path"):
+    with pytest.raises(ValueError, match="is not a link for a page: give #anchor, or a path"):
         Cell("a file", link=link)
 
 

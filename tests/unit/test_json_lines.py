@@ -20,7 +20,7 @@ def parsed(line: bytes) -> Any:
     try:
         return json.loads(line)
     except ValueError as error:
-        raise DocumentError(f"it is no JSON: {error}") from None
+        raise DocumentError(f"it is not JSON: {error}") from None
 
 
 def reader_of(path: Path, *lines: bytes) -> LineReader[Any]:
@@ -105,7 +105,7 @@ def test_note_counts_and_names_the_first_lines_that_are_left_out(tmp_path: Path)
     note = reader.note()
     assert note is not None
     assert note.startswith(f"1 line of {tmp_path / 'lines'} cannot be read and is left out: 2; ")
-    assert "no JSON" in note
+    assert "not JSON" in note
 
     reader = reader_of(tmp_path / "more", b"x", b"1", *[b"x"] * 7)
     assert list(reader.new()) == [1]
@@ -130,9 +130,9 @@ def test_reader_gives_up_a_file_of_nothing_but_damage(
 def test_what_is_no_file_is_neither_written_nor_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/null")):
-        with pytest.raises(OSError, match="no regular file"):
+        with pytest.raises(OSError, match="not a regular file"):
             append_line(path, b"1")
-        with pytest.raises(OSError, match="no regular file"):
+        with pytest.raises(OSError, match="not a regular file"):
             list(LineReader(path, parsed).new())
 
 

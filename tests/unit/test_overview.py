@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from report_pages import CLOSING, HOSTILE, read_page
 from stored_runs import cell, write_run
 
 from eqbench.cli import app
+from eqbench.harness.reports import runs_in, write_index
+from eqbench.store.run_folder import INTERRUPTED
 
 
 def seeds(solver: str, times: list[float], **fields: Any) -> list[Any]:
@@ -62,7 +65,7 @@ def test_folder_of_runs_gets_an_index_and_each_run_its_page(folder: Path) -> Non
     assert all(page.exists() for page in pages)
     text = (folder / "index.html").read_text()
     links = {e.attributes.get("href") for e in read_page(text).all("a")}
-    assert {"one/report.html", "two/report.html"} <= links
+    assert {"./one/report.html", "./two/report.html"} <= links
     data = data_of(text)
     assert points(data, "a (one)", "b (one)") == {
         ("kuhn2", "seed 0", 1.0, 4.0),
@@ -110,3 +113,17 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         assert HOSTILE not in text
         assert CLOSING not in text
         assert not read_page(text).all("img")
+
+
+def test_index_is_written_again_whatever_the_runs_hold(folder: Path) -> None:
+    """Also with a run that ended before its first cell, or whose name reads like a scheme."""
+    begun, page = folder / "run:1", folder / "run:1" / "report.html"
+    write_run(begun, planned=["a"])
+    for _ in range(2):
+        files = [*write_index(runs_in(folder), folder / "index.html")]
+    assert files == [folder / "index.html"]
+    links = {e.attributes.get("href") for e in read_page(files[0].read_text()).all("a")}
+    assert "./run%3A1/report.html" in links
+    os.utime(page, (0, 0))
+    (begun / INTERRUPTED).touch()
+    assert page in write_index(runs_in(folder), folder / "index.html")

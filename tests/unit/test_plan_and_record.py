@@ -33,7 +33,7 @@ def test_plugin_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     entry = default_registry().with_plugins([file]).solver_entry("well_behaved")
     file.unlink()
     os.mkfifo(file)
-    with pytest.raises(UsageError, match=r"cannot read the plugin .* it is no regular file"):
+    with pytest.raises(UsageError, match=r"cannot read the plugin .* it is not a regular file"):
         solver_version(entry)
 
 

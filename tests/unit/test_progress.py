@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from eqbench import BehaviorProfile, load_game
 from eqbench.cli import progress
 from eqbench.cli.output import messages
 from eqbench.cli.progress import shown
+from eqbench.equilibria import known_corners
 from eqbench.harness import watch
 from eqbench.harness.child import GRACE_S
 from eqbench.harness.estimate import DEFAULT_SETUP_S, Estimate
@@ -33,6 +35,7 @@ from eqbench.verification import Verifier
 
 TREE = load_game("kuhn2").tree
 UNIFORM = BehaviorProfile.uniform(TREE)
+_, CORNER = known_corners(load_game("kuhn2"))[0]
 
 
 @pytest.fixture
@@ -59,6 +62,8 @@ def test_unknown_cells_take_their_limit_and_known_ones_as_long_as_others(
     assert estimate.cell_s(cfr) == pytest.approx(longest)
     estimate.learn(ended(sampled[1], 0.25), wall_s=6.25 + DEFAULT_SETUP_S)
     assert estimate.setup_s == pytest.approx(DEFAULT_SETUP_S + 2.0)
+    at_work = {sampled[2].key: 1.75 + DEFAULT_SETUP_S + 2.0}  # longer than both others together
+    assert estimate.left_s([sampled[2]], at_work) == pytest.approx(at_work[sampled[2].key])
     spent = {cell.key: 1e9 for cell in cells}
     assert estimate.left_s(cells, spent) == 0.0
 
@@ -84,13 +89,33 @@ def test_best_regret_of_what_runs_is_measured_from_its_newest_profile(
     for frame, best in [
         (snapshot(1, UNIFORM.probabilities), uniform),
         (candidate(np.tile([1.0, 0.0], TREE.n_actions // 2)), uniform),  # it is worse
+        (snapshot(2, CORNER.probabilities), float(Verifier(TREE).verify(CORNER).max_regret)),
     ]:
         running.received.add(frame)
         observer.regrets.measure()
         (line,) = observer.standing().now
         assert line.startswith("cfr on kuhn2: ")
         assert line.endswith(f" s, max regret {best:.1e}")
-    assert observer.standing().words == "0 of 4 cells done"
+    standing = observer.standing()
+    assert standing.words == "0 of 4 cells done"
+    assert standing.left.startswith("up to ")
+
+
+def test_interrupted_cells_are_not_done_and_what_was_learned_is_no_bound(
+    cells: list[Cell],
+) -> None:
+    job = job_of(cells, since=time.monotonic())
+    observer = Watch(job)
+    observer.planned(cells, finished=0)
+    job.waiting.clear()
+    for number, cell in enumerate(cells):
+        job.running[cell.key] = Running(cell, time.monotonic(), Received(TREE.n_actions))
+        status = "interrupted" if number else "ok"
+        observer.finished(replace(ended(cell, 0.1), key=cell.key, status=status))
+        del job.running[cell.key]
+    standing = observer.standing()
+    assert standing.words == "1 of 4 cells done"
+    assert standing.left.startswith("about ")
 
 
 @pytest.mark.parametrize("why", ["young", "large", "slow", "measured lately"])

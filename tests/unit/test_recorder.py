@@ -363,6 +363,14 @@ def test_clusters_are_the_same_from_memory_and_from_files(
     assert elsewhere.records[unknown.key] == recorder.records[unknown.key]
 
 
+def test_judges_of_games_at_work_are_kept(cell: Cell, unknown: Cell, folder: RunFolder) -> None:
+    for games, kept in ((1, False), (2, True)):
+        recorder = Recorder(folder, games)
+        first, second = recorder.judge_of(cell), recorder.judge_of(unknown)
+        assert (recorder.judge_of(cell) is first) == kept
+        assert (recorder.judge_of(unknown) is second) == kept
+
+
 def test_stored_result_counts_and_not_the_interrupted_try_after_it(
     cell: Cell, folder: RunFolder
 ) -> None:

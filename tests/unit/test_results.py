@@ -296,6 +296,8 @@ def mixed(tmp_path: Path) -> Path:
         ("kuhn2/cfr_plus/0", "c0ffee01"),
         ("cfr(alpha=1/2,start=random)/1", "beef0003"),
         ("kuhn2/cfr(alpha=1/2, start=random)/0", "c0ffee02"),
+        ("cfr/1", "beef0003"),
+        ("kuhn2/cfr/0", "c0ffee02"),
         ("kuhn3", "beef0004"),
         ("kuhn(players=3)/mccfr", "beef0004"),
         ("c0ffee02", "c0ffee02"),

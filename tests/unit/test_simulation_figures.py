@@ -144,7 +144,7 @@ def test_planes_can_be_named_either_way(game, names, two_oscillators):
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (("b3", "b4"), r"'b4' is no frequency of this game.*b3"),
+        (("b3", "b4"), r"'b4' is not a frequency of this game.*b3"),
         (("b3", "P3|2:KK|bet"), "names one frequency twice"),
     ],
 )

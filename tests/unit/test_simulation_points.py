@@ -123,7 +123,7 @@ def test_damaged_files_are_refused(tmp_path: Path, change: object, words: str) -
 
 def test_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "points.csv")
-    with pytest.raises(UsageError, match="it is no regular file"):
+    with pytest.raises(UsageError, match="it is not a regular file"):
         read_points(GAME, tmp_path / "points.csv")
 
 

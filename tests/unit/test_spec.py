@@ -92,7 +92,7 @@ def test_empty_parentheses_are_no_options() -> None:
 
 
 def test_file_whose_name_is_no_utf8_is_refused() -> None:
-    with pytest.raises(SpecError, match=r"'\./\\udcff\.nfg' is no UTF-8"):
+    with pytest.raises(SpecError, match=r"'\./\\udcff\.nfg' is not UTF-8"):
         parse_spec("./\udcff.nfg")
 
 

@@ -299,7 +299,7 @@ def test_pipes_in_place_of_files_are_not_waited_for(tmp_path: Path, name: str) -
     followed(study(most_points=10), tmp_path)
     (tmp_path / name).unlink()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(UsageError, match="it is no regular file"):
+    with pytest.raises(UsageError, match="it is not a regular file"):
         followed(study(), tmp_path)
 
 

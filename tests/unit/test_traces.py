@@ -112,7 +112,7 @@ def test_member_that_is_no_array_is_refused(tmp_path: Path) -> None:
     file = curve(tmp_path / "curve.npz", **CURVE)
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("words.txt", "no array")
-    with pytest.raises(ValueError, match="it holds what is no array"):
+    with pytest.raises(ValueError, match="it holds what is not an array"):
         read_arrays(file.read_bytes(), 10**6)
 
 

@@ -1,4 +1,4 @@
-"""What lies in a folder is no game until it is checked, whoever wrote it."""
+"""What lies in a folder is not a game until it is checked, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -172,18 +172,18 @@ TRIALS: dict[str, tuple[Callable[[Path], object], str]] = {
     "header no JSON": (write(HEADER, b"{"), "labels.json is damaged"),
     "header deep": (write(HEADER, b"[" * 100_000), "labels.json is damaged"),
     "header long": (write(HEADER, b" " * 2**22), "labels.json cannot be read: it has more than"),
-    "pickle": (became("base", lambda a: a.astype(object)), "no plain array"),
-    "raw bytes": (write("base.npy", b"\x80\x04N."), "no plain array"),
+    "pickle": (became("base", lambda a: a.astype(object)), "not a plain array"),
+    "raw bytes": (write("base.npy", b"\x80\x04N."), "not a plain array"),
     "truncated": (lambda f: os.truncate(f / "move.npy", 130), "takes .* bytes; it has others"),
     "big-endian": (became("move", lambda a: a.astype(">i4")), "its dtype is >i4"),
     "floats as nodes": (became("parent", lambda a: a.astype(float)), "its dtype is <f8"),
-    "fortran order": (became("base", np.asfortranarray), "no plain array"),
+    "fortran order": (became("base", np.asfortranarray), "not a plain array"),
     "wide": (became("base", lambda a: np.tile(a, (1, 1000))), "its shape is"),
-    "extra": (write("surprise.npy", b""), "'surprise.npy', which is no part of it"),
+    "extra": (write("surprise.npy", b""), "'surprise.npy', which is not a part of it"),
     "all missing": (all_missing, "parent.npy cannot be read: No such file"),
-    "fifo": (replaced("base.npy", os.mkfifo), "base.npy cannot be read: it is no regular file"),
-    "fifo as header": (replaced(HEADER, os.mkfifo), "no regular file"),
-    "device": (replaced("move.npy", lambda p: p.symlink_to("/dev/zero")), "no regular file"),
+    "fifo": (replaced("base.npy", os.mkfifo), "base.npy cannot be read: it is not a regular file"),
+    "fifo as header": (replaced(HEADER, os.mkfifo), "not a regular file"),
+    "device": (replaced("move.npy", lambda p: p.symlink_to("/dev/zero")), "not a regular file"),
     "folder": (replaced("move.npy", lambda p: p.mkdir()), "move.npy cannot be read"),
     "dangling link": (replaced("move.npy", lambda p: p.symlink_to("x")), "move.npy cannot be"),
 }

@@ -98,7 +98,7 @@ def refuted(reason: str) -> Finding:
     ("outcome", "status", "said"),
     [
         (ended("setup timeout"), "timeout", "set-up took more than 120 s"),
-        (ended("timeout"), "timeout", "still running 10 s after its start"),
+        (ended("timeout"), "timeout", "killed 1 s after its limit of 10 s"),
         (
             ended("memory", peak_memory_bytes=5 * 2**30),
             "memory",

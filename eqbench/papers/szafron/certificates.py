@@ -76,7 +76,7 @@ def moved(sub_family: str, values: Values, entry: str, sign: int) -> Values:
     if name != "c33":
         free["c33"] = family.lowest_c33(free["b32"])
     changed = family.member(free)
-    # beyond b11 = b21 = 1/4 Table 3's b41 is no frequency
+    # beyond b11 = b21 = 1/4 Table 3's b41 is not a frequency
     return changed | {"b41": min(changed["b41"], ONE)}
 
 

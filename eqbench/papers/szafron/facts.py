@@ -118,7 +118,7 @@ def derivatives(stored: Stored) -> dict[str, Any]:
 
 @cache
 def _anywhere() -> list[Values]:
-    """Points of which nothing is special."""
+    """Points in general position."""
     rng, names = np.random.default_rng(7), (*family.places(), "beta")
     return [{name: Fraction(int(rng.integers(1, 97)), 97) for name in names} for _ in range(4)]
 

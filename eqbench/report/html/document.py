@@ -43,8 +43,8 @@ def address_of(link: str) -> str:
         page, sign, anchor = link, "", ""  # a # in the name of a file
     if page.startswith("/") or ":" in page.partition("/")[0]:
         raise ValueError(
-            f"{link!r} is no link for a page: give #anchor, or a path relative to the page, which "
-            "begins with no / and has no : before its first /"
+            f"{link!r} is not a link for a page: give #anchor, or a path relative to the page, "
+            "which begins with no / and has no : before its first /"
         )
     return quote(page) + sign + quote(anchor)
 

@@ -73,7 +73,7 @@ class StabilityStudy(Study[StabilityRequest]):
             looked = look(game, flow, profile_from_json(game.tree, data).probabilities)
             if not looked.spectrum.is_rest_point:
                 moves = _moves(game, flow, looked)
-                raise UsageError(f"the profile {name} is no rest point: {moves}")
+                raise UsageError(f"the profile {name} is not a rest point: {moves}")
             found[name] = looked
         return found
 

@@ -172,7 +172,7 @@ def _record(point: BranchPoint) -> NDArray:
 def _point(record: NDArray) -> BranchPoint:
     """The point that `_record` was given; ValueError or DocumentError if there is none."""
     if record.ndim:
-        raise ValueError("a point is no single record")
+        raise ValueError("a point is not a single record")
     stored = {name: record[name] for name in record.dtype.names or ()}
     state = {name: stored.pop(name) for name in list(stored) if name.startswith(_STATE)}
     behavior, played = (np.asarray(stored.pop(name, None)) for name in ("behavior", "played"))
