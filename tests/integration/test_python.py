@@ -109,9 +109,9 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
         ({"name": "regrets"}, "did you mean regret"),
         ({"axs": "work"}, "did you mean axis"),
         ({"axis": "works"}, "did you mean work"),
-        ({"axis": ["work"]}, "is no choice for axis"),
-        ({"hidden": ["lcp"]}, "'lcp' is no choice for hidden: known: pcfr_plus"),
-        ({"game": "kuhn3"}, "'kuhn3' is no choice for game"),
+        ({"axis": ["work"]}, "is not a choice for axis"),
+        ({"hidden": ["lcp"]}, "'lcp' is not a choice for hidden: known: pcfr_plus"),
+        ({"game": "kuhn3"}, "'kuhn3' is not a choice for game"),
     ):
         with pytest.raises(eqbench.UsageError, match=hint):
             run.figure(**wrong)
