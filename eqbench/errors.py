@@ -6,7 +6,7 @@ prints the message of an :class:`EqbenchError` without a traceback.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 INTERRUPTED = 130  # exit code of a command that Ctrl-C has ended
 MOST_LABELS, MOST_NAMES = 60, 12
@@ -57,24 +57,26 @@ def counted(number: int, thing: str, several: str = "") -> str:
     return f"{number:,} {thing if number == 1 else several or f'{thing}s'}"
 
 
+def first_of(names: Sequence[str], most: int = 3) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Hint at the known words closest to `word`; if nothing is close, at what is known."""
     close, known = _close(word, known)
     if close:
         return f"did you mean {' or '.join(close)}?"
-    more = len(known) - MOST_NAMES
-    shown = ", ".join(known[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-    return f"known: {shown}" if known else "none are known"
+    return f"known: {first_of(known, MOST_NAMES)}" if known else "none are known"
 
 
 def known_labels(word: str, known: Iterable[str]) -> str:
     """Hint at the labels closest to `word`, then list all; long lists are cut short."""
     close, others = _close(word, known)
     ordered = close + [label for label in others if label not in close]
-    more = len(ordered) - MOST_LABELS
-    shown = ", ".join(repr(label) for label in ordered[:MOST_LABELS])
     hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"{hint}known: {shown}" + (f" and {more} more" if more > 0 else "")
+    return f"{hint}known: {first_of([repr(label) for label in ordered], MOST_LABELS)}"
 
 
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:

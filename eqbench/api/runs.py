@@ -105,7 +105,7 @@ class Run(Displayed, Sequence[CellRecord]):
     @property
     def answer(self) -> str:
         """What came of it in a few sentences: who reached the target, what was found, what not."""
-        return "\n".join(answer(entries_of([self.stored])))
+        return "\n".join(answer(entries_of([self.stored]), self.stored.planned))
 
     def cell(self, name: str) -> CellRecord:
         """The only cell that a text names, as for ``eqbench show``: ``ncp``, ``kuhn3/ncp/0``, …

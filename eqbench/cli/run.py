@@ -276,7 +276,13 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
     timeouts = {"": float(folder.plan["request"]["timeout_s"])}
     put_result(
         document,
-        lambda: report_of(entries, timeouts, options, summarize=options.summarize),
+        lambda: report_of(
+            entries,
+            timeouts,
+            options,
+            summarize=options.summarize,
+            planned=len(folder.plan["cells"]),
+        ),
         as_json=options.as_json,
     )
     if not options.as_json:

@@ -250,6 +250,7 @@ def _names(cell: Cell) -> CellRecord:
         repeat=cell.repeat,
         status="crashed",
         target=cell.target,
+        tolerance=cell.request.tolerance * cell.game.game.tree.payoff_scale,
     )
 
 

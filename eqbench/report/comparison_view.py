@@ -111,8 +111,9 @@ def _answer(comparison: Comparison, games: int) -> Iterator[str]:
         each = comparison.overall.figures(metric)
         less, equal, more = each.wins
         between = f" (95 %: {each.interval_text})" if each.interval else ""
-        if equal == each.seeds:
-            yield f"Their {word} is the same in every trial, or within the target."
+        if equal == each.seeds > 0:
+            loose = " or within the target" * (metric == "max_regret")
+            yield f"Their {word} is the same in every trial, to {TIE:.0%}{loose}."
         elif each.ratio is not None:
             yield (
                 f"{second} has {ratio_text(each.ratio)} times the {word} of {first}{between}, over "

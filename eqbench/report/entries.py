@@ -140,17 +140,8 @@ def labels(sharing: Iterable[Entry], entries: Sequence[Entry]) -> str:
     )
 
 
-def reached_target(record: CellRecord) -> bool:
-    """Whether the measured regret of a cell is within its target; without one, whether it is ok."""
-    if record.status in ("crashed", "refuted", "interrupted"):
-        return False
-    if not record.target:
-        return record.status == "ok"
-    return record.max_regret is not None and record.max_regret <= record.target
-
-
 def cell_notes(entries: Sequence[Entry]) -> list[str]:
-    """Target, reasons of what did not reach it, bounds, what is proved, who takes no part.
+    """Target, reasons of what is not ok, bounds, what is proved, who takes no part.
 
     Rows of which the same is to be said share a note.
     """
@@ -192,13 +183,12 @@ def _refusal(entry: Entry) -> tuple[str, str] | None:
 
 def _reason(entry: Entry) -> tuple[str, str, str] | None:
     record = entry.record
-    if record.status in ABSENT or (record.status == "ok" and reached_target(record)):
+    if record.status in ABSENT or record.status == "ok":
         return None
     log = record.log if record.status in ALARMING else None
     see = f" (see {entry.run}/{log})" if entry.run else f" (see {log})"
-    above = "ok above the target" if record.status == "ok" else record.status
     reason = record.reason if log else record.reason.partition(";")[0]
-    return above, shortened(printable(reason)), see if log else ""
+    return record.status, shortened(printable(reason)), see if log else ""
 
 
 def _optimum(entry: Entry) -> tuple[str, str] | None:

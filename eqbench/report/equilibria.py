@@ -53,9 +53,11 @@ class Found:
 
     @property
     def summary(self) -> str:
-        """Name, by how many solvers it was found, and where in its family."""
-        solvers = counted(len({entry.record.solver for entry, _ in self.cells}), "solver")
-        return f"{self.title} ({', '.join(filter(None, [solvers, self.where]))})"
+        """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
+        solvers = {entry.solver for entry, _ in self.cells}
+        short = len(solvers - {e.solver for e, _ in self.cells if e.record.status == "ok"})
+        parts = [counted(len(solvers), "solver"), f"{short} not ok" * bool(short), self.where]
+        return f"{self.title} ({', '.join(filter(None, parts))})"
 
 
 def equilibria(entries: Sequence[Entry]) -> list[Found]:

@@ -127,6 +127,7 @@ def report_of(
     *,
     summarize: bool | None = False,
     every_matrix: bool = False,
+    planned: int = 0,
 ) -> Report:
     """Answer and tables about cells.
 
@@ -136,6 +137,7 @@ def report_of(
     summarize : whether to show one row per game and solver instead of one per cell; None for
         games with many cells of several seeds
     every_matrix : whether to show the table of equilibria also where rows say the same
+    planned : number of cells that there are to be
     """
     tables = []
     for title, group in titled(entries):
@@ -146,7 +148,7 @@ def report_of(
         else:
             tables.append(cell_table(title, group, view))
         tables += equilibria_tables(title, group, always=every_matrix or bool(summarize))
-    return Report(tuple(tables), answer=answer(entries))
+    return Report(tuple(tables), answer=answer(entries, planned))
 
 
 def report_on(
@@ -159,7 +161,14 @@ def report_on(
     """Report on one or several runs, with notes on what has not finished or is damaged."""
     timeouts = {name: run.timeout_s for name, run in zip(run_names(runs), runs, strict=True)}
     entries = entries_of(runs)
-    report = report_of(entries, timeouts, view, summarize=summarize, every_matrix=every_matrix)
+    report = report_of(
+        entries,
+        timeouts,
+        view,
+        summarize=summarize,
+        every_matrix=every_matrix,
+        planned=sum(run.planned for run in runs),
+    )
     notes: list[str] = []
     for run in runs:
         if run.missing:

@@ -6,6 +6,7 @@ An identity is the dictionary of that name in an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
@@ -19,7 +20,7 @@ MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
 _MEANINGS = {
-    f"{NEAR} ": "≈ only near it: outcomes differ by more than 1e-7",
+    f"{NEAR} ": "≈ only near it: play differs, or it is no equilibrium",
     LOOSE: "* same play, other behavior off its path",
     _CLUSTER: "cluster: in no published set, numbered within its run",
     "×": "×n: n equilibria of it",
@@ -45,15 +46,23 @@ def label(record: CellRecord) -> list[str]:
     for name in names:
         own = handed_over(members.get(name, best))
         where = "" if len(names) > 1 else spread(item.identity for item in own)
-        texts.append(identity_text(members.get(name, best)[0].identity, where, len(own)))
+        identity = members.get(name, best)[0].identity
+        if identity and name not in members:
+            identity = {**identity, "on_path": False}
+        texts.append(identity_text(identity, where, len(own)))
     return texts
 
 
 def found(record: CellRecord) -> dict[str, list[EquilibriumRecord]]:
-    """Candidates on the path of play of some equilibrium by its name, best first."""
+    """Candidates that are equilibria by the names of these, best first.
+
+    Their play is on the path of one, their regret within the tolerance, and no claim refuted.
+    """
     members: dict[str, list[EquilibriumRecord]] = {}
+    allowed = math.inf if record.tolerance is None else record.tolerance
     for item in record.equilibria:
-        if item.identity and item.identity["on_path"]:
+        is_equilibrium = item.refuted is None and item.max_regret <= allowed
+        if is_equilibrium and item.identity and item.identity["on_path"]:
             members.setdefault(item.identity["name"], []).append(item)
     return members
 

@@ -13,7 +13,7 @@ from eqbench.report.charts import specification
 from eqbench.report.charts.datasets import Rows, datasets
 from eqbench.report.charts.material import Material, collect
 from eqbench.report.comparison import TEXTS, Comparison, some
-from eqbench.report.entries import Entry, reached_target
+from eqbench.report.entries import Entry
 from eqbench.report.exports import statistics_of
 from eqbench.report.html.document import Block, Chart, Prose, Section, document
 from eqbench.report.html.tables import page_table
@@ -88,9 +88,9 @@ def _facts(run: StoredRun) -> Sequence[Any]:
     statuses = Counter(cell.status for cell in run.cells)
     return (
         run.path.absolute().name,
-        next(iter(answer(entries)), "No cell has finished yet."),
+        next(iter(answer(entries, run.planned)), "No cell has finished yet."),
         ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
-        sum(reached_target(cell) for cell in run.cells),
+        statuses["ok"],
         run.planned,
         figures["median time"],
         figures["best max regret"],

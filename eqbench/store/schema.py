@@ -121,7 +121,8 @@ class CellRecord(Displayed):
 
     The metrics are those of the candidate with the smallest max regret, None without one.
     `equilibria` holds all verified candidates, best first. `target` is the max regret at
-    which an iterative solver may stop. `trace` and `log` are paths relative to the run.
+    which an iterative solver may stop, `tolerance` that up to which a profile is an equilibrium.
+    `trace` and `log` are paths relative to the run.
     `game_content` is a hash of the game tree, since the spec of a game file is only its path.
     `repeat` counts cells that are the same in all else.
     """
@@ -134,6 +135,7 @@ class CellRecord(Displayed):
     seed: Integer | None
     status: Status
     target: float | None = None
+    tolerance: float | None = None
     reason: Name = ""
     elapsed_s: Seconds | None = None
     cpu_s: Seconds | None = None

@@ -234,6 +234,15 @@ def test_address_keeps_the_state(watched: Watched, browser: Any) -> None:
     again.close()
 
 
+def test_page_of_a_spoiled_address_is_whole(watched: Watched, browser: Any) -> None:
+    page, complaints = browser.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{watched.address}#sort=results:length:1")
+    page.wait_for_selector("#regret [data-drawn] svg", timeout=60_000)
+    page.close()
+    assert complaints == []
+
+
 def test_row_opens_to_candidates_strategies_and_files(watched: Watched) -> None:
     page = watched.page
     page.locator("#results tbody tr").first.click()

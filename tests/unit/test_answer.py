@@ -10,11 +10,12 @@ from stored_runs import SPECIAL, cell, identified, identity, without_figures
 
 from eqbench.report.answer import answer
 from eqbench.report.entries import Entry
+from eqbench.report.naming import label
 from eqbench.store.schema import CellRecord
 
 
-def said(*records: CellRecord, run: str = "") -> tuple[str, ...]:
-    return answer([Entry(run, record) for record in records])
+def said(*records: CellRecord, planned: int = 0) -> tuple[str, ...]:
+    return answer([Entry("", record) for record in records], planned)
 
 
 def short(key: str, **fields: Any) -> CellRecord:
@@ -39,10 +40,10 @@ def test_one_game_is_answered_by_solver() -> None:
         without_figures("06", status="unsupported"),
     )
     assert sentences == (
-        "2 of 5 solvers reached the target (max regret 4.0e-10); fastest: fast (500.0 ms).",
-        "Found equilibria of 1 published set: szafron:c11=0 (2 solvers, β 0.1…0.3), and 1 other in "
-        "no published set; most at once: fast (2).",
-        "Short of the target: stuck (stopped by itself); late (budget used up); bad (crashed).",
+        "2 of 5 solvers reached the target (max regret 4.0e-10); shortest time: fast (500.0 ms).",
+        "Found equilibria of 1 published set: szafron:c11=0 (2 solvers, β 0.1…0.3), and of 1 "
+        "cluster in no published set.",
+        "Not ok: stuck (stopped by itself); late (budget used up); bad (crashed).",
         "Do not take this game: sequence_lp.",
     )
 
@@ -55,10 +56,10 @@ def test_seeds_are_told_from_solvers() -> None:
     ]
     first, _, last = said(*records)
     assert first == (
-        "1 of 2 solvers reached the target (max regret 4.0e-10) with every seed, 1 with some "
-        "(4 of 5 cells); fastest: a (2.0 s, median of 3)."
+        "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
+        "(4 of 5 cells); shortest time: a (2.0 s, median of 3)."
     )
-    assert last == "Short of the target: b (budget used up)."
+    assert last == "Not ok: b (budget used up)."
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,8 @@ def test_seeds_are_told_from_solvers() -> None:
     [
         (
             [cell("01")],
-            "1 of 1 solver reached the target (max regret 4.0e-10); fastest: cfr_plus (12.3 ms).",
+            "1 of 1 solver reached the target (max regret 4.0e-10); shortest time: "
+            "cfr_plus (12.3 ms).",
         ),
         (
             [short("01"), short("02", solver="b")],
@@ -79,10 +81,34 @@ def test_seeds_are_told_from_solvers() -> None:
         ),
         (
             [cell("01", target=None), short("02", solver="b", target=None)],
-            "1 of 2 solvers ended ok (there was no target); fastest: cfr_plus (12.3 ms).",
+            "1 of 2 solvers ended ok (there was no target); shortest time: cfr_plus (12.3 ms).",
         ),
-        # a refuted claim counts for nothing, whatever was measured
-        ([cell("01", status="refuted")], "0 of 1 solver reached the target"),
+        # what crashed or was refuted counts for nothing, whatever was measured
+        (
+            [cell("01", status="crashed"), cell("02", status="refuted"), short("03", solver="b")],
+            "0 of 2 solvers reached the target (max regret 4.0e-10) in every cell (0 of 3 cells); "
+            "closest: b (1.0e-06).",
+        ),
+        # rounding may leave a little more than the target
+        (
+            [cell("01", target=1e-17)],
+            "1 of 1 solver reached the target (max regret 1.0e-17); shortest time: "
+            "cfr_plus (12.3 ms).",
+        ),
+        (
+            [cell("01"), cell("02", target=None)],
+            "1 of 1 solver ended ok (not all had a target) in every cell (2 of 2 cells)",
+        ),
+        # once is not always
+        (
+            [
+                cell("01", solver="lucky", seed=0, elapsed_s=0.001),
+                short("02", solver="lucky", seed=1),
+                cell("03", solver="steady", seed=0, elapsed_s=0.01),
+            ],
+            "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
+            "(2 of 3 cells); shortest time: steady (10.0 ms).",
+        ),
     ],
 )
 def test_first_sentence_says_how_far_solvers_came(records: list[CellRecord], first: str) -> None:
@@ -90,8 +116,33 @@ def test_first_sentence_says_how_far_solvers_came(records: list[CellRecord], fir
 
 
 def test_what_only_comes_near_is_not_found() -> None:
-    record = identified(cell("01"), identity("kuhn2", on_path=False))
-    assert said(record)[1] == "No equilibrium was identified."
+    known = identified(cell("01"), identity("kuhn2"))
+    [item] = known.equilibria
+    for record in (
+        identified(cell("01"), identity("kuhn2", on_path=False)),
+        replace(known, tolerance=item.max_regret / 2),
+        replace(known, equilibria=[replace(item, refuted="claimed 0")]),
+    ):
+        assert said(record)[1] == "No equilibrium was identified."
+        assert label(record) == ["≈ kuhn2"]
+
+
+def test_equilibria_are_counted_in_their_sets() -> None:
+    short_of_it = identified(cell("01", status="limit"), identity("kuhn2"))
+    assert said(short_of_it)[1] == (
+        "Found equilibria of 1 published set: kuhn2 (1 solver, 1 not ok)."
+    )
+    several = identified(cell("01"), *[identity("cluster:1")] * 3)
+    assert said(several)[1] == (
+        "Found equilibria of 1 cluster in no published set: cluster:1 (1 solver)."
+    )
+
+
+@pytest.mark.parametrize(("status", "finished"), [("ok", 2), ("interrupted", 1)])
+def test_what_is_missing_is_not_passed_over(status: Any, finished: int) -> None:
+    records = [cell("01"), cell("02", solver="b", status=status)]
+    assert said(*records, planned=4)[0].startswith(f"So far ({finished} of 4 cells): {finished} of")
+    assert said(*records, planned=2)[0].startswith("So far") is (finished < 2)
 
 
 def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
@@ -103,23 +154,35 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
         for game, known in enumerate([identity("skp:1"), *[identity("cluster:1")] * 6])
     ]
     few, many = said(*games[0], *games[1]), said(*(c for game in games for c in game))
+    each = "1 of 2 solvers, shortest time a (12.3 ms)."
     assert few == (
         "On 2 games 2 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a; most often fastest: a (on 2 games).",
-        "Found equilibria of 1 published set: skp:1, and 1 other in no published set.",
-        "Short of the target: b ×2 (budget used up).",
-        "g0: 1 of 2 solvers, fastest a (12.3 ms); found skp:1.",
-        "g1: 1 of 2 solvers, fastest a (12.3 ms); found 1 equilibrium in no published set.",
+        "take: a; most often with the shortest time: a (on 2 games).",
+        "Found equilibria of 1 published set: skp:1, and of 1 cluster in no published set.",
+        "Not ok: b ×2 (budget used up).",
+        f"g0: {each} Found equilibria of 1 published set: skp:1.",
+        f"g1: {each} Found equilibria of 1 cluster in no published set.",
     )
     assert len(many) == 3
-    assert "6 other" in many[1], "clusters are numbered anew in each game"
+    assert "of 6 clusters" in many[1], "clusters are numbered anew in each game"
+
+
+def test_nobody_has_most_often_the_shortest_time_who_shares_it() -> None:
+    games = [
+        cell(f"{game}{solver}", solver=solver, game=game, game_spec=game, elapsed_s=time)
+        for game, solver, time in [("g", "a", 1), ("g", "b", 2), ("h", "a", 2), ("h", "b", 1)]
+    ]
+    assert said(*games)[0] == (
+        "On 2 games 4 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
+        "take: a, b."
+    )
 
 
 def test_rows_of_several_runs_are_not_taken_for_solvers() -> None:
     found = identified(cell("01"), identity("skp:1"))
     first, second = answer([Entry("old", found), Entry("new", found)])
     assert first.startswith("2 of 2 solvers of all runs reached the target")
-    assert second.startswith("Found equilibria of 1 published set: skp:1 (1 solver)")
+    assert second.startswith("Found equilibria of 1 published set: skp:1 (2 solvers)")
 
 
 def test_hostile_names_cannot_steer_a_screen() -> None:

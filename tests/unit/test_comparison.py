@@ -284,6 +284,15 @@ def test_who_alone_reaches_a_regret_wins_it(folder) -> None:
     assert "a: ok ×1; found –" in table
 
 
+@pytest.mark.parametrize("regret", [None, 1e-6])
+def test_what_neither_has_is_not_called_equal(folder, regret: float | None) -> None:
+    run = folder("run", *(replace(solver(n, [1.0])[0], max_regret=regret) for n in "ab"))
+    table = printed(compare_solvers(run, ["a,b"]))
+    assert "Their solving time is the same in every trial, to 1%." in table
+    said = "Their max regret is the same in every trial, to 1% or within the target." in table
+    assert said is (regret is not None)
+
+
 @pytest.mark.parametrize("named", [[], ["a"], ["a,a"], ["a,b,cfr"], ["a,cfr"]])
 def test_one_run_needs_two_solvers(folder, named: list[str]) -> None:
     more = solver("cfr(start=random)", [1.0])

@@ -23,6 +23,7 @@ from stored_runs import cell, with_candidate, without_figures, write_run
 from eqbench.report.charts import chart, drawable, specification
 from eqbench.report.charts.datasets import datasets
 from eqbench.report.charts.material import GameFacts, PublishedSet, collect
+from eqbench.report.html.tables import matrix
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -44,6 +45,17 @@ def test_track_joins_snapshots_and_the_profile_that_counts(tmp_path: Path) -> No
     assert track.points[0].nash_conv == pytest.approx(0.8)
     assert [track.time_to(regret) for regret in (0.5, 1e-3, 0.0)] == [0.001, 0.01, 0.1]
     assert track.time_to(-1.0) == math.inf
+
+
+def test_median_of_a_page_is_between_two_and_ok_has_a_time(tmp_path: Path) -> None:
+    exact = {"target": 1e-17, "solver": "rounded", "seed": 0}
+    records = [cell(f"0{s}", seed=s, elapsed_s=time) for s, time in enumerate((1.0, 9.0))]
+    table = matrix(material_of(tmp_path / "run", *records, cell("02", elapsed_s=3.0, **exact)), 0)
+    place = [column.title for column in table.columns].index("time to target")
+    assert {row[0].text: row[place].value for row in table.rows} == {
+        "cfr_plus": 5.0,
+        "rounded": 3.0,
+    }
 
 
 def test_regrets_of_curves_are_the_best_so_far(tmp_path: Path) -> None:

@@ -193,6 +193,8 @@ def test_record_says_which_cell_it_is_and_what_was_measured(cell: Cell, folder: 
     named = (record.key, record.game, record.game_spec, record.solver, record.solver_spec)
     assert named == (cell.key, "kuhn2", cell.game.game.spec, "cfr", cell.solver.spec)
     assert (record.seed, record.target) == (cell.seed, cell.target)
+    tree = cell.game.game.tree
+    assert record.tolerance == cell.request.tolerance * tree.payoff_scale
     assert (record.game_content, record.solver_version) == (cell.game.content, cell.solver.version)
     assert (record.status, record.reason) == ("limit", "enough")
     assert record.elapsed_s == CLOCKS.elapsed_s

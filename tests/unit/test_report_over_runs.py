@@ -119,6 +119,7 @@ def test_cells_that_are_missing_or_interrupted_are_said_to_be(tmp_path: Path) ->
     ]
     unwrapped = " ".join(lines)
     assert f"2 of 3 cells have not finished: eqbench run --resume '{path}' continues" in unwrapped
+    assert "So far (1 of 3 cells): 1 of 2 solvers reached the target" in unwrapped
 
 
 def test_report_reads_a_run_whose_last_line_is_torn(tmp_path: Path) -> None:

@@ -171,6 +171,6 @@ def test_reasons_that_rows_share_are_given_once() -> None:
     assert "\nlimit: mccfr ×3 – stopped after 10 s\n" in printed(*records, other)
 
 
-def test_ok_above_the_target_is_said_to_be_so() -> None:
-    record = cell(target=1e-12, reason="converged by a rule of its own")
-    assert "ok above the target: cfr – converged by a rule" in printed(record)
+def test_ok_is_the_word_of_the_judge_where_rounding_is_above_the_target() -> None:
+    record = cell(target=1e-17, reason="arrived at an equilibrium")
+    assert "arrived" not in printed(record)

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
-from statistics import median_high
+from statistics import median
 from typing import Any
 
 from eqbench.report.charts.material import Material, Track
-from eqbench.report.entries import ABSENT, ALARMING, arranged, began, reached_target
+from eqbench.report.entries import ABSENT, ALARMING, arranged, began
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.html.document import Cell, Table
 from eqbench.report.naming import handed_over, spread
@@ -135,13 +135,16 @@ def _best(tracks: Sequence[Track]) -> float | None:
 
 def _time(tracks: Sequence[Track], regret: float | None = None) -> float | None:
     """Median time to a regret, or else to the target, of the cells that reached it."""
-    times = [
-        track.time_to(track.record.target or 0.0 if regret is None else regret)
-        for track in tracks
-        if regret is not None or reached_target(track.record)
-    ]
+    if regret is None:  # rounding may leave more than the target, and there may be none
+        times = [
+            min(track.time_to(track.record.target or 0.0), track.record.elapsed_s)
+            for track in tracks
+            if track.record.status == "ok" and track.record.elapsed_s is not None
+        ]
+    else:
+        times = [track.time_to(regret) for track in tracks]
     known = [time for time in times if time < float("inf")]
-    return median_high(known) if known else None
+    return median(known) if known else None
 
 
 def _status(tracks: Sequence[Track]) -> Cell:

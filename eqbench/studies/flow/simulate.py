@@ -17,7 +17,7 @@ import numpy as np
 from eqbench.dynamics import Dynamics, Flow, Trajectory
 from eqbench.equilibria import known_sets
 from eqbench.equilibria.extremes import AGREE, KnownPayoffs
-from eqbench.errors import ProfileError, UsageError
+from eqbench.errors import ProfileError, UsageError, first_of
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels
@@ -375,7 +375,7 @@ def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
     if run["near_face_fraction"] is None:
         return "limits not determined"
     parts = [
-        form.format(_listed(sorted(names.get(place, place) for place in run[end])))
+        form.format(first_of(sorted(names.get(place, place) for place in run[end]), MOST_PLACES))
         for end, form in _ENDS.items()
         if run[end]
     ]
@@ -402,11 +402,6 @@ def _said_once(said: Sequence[tuple[str, str]], runs: int) -> Iterator[str]:
             yield f"{'all starts' if 1 < runs == len(those) else ', '.join(those)}: {text}"
 
 
-def _listed(words: Sequence[str], most: int = MOST_PLACES) -> str:
-    more = len(words) - most
-    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
 def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
     """Return the payoffs of published solutions, then of runs."""
     solutions = value["solutions"]
@@ -427,7 +422,7 @@ def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[An
         beside: tuple[Any, ...] = blank
         if run["windows"]:
             window = run["windows"][run["longest_window"]]
-            nearest = _listed(window["nearest"] or (), MOST_NEAREST)
+            nearest = first_of(window["nearest"] or (), MOST_NEAREST)
             beside = (window["gap"], window["gap_share"], run["whole"]["gap_share"], nearest)
         average = run["payoffs"] or [None] * len(players)
         rows.append(Row.of(columns, (run["start"], *average, *beside)))

@@ -468,7 +468,7 @@ function startTable(card) {
   if (card.querySelector(".filters")) columnChoice(card);
   if (fields.length) filterRows(card);
   const [column, sign] = (state.sorts[card.id] ?? "").split(":");
-  const head = card.querySelectorAll("th")[column || -1];
+  const head = card.querySelectorAll("th")[Number(column || -1)];
   if (head) sortBy(head, Number(sign));
 }
 
