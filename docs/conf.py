@@ -46,6 +46,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!eqbench).*")]
 # What public docstrings and signatures mention and users need not know. It is a list of names, so
 # that a reference to anything else that has no page fails the build.
 nitpick_ignore = [
+    ("py:class", "eqbench.registry.Registry"),
     ("py:class", "eqbench.registry.T"),
     ("py:class", "eqbench.spec.Spec"),
     ("py:class", "eqbench.model.profile.HasTree"),
