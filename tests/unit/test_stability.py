@@ -158,7 +158,7 @@ def test_equilibrium_that_moves_where_its_own_play_never_leads_is_refused_as_suc
     behavior[start : start + 2] = 0.5
     regret = float(verify(game.tree, BehaviorProfile.of(game.tree, behavior)).max_regret)
     assert regret <= 1e-15
-    with pytest.raises(UsageError, match="no rest point") as refused:
+    with pytest.raises(UsageError, match="not a rest point") as refused:
         study("kuhn2", profiles=given("kuhn2", behavior.tolist()))
     assert "so it is an equilibrium, but actions that are played where its own" in str(
         refused.value
