@@ -160,7 +160,10 @@ def repetition(run: StoredRun) -> list[Block]:
 
 def _about(run: StoredRun) -> list[Block]:
     """What was asked for, where it ran, and how to repeat it."""
-    facts = run.plan | {"cells": f"{len(run.finished)} of {run.planned} finished"}
+    machine = dict(run.plan.get("environment") or {})
+    machine["machine's memory_bytes"] = machine.pop("memory_bytes", None)  # not a cell's limit
+    cells = f"{len(run.finished)} of {run.planned} finished"
+    facts = {**run.plan, "cells": cells, "environment": machine}
     resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
     resumed = Command("go on where it stopped", resume)
     return [Facts(list(_flat(facts)), str(run.path)), *repetition(run), resumed]
