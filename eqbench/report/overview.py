@@ -52,7 +52,7 @@ def comparison_page(comparison: Comparison, report: Report) -> str:
     chart, data = _scatter(material, datasets(material)["cells"], sides, trials)
     sections = [
         Section("Trial by trial", [chart]),
-        Section("Figures", [*reversed(tables), Prose(notes, small=True)]),
+        Section("Metrics", [*reversed(tables), Prose(notes, small=True)]),
     ]
     return document(" and ".join(sides), sections, lead=report.answer, data=data)
 
@@ -77,7 +77,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     sides = list(dict.fromkeys(side for *_, cells in trials for side in cells))
     sides.sort(key=lambda side: not side.startswith(_ALL))
     chart, data = _scatter(material, known["cells"], sides, trials)
-    sections += [Section("Held against each other", [chart])] if len(sides) > 1 else []
+    sections += [Section("Two runs or solvers compared", [chart])] if len(sides) > 1 else []
     return document(counted(len(runs), "run"), sections, data=data)
 
 
