@@ -5,6 +5,13 @@ that solvers use.
 """
 
 from eqbench.verification.certificate import Allowance, certify
+from eqbench.verification.credibility import (
+    Credibility,
+    Reached,
+    SetVerdict,
+    credibility,
+    credibility_exactly,
+)
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
@@ -20,10 +27,15 @@ __all__ = [
     "DEFAULT_TOLERANCE",
     "UNRESOLVED",
     "Allowance",
+    "Credibility",
+    "Reached",
+    "SetVerdict",
     "Verification",
     "Verifier",
     "beyond_floats",
     "certify",
+    "credibility",
+    "credibility_exactly",
     "exact_refutation",
     "refutation",
     "verify",

@@ -1,0 +1,220 @@
+"""At which information sets some belief supports the prescribed play, given the play after it.
+
+That is weak sequential rationality, set by set: the beliefs that support different sets need not
+fit together. Every sequential equilibrium passes (Kreps and Wilson 1982), and so do extensive-form
+perfect and quasi-perfect ones, which are sequential; a pass does not prove any of these.
+
+The loss at a set is what its player gains there at most by one other action, with everybody,
+themselves too, playing as prescribed afterwards. It could also be measured against all ways of
+going on; but then one folly would count at every set before it. With consistent beliefs both
+come to the same, the one-deviation property (Hendon, Jacobsen and Sloth 1996).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.display import Displayed
+from eqbench.errors import UsageError
+from eqbench.model.profile import BehaviorProfile, place_of
+from eqbench.model.tree import GameTree
+from eqbench.verification.exact import short_figure
+from eqbench.verification.matrix_game import optimal_mixtures
+from eqbench.verification.play import Play, sum_by
+
+SUM_TOLERANCE = 1e-9
+
+
+class Reached(StrEnum):
+    """How play comes to an information set, which says how far its beliefs are free."""
+
+    ON_PATH = "on path"
+    OWN_DEVIATION = "own deviation"  # beliefs are forced by how the others reach it
+    OFF_PATH = "off path"  # others must deviate, or chance never leads there: beliefs are free
+
+
+@dataclass(frozen=True)
+class SetVerdict:
+    """One information set: its loss, and what proves that no belief makes it smaller.
+
+    Attributes
+    ----------
+    infoset : index in the tree
+    loss : float or Fraction
+        Of the prescribed play under `belief`, in payoff units.
+    bound : float or Fraction
+        The loss is at least this under any belief that is admitted here.
+    belief : dict
+        Probability of nodes, without zeros.
+    better : dict
+        Mixture of actions, by index among the A, that gains at least `bound` at every node where
+        beliefs are free; empty where they are forced.
+    """
+
+    infoset: int
+    reached: Reached
+    loss: Any
+    bound: Any
+    belief: dict[int, Any]
+    better: dict[int, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Credibility(Displayed):
+    """Losses at all I information sets of a profile, with certificates.
+
+    Attributes
+    ----------
+    tree : GameTree
+    reached : tuple of length I
+    loss, bound : (I,) floats, or Fractions as objects
+        As in :class:`SetVerdict`; sets are credible where the loss, and refuted where the bound
+        is at most, or above, `tolerance`.
+    belief : (M,)
+        Beliefs over the nodes of each set; 0 at other nodes.
+    better : (A,)
+        A mixture of actions for each set where beliefs are free, otherwise 0.
+    tolerance : float
+        In payoff units; 0 in exact mode.
+    """
+
+    tree: GameTree
+    reached: tuple[Reached, ...]
+    loss: NDArray
+    bound: NDArray
+    belief: NDArray
+    better: NDArray
+    tolerance: float
+
+    def __repr__(self) -> str:
+        return f"<Credibility: {self}>"
+
+    def __str__(self) -> str:
+        count = f"{self.n_credible}/{self.tree.n_infosets}"
+        if self.credible.all():
+            return count
+        worst = self.worst
+        where = f"{self.tree.players[self.tree.infoset_player[worst]]} "
+        where += self.tree.infoset_labels[worst]
+        return f"{count}, worst {short_figure(self.loss[worst])} at {where}"
+
+    @property
+    def credible(self) -> NDArray[np.bool_]:
+        """Sets whose play a belief supports, (I,)."""
+        return (self.loss <= self.tolerance).astype(bool)
+
+    @property
+    def refuted(self) -> NDArray[np.bool_]:
+        """Sets whose play no belief supports, (I,); floats may leave a set in neither."""
+        return (self.bound > self.tolerance).astype(bool)
+
+    @property
+    def n_credible(self) -> int:
+        return int(self.credible.sum())
+
+    @property
+    def worst(self) -> int:
+        """Information set of the largest loss."""
+        return int(np.argmax(self.loss))
+
+    def at(self, infoset: int) -> SetVerdict:
+        """The verdict on one information set."""
+        tree, i = self.tree, infoset
+        nodes = np.flatnonzero(tree.infoset == i).tolist()
+        actions = range(tree.action_start[i], tree.action_start[i + 1])
+        belief = {node: self.belief[node] for node in nodes if self.belief[node]}
+        better = {action: self.better[action] for action in actions if self.better[action]}
+        return SetVerdict(i, self.reached[i], self.loss[i], self.bound[i], belief, better)
+
+
+def credibility(
+    tree: GameTree,
+    profile: BehaviorProfile,
+    *,
+    tolerance: float = 1e-6,
+    unplayed: float = 1e-9,
+) -> Credibility:
+    """Credibility of a profile in floats.
+
+    Parameters
+    ----------
+    tolerance : share of the payoff scale up to which a loss counts as none
+    unplayed : frequency up to which an action counts as not played, so that what rounding leaves
+        of it forces no belief
+    """
+    play = Play.of(tree, profile, unplayed)
+    return find_beliefs(play, tolerance * play.scale)
+
+
+def credibility_exactly(tree: GameTree, profile: BehaviorProfile) -> Credibility:
+    """Credibility of a profile in Fractions; see :meth:`Play.exactly` for what it takes."""
+    return find_beliefs(Play.exactly(tree, profile))
+
+
+def find_beliefs(play: Play, tolerance: float = 0.0) -> Credibility:
+    """Credibility under the beliefs that make the loss least at every information set."""
+    tree = play.tree
+    belief, better = np.zeros_like(play.edge), np.zeros_like(play.frequency)
+    starts = tree.action_start.tolist()
+    for i in np.flatnonzero(play.by_infoset(play.others) == 0).tolist():
+        nodes, own = play.members[i], slice(starts[i], starts[i + 1])
+        gains = play.gains_at(nodes)
+        most = gains.max(axis=1)
+        best = int(np.argmin(most))
+        if most[best] <= 0:  # certainty about this node supports the play
+            belief[nodes[best]] = play.edge[0]
+            better[own] = play.frequency[own]
+        else:
+            belief[nodes], better[own] = optimal_mixtures(gains)
+    return judge(play, belief, better, tolerance)
+
+
+def judge(play: Play, belief: NDArray, better: NDArray, tolerance: float = 0.0) -> Credibility:
+    """Credibility as far as beliefs and mixtures of actions prove it, wherever they are from.
+
+    Parameters
+    ----------
+    belief : (M,)
+        Distributions over the nodes of sets that the others do not reach; other entries are
+        replaced by what Bayes' rule forces.
+    better : (A,)
+        Distributions over the actions of the same sets.
+
+    Raises
+    ------
+    UsageError
+        If one of these is not a distribution.
+    """
+    tree, total = play.tree, play.by_infoset(play.others)
+    free = (total == 0).astype(bool)
+    owner = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+    decided = np.flatnonzero(tree.infoset >= 0)
+    belief, better = belief.copy(), np.where(free[owner], better, better * 0)
+    belief[tree.infoset < 0] = 0
+    _check_distributions(tree, play.by_infoset(belief), belief, free)
+    _check_distributions(tree, sum_by(owner, better, tree.n_infosets), better, free)
+    forced = decided[~free[tree.infoset[decided]]]
+    belief[forced] = play.others[forced] / total[tree.infoset[forced]]
+    loss = np.maximum.reduceat(play.mean_gains(belief), tree.action_start[:-1])
+    bound, at_nodes = loss.copy(), play.gains_of(better)
+    for i in np.flatnonzero(free).tolist():
+        bound[i] = at_nodes[play.members[i]].min()
+    by_own = np.where(play.own > 0, Reached.ON_PATH, Reached.OWN_DEVIATION)
+    reached = tuple(map(Reached, np.where(free, Reached.OFF_PATH, by_own).tolist()))
+    return Credibility(tree, reached, loss, bound, belief, better, tolerance)
+
+
+def _check_distributions(
+    tree: GameTree, total: NDArray, values: NDArray, free: NDArray[np.bool_]
+) -> None:
+    """Raise UsageError unless values are positive and sum to 1 at free information sets."""
+    allowed = 0.0 if values.dtype == object else SUM_TOLERANCE
+    wrong = free & (abs(total - 1) > allowed).astype(bool)
+    if (values < 0).any() or wrong.any():
+        where = f" at {place_of(tree, int(np.argmax(wrong)))}" if wrong.any() else ""
+        raise UsageError(f"certificates are distributions; this one is not{where}")

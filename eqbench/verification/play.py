@@ -1,0 +1,190 @@
+"""How a profile is played out on the tree: worth and reach of every node, in either arithmetic.
+
+Arrays hold floats or Fractions alike. Symbols: M nodes, N players, I information sets, A actions.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import UsageError
+from eqbench.model.profile import BehaviorProfile, check_exact_rows, completed_rows
+from eqbench.model.tree import CHANCE, GameTree
+
+
+class Play:
+    """Frequencies on one tree, and what follows from them at every node.
+
+    Attributes
+    ----------
+    frequency : (A,)
+    edge : (M,)
+        Probability of the move that leads to each node; 1 at the root.
+    payoffs : (Z, N)
+    scale : float
+        What tolerances are shares of; 0 for Fractions, which need none.
+    played : (A,)
+        The frequencies that count for reach: those up to `unplayed` are 0.
+    """
+
+    def __init__(
+        self,
+        tree: GameTree,
+        frequency: NDArray,
+        chance: NDArray,
+        payoffs: NDArray,
+        scale: float = 0.0,
+        unplayed: float = 0.0,
+    ) -> None:
+        self.tree, self.frequency, self.payoffs, self.scale = tree, frequency, payoffs, scale
+        self.played = np.where(frequency > unplayed, frequency, frequency * 0)
+        self.moved = np.flatnonzero(tree.incoming >= 0)
+        self.edge = chance.copy()
+        self.edge[self.moved] = frequency[tree.incoming[self.moved]]
+
+    @classmethod
+    def of(cls, tree: GameTree, profile: BehaviorProfile, unplayed: float = 0.0) -> Play:
+        """The play of a profile in floats."""
+        checked = BehaviorProfile.of(tree, profile.probabilities)
+        return cls(
+            tree,
+            checked.probabilities,
+            tree.chance_probability,
+            tree.payoffs.table,
+            tree.payoff_scale,
+            unplayed,
+        )
+
+    @classmethod
+    def exactly(cls, tree: GameTree, profile: BehaviorProfile) -> Play:
+        """The play of a profile in Fractions; floats count as the decimals that they print as.
+
+        Raises
+        ------
+        ProfileError
+            If an entry is outside [0, 1], or a row of exact frequencies does not sum to exactly 1.
+        UsageError
+            If the game itself is not known exactly.
+        """
+        if not tree.exact:
+            raise UsageError("this game has floating-point payoffs or chances; use floats")
+        frequencies = profile.exact
+        if frequencies is None:
+            frequencies = completed_rows(tree, BehaviorProfile.of(tree, profile.probabilities))
+        BehaviorProfile.of_exact(tree, frequencies)
+        check_exact_rows(tree, frequencies)
+        chance = fractions(tree.chance, tree.chance_denominator)
+        chance[0] = Fraction(1)
+        payoffs = fractions(*tree.payoffs.rational())
+        return cls(tree, np.array(frequencies, dtype=object), chance, payoffs)
+
+    @cached_property
+    def mover(self) -> NDArray[np.int8]:
+        """Who moved to each node, (M,); CHANCE also at the root."""
+        mover = self.tree.player[self.tree.parent]
+        mover[0] = CHANCE
+        return mover
+
+    @cached_property
+    def gain(self) -> NDArray:
+        """What the mover gains by leading to a node rather than playing as prescribed, (M,).
+
+        Everybody plays as prescribed afterwards; 0 where chance moves.
+        """
+        tree, gain = self.tree, np.zeros_like(self.edge)
+        for player in range(tree.n_players):
+            worth = self.worth(player)
+            own = np.flatnonzero(self.mover == player)
+            gain[own] = worth[own] - worth[tree.parent[own]]
+        return gain
+
+    def worth(self, player: int) -> NDArray:
+        """Expected payoff of a player from each node on, (M,)."""
+        tree, worth = self.tree, np.zeros_like(self.edge)
+        worth[tree.terminals] = self.payoffs[:, player]
+        for level in reversed(tree.levels[1:]):
+            above = tree.parent[level]
+            first = np.flatnonzero(np.diff(above, prepend=-1))  # siblings stand side by side
+            worth[above[first]] = np.add.reduceat(self.edge[level] * worth[level], first)
+        return worth
+
+    @cached_property
+    def others(self) -> NDArray:
+        """Probability with which the others and chance lead to each decision node, (M,)."""
+        tree, others = self.tree, np.zeros_like(self.edge)
+        for player in range(tree.n_players):
+            own = np.flatnonzero(tree.player == player)
+            others[own] = self.reach(self.mover == player)[own]
+        return others
+
+    def reach(self, certain: NDArray[np.bool_]) -> NDArray:
+        """Probability of each node when some moves, marked where they lead to, are certain."""
+        reach = self.edge.copy()
+        reach[self.moved] = self.played[self.tree.incoming[self.moved]]
+        reach[certain] = self.edge[0]
+        for level in self.tree.levels[1:]:
+            reach[level] *= reach[self.tree.parent[level]]
+        return reach
+
+    @cached_property
+    def own(self) -> NDArray:
+        """Probability with which their owner's moves admit each information set, (I,)."""
+        tree = self.tree
+        own = np.full(tree.n_infosets, self.edge[0])
+        infoset = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+        for i, above in enumerate(tree.infoset_parent.tolist()):  # parents come first
+            if above >= 0:
+                own[i] = own[infoset[above]] * self.played[above]
+        return own
+
+    @cached_property
+    def first_child(self) -> NDArray[np.int64]:
+        """First child of each node, (M,)."""
+        nodes = np.arange(self.tree.n_nodes, dtype=self.tree.parent.dtype)
+        return np.searchsorted(self.tree.parent, nodes)
+
+    @cached_property
+    def members(self) -> list[NDArray[np.int64]]:
+        """Nodes of each information set."""
+        tree = self.tree
+        order = np.argsort(tree.infoset, kind="stable")
+        starts = np.searchsorted(tree.infoset[order], np.arange(tree.n_infosets + 1))
+        return np.split(order, starts)[1:-1]
+
+    def gains_at(self, nodes: NDArray) -> NDArray:
+        """Gains of all actions, in columns, at nodes of one information set, in rows."""
+        size = len(self.tree.infoset_actions[self.tree.infoset[nodes[0]]])
+        return self.gain[self.first_child[nodes, None] + np.arange(size)]
+
+    def mean_gains(self, weights: NDArray) -> NDArray:
+        """Sum of the gains of each action, (A,), over nodes with weights (M,)."""
+        weighted = weights[self.tree.parent[self.moved]] * self.gain[self.moved]
+        return sum_by(self.tree.incoming[self.moved], weighted, self.tree.n_actions)
+
+    def gains_of(self, mixture: NDArray) -> NDArray:
+        """Gain at each node, (M,), of playing frequencies (A,) in one information set."""
+        weighted = mixture[self.tree.incoming[self.moved]] * self.gain[self.moved]
+        return sum_by(self.tree.parent[self.moved], weighted, self.tree.n_nodes)
+
+    def by_infoset(self, values: NDArray) -> NDArray:
+        """Sums (I,) of values at decision nodes, (M,)."""
+        deciding = np.flatnonzero(self.tree.infoset >= 0)
+        return sum_by(self.tree.infoset[deciding], values[deciding], self.tree.n_infosets)
+
+
+def fractions(numerators: NDArray, denominator: int) -> NDArray:
+    """Integers over one denominator as an array of Fractions."""
+    array = np.empty(numerators.size, dtype=object)
+    array[:] = [Fraction(value, denominator) for value in numerators.ravel().tolist()]
+    return array.reshape(numerators.shape)
+
+
+def sum_by(index: NDArray, values: NDArray, size: int) -> NDArray:
+    """Sums of `values` over equal `index`, in the arithmetic of `values`."""
+    total = np.zeros(size, dtype=values.dtype)
+    np.add.at(total, index, values)
+    return total

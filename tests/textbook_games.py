@@ -1,0 +1,34 @@
+"""Games of the literature on refinements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+
+
+def selten_horse() -> GameTree:
+    """Selten (1975), figure 1: P1 and P2 go across or down, P3 does not know who went down.
+
+    Actions in order: P1 down, across; P2 down, across; P3 left, right.
+    """
+    builder = TreeBuilder(["P1", "P2", "P3"])
+    first = builder.decision(None, 0, "1", ["D", "A"])
+    second = builder.decision((first, 1), 1, "2", ["d", "a"])
+    builder.terminal((second, 1), [1, 1, 1])
+    for place, left, right in (
+        ((first, 0), [3, 3, 2], [0, 0, 0]),
+        ((second, 0), [4, 4, 0], [0, 0, 1]),
+    ):
+        last = builder.decision(place, 2, "3", ["L", "R"])
+        builder.terminal((last, 0), left)
+        builder.terminal((last, 1), right)
+    return builder.tree()
+
+
+def exact_profile(tree: GameTree, *rows: Sequence[Fraction | int | str]) -> BehaviorProfile:
+    """Profile from the rows of all information sets."""
+    return BehaviorProfile.of_exact(tree, [Fraction(value) for row in rows for value in row])

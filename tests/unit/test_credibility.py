@@ -1,0 +1,221 @@
+"""Credibility: known games, an oracle for every loss, and certificates that are broken."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from random_trees import random_tree
+from scipy.optimize import linprog
+from sparse_profiles import sparse_profile
+from textbook_games import exact_profile, selten_horse
+from tree_walk import TreeWalk
+
+import eqbench
+from eqbench.errors import UsageError
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.verification.credibility import (
+    Credibility,
+    Reached,
+    credibility,
+    credibility_exactly,
+    find_beliefs,
+    judge,
+)
+from eqbench.verification.matrix_game import optimal_mixtures
+from eqbench.verification.play import Play
+
+
+def both(tree: GameTree, profile: BehaviorProfile) -> tuple[Credibility, Credibility]:
+    return credibility(tree, profile), credibility_exactly(tree, profile)
+
+
+@pytest.mark.parametrize(
+    ("right", "verdict"),
+    [
+        # P3 must go left with at most 1/4 for P2 to go across
+        ("3/4", "3/3"),
+        ("1", "3/3"),
+        ("1/2", "1/3, worst 1 at P2 2"),
+    ],
+)
+def test_horse_across(right: str, verdict: str) -> None:
+    tree = selten_horse()
+    left = 1 - Fraction(right)
+    for found in both(tree, exact_profile(tree, (0, 1), (0, 1), (left, right))):
+        assert str(found) == verdict
+    assert found.reached[2] is Reached.OFF_PATH
+
+
+def test_horse_down_is_an_equilibrium_that_nobody_believes() -> None:
+    """P1 down, P3 left: P2 would get 4 by going down, whatever the belief."""
+    tree = selten_horse()
+    profile = exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0))
+    assert eqbench.verification.verify_exactly(tree, profile).max_regret == 0
+    for found in both(tree, profile):
+        assert str(found).startswith("2/3, worst 2 at P2 2")
+        assert found.reached == (Reached.ON_PATH, Reached.OFF_PATH, Reached.ON_PATH)
+    verdict = found.at(1)
+    assert verdict.loss == verdict.bound == 2
+    assert list(verdict.belief.values()) == [1]
+
+
+def test_folding_the_best_card_off_the_path() -> None:
+    """P2 never bets after a check, so nothing on the path tells P1 not to fold the best card."""
+    game = eqbench.load_game("kuhn3")
+    tree = game.tree
+    values = list(BehaviorProfile.uniform(game).exact or ())
+    for card in "1234":
+        check = tree.action_start[tree.infoset_of(1, f"{card}:K")]
+        values[check : check + 2] = [Fraction(1), Fraction(0)]
+    infoset = tree.infoset_of(0, "4:KBC")
+    fold, call = tree.action_start[infoset], tree.action_start[infoset] + 1
+    values[fold : call + 1] = [Fraction(1, 6), Fraction(5, 6)]
+    for found in both(tree, BehaviorProfile.of_exact(game, values)):
+        assert found.reached[infoset] is Reached.OFF_PATH
+        assert found.refuted[infoset]
+        assert found.loss[infoset] == pytest.approx(5 / 6)
+        assert list(found.at(infoset).better) == [call]  # better at every node
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_losses_by_an_oracle(seed: int) -> None:
+    tree = random_tree(seed)
+    profile = sparse_profile(tree, np.random.default_rng(seed))
+    found = credibility_exactly(tree, profile)
+    assert profile.exact is not None
+    walk = TreeWalk(tree, profile.exact)
+    weights, values = walk.counterfactual()
+    for i, weight in enumerate(weights):
+        rows = walk.row[i]
+        if weight:
+            mean = sum(share * value for share, value in zip(rows, values[i], strict=True))
+            assert found.loss[i] == (max(values[i]) - mean) / weight
+        else:
+            assert found.loss[i] == found.bound[i]
+            assert float(found.loss[i]) == pytest.approx(least_loss(tree, profile, i), abs=1e-9)
+
+
+def least_loss(tree: GameTree, profile: BehaviorProfile, infoset: int) -> float:
+    """Least loss over beliefs by HiGHS, with the worth of actions from the recursion."""
+    gains = []
+    for node in np.flatnonzero(tree.infoset == infoset):
+        worth = [node_worth(tree, profile, int(c)) for c in np.flatnonzero(tree.parent == node)]
+        row = profile.probabilities[tree.action_start[infoset] :][: len(worth)]
+        gains.append([value - float(np.dot(row, worth)) for value in worth])
+    table = np.array(gains)
+    rows, columns = table.shape
+    done = linprog(
+        np.append(np.zeros(rows), 1),
+        A_ub=np.hstack([table.T, -np.ones((columns, 1))]),
+        b_ub=np.zeros(columns),
+        A_eq=[[1.0] * rows + [0.0]],
+        b_eq=[1],
+        bounds=[(0, None)] * rows + [(None, None)],
+    )
+    return float(done.fun)
+
+
+def node_worth(tree: GameTree, profile: BehaviorProfile, node: int) -> float:
+    """Payoff of whoever moved to a node, from there on."""
+    player = tree.player[tree.parent[node]]
+
+    def worth(at: int) -> float:
+        below = np.flatnonzero(tree.parent == at)
+        if not len(below):
+            return float(tree.payoffs.table[np.searchsorted(tree.terminals, at), player])
+        if tree.infoset[at] >= 0:
+            shares = profile.probabilities[tree.action_start[tree.infoset[at]] :][: len(below)]
+        else:
+            shares = tree.chance_probability[below]
+        return sum(float(s) * worth(int(c)) for s, c in zip(shares, below, strict=True))
+
+    return worth(node)
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_floats_and_fractions_agree(block: int) -> None:
+    """A hundred profiles each, of random trees and of Kuhn poker."""
+    for seed in range(100 * block, 100 * (block + 1)):
+        tree = random_tree(seed, depth=5) if seed % 4 else eqbench.load_game("kuhn2").tree
+        profile = sparse_profile(tree, np.random.default_rng(seed))
+        floats, exact = both(tree, profile)
+        assert floats.reached == exact.reached
+        np.testing.assert_allclose(floats.loss, exact.loss.astype(float), atol=1e-12)
+        np.testing.assert_allclose(floats.bound, exact.bound.astype(float), atol=1e-12)
+        assert (floats.credible == exact.credible).all()
+        assert (floats.refuted == exact.refuted).all()
+        assert (exact.credible != exact.refuted).all()
+        assert (exact.loss == exact.bound).all()
+
+
+# -- broken certificates ------------------------------------------------------------------
+
+
+@pytest.fixture
+def horse() -> tuple[Play, Credibility]:
+    """Across, across, and P3 left with 1/8: supported by the belief 1/3, 2/3 only."""
+    tree = selten_horse()
+    play = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), ("1/8", "7/8")))
+    return play, find_beliefs(play)
+
+
+def test_another_belief_supports_nothing(horse: tuple[Play, Credibility]) -> None:
+    play, found = horse
+    assert found.at(2).belief == {2: Fraction(1, 3), 3: Fraction(2, 3)} or found.credible.all()
+    nodes = play.members[2]
+    belief = found.belief.copy()
+    belief[nodes] = belief[nodes] + np.array([Fraction(1, 100), Fraction(-1, 100)], dtype=object)
+    broken = judge(play, belief, found.better)
+    assert broken.loss[2] > 0
+    assert not broken.credible[2]
+    assert not broken.refuted[2]  # nothing is proved either way
+
+
+@pytest.mark.parametrize("change", [(0, Fraction(1, 100)), (1, Fraction(-1))])
+def test_what_is_no_distribution_is_refused(
+    horse: tuple[Play, Credibility], change: tuple[int, Fraction]
+) -> None:
+    play, found = horse
+    position, amount = change
+    for name in ("belief", "better"):
+        values = {"belief": found.belief.copy(), "better": found.better.copy()}
+        where = play.members[2][position] if name == "belief" else 4 + position
+        values[name][where] += amount
+        with pytest.raises(UsageError, match="distributions"):
+            judge(play, **values)
+
+
+def test_forced_beliefs_cannot_be_chosen() -> None:
+    tree = selten_horse()
+    play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))
+    found = find_beliefs(play)
+    belief = found.belief.copy()
+    belief[play.members[2]] = belief[play.members[2]][::-1]
+    assert (judge(play, belief, found.better).belief == found.belief).all()
+
+
+def test_a_mixture_that_is_not_better_refutes_nothing() -> None:
+    tree = selten_horse()
+    play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))
+    found = find_beliefs(play)
+    assert found.refuted[1]
+    better = found.better.copy()
+    better[2:4] = better[2:4][::-1]
+    broken = judge(play, found.belief, better)
+    assert not broken.refuted[1]
+    assert not broken.credible[1]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_matrix_games(seed: int) -> None:
+    """Both mixtures guarantee the same value, exactly, in degenerate games too."""
+    rng = np.random.default_rng(seed)
+    gains = rng.integers(-2, 3, rng.integers(1, 7, 2))
+    exact = np.vectorize(lambda value: Fraction(int(value)), otypes=[object])(gains)
+    rows, columns = optimal_mixtures(exact)
+    assert (rows @ exact).max() == (exact @ columns).min()
+    rows, columns = optimal_mixtures(gains.astype(float))
+    assert (rows @ gains).max() == pytest.approx((gains @ columns).min(), abs=1e-12)
