@@ -10,9 +10,9 @@ from eqbench.verification.credibility import (
     Reached,
     SetVerdict,
     credibility,
-    credibility_exactly,
 )
 from eqbench.verification.exact import Verification, verify_exactly
+from eqbench.verification.play import Play
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
@@ -28,6 +28,7 @@ __all__ = [
     "UNRESOLVED",
     "Allowance",
     "Credibility",
+    "Play",
     "Reached",
     "SetVerdict",
     "Verification",
@@ -35,7 +36,6 @@ __all__ = [
     "beyond_floats",
     "certify",
     "credibility",
-    "credibility_exactly",
     "exact_refutation",
     "refutation",
     "verify",

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from eqbench.display import Displayed
 from eqbench.errors import UsageError
-from eqbench.model.profile import BehaviorProfile, place_of
+from eqbench.model.profile import place_of
 from eqbench.model.tree import GameTree
 from eqbench.verification.exact import short_figure
 from eqbench.verification.matrix_game import optimal_mixtures
@@ -132,37 +132,13 @@ class Credibility(Displayed):
         return SetVerdict(i, self.reached[i], self.loss[i], self.bound[i], belief, better)
 
 
-def credibility(
-    tree: GameTree,
-    profile: BehaviorProfile,
-    *,
-    tolerance: float = 1e-6,
-    unplayed: float = 1e-9,
-) -> Credibility:
-    """Credibility of a profile in floats.
-
-    Parameters
-    ----------
-    tolerance : share of the payoff scale up to which a loss counts as none
-    unplayed : frequency up to which an action counts as not played, so that what rounding leaves
-        of it forces no belief
-    """
-    play = Play.of(tree, profile, unplayed)
-    return find_beliefs(play, tolerance * play.scale)
-
-
-def credibility_exactly(tree: GameTree, profile: BehaviorProfile) -> Credibility:
-    """Credibility of a profile in Fractions; see :meth:`Play.exactly` for what it takes."""
-    return find_beliefs(Play.exactly(tree, profile))
-
-
-def find_beliefs(play: Play, tolerance: float = 0.0) -> Credibility:
+def credibility(play: Play) -> Credibility:
     """Credibility under the beliefs that make the loss least at every information set."""
     tree = play.tree
     belief, better = np.zeros_like(play.edge), np.zeros_like(play.frequency)
     starts = tree.action_start.tolist()
-    for i in np.flatnonzero(play.by_infoset(play.others) == 0).tolist():
-        nodes, own = play.members[i], slice(starts[i], starts[i + 1])
+    for i in np.flatnonzero(play.total(play.others) == 0).tolist():
+        nodes, own = play.nodes_of(i), slice(starts[i], starts[i + 1])
         gains = play.gains_at(nodes)
         most = gains.max(axis=1)
         best = int(np.argmin(most))
@@ -171,10 +147,10 @@ def find_beliefs(play: Play, tolerance: float = 0.0) -> Credibility:
             better[own] = play.frequency[own]
         else:
             belief[nodes], better[own] = optimal_mixtures(gains)
-    return judge(play, belief, better, tolerance)
+    return judge(play, belief, better)
 
 
-def judge(play: Play, belief: NDArray, better: NDArray, tolerance: float = 0.0) -> Credibility:
+def judge(play: Play, belief: NDArray, better: NDArray) -> Credibility:
     """Credibility as far as beliefs and mixtures of actions prove it, wherever they are from.
 
     Parameters
@@ -190,23 +166,20 @@ def judge(play: Play, belief: NDArray, better: NDArray, tolerance: float = 0.0) 
     UsageError
         If one of these is not a distribution.
     """
-    tree, total = play.tree, play.by_infoset(play.others)
+    tree, total = play.tree, play.total(play.others)
     free = (total == 0).astype(bool)
     owner = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
-    decided = np.flatnonzero(tree.infoset >= 0)
     belief, better = belief.copy(), np.where(free[owner], better, better * 0)
     belief[tree.infoset < 0] = 0
-    _check_distributions(tree, play.by_infoset(belief), belief, free)
-    _check_distributions(tree, sum_by(owner, better, tree.n_infosets), better, free)
-    forced = decided[~free[tree.infoset[decided]]]
+    forced = play.deciding[~free[tree.infoset[play.deciding]]]
     belief[forced] = play.others[forced] / total[tree.infoset[forced]]
+    _check_distributions(tree, play.total(belief), belief, free)
+    _check_distributions(tree, sum_by(owner, better, tree.n_infosets), better, free)
     loss = np.maximum.reduceat(play.mean_gains(belief), tree.action_start[:-1])
-    bound, at_nodes = loss.copy(), play.gains_of(better)
-    for i in np.flatnonzero(free).tolist():
-        bound[i] = at_nodes[play.members[i]].min()
+    bound = np.where(free, play.least(play.gains_of(better)), loss)
     by_own = np.where(play.own > 0, Reached.ON_PATH, Reached.OWN_DEVIATION)
     reached = tuple(map(Reached, np.where(free, Reached.OFF_PATH, by_own).tolist()))
-    return Credibility(tree, reached, loss, bound, belief, better, tolerance)
+    return Credibility(tree, reached, loss, bound, belief, better, play.tolerance)
 
 
 def _check_distributions(

@@ -22,13 +22,13 @@ class Play:
     Attributes
     ----------
     frequency : (A,)
+    played : (A,)
+        The frequencies that count for reach; what rounding leaves of an action is 0.
     edge : (M,)
         Probability of the move that leads to each node; 1 at the root.
     payoffs : (Z, N)
-    scale : float
-        What tolerances are shares of; 0 for Fractions, which need none.
-    played : (A,)
-        The frequencies that count for reach: those up to `unplayed` are 0.
+    tolerance : float
+        Up to this, in payoff units, a loss counts as none; 0 for Fractions.
     """
 
     def __init__(
@@ -37,26 +37,48 @@ class Play:
         frequency: NDArray,
         chance: NDArray,
         payoffs: NDArray,
-        scale: float = 0.0,
+        *,
         unplayed: float = 0.0,
+        tolerance: float = 0.0,
     ) -> None:
-        self.tree, self.frequency, self.payoffs, self.scale = tree, frequency, payoffs, scale
+        self.tree, self.frequency, self.payoffs = tree, frequency, payoffs
+        self.tolerance = tolerance
         self.played = np.where(frequency > unplayed, frequency, frequency * 0)
         self.moved = np.flatnonzero(tree.incoming >= 0)
         self.edge = chance.copy()
         self.edge[self.moved] = frequency[tree.incoming[self.moved]]
 
     @classmethod
-    def of(cls, tree: GameTree, profile: BehaviorProfile, unplayed: float = 0.0) -> Play:
-        """The play of a profile in floats."""
+    def of(
+        cls,
+        tree: GameTree,
+        profile: BehaviorProfile,
+        *,
+        tolerance: float = 1e-6,
+        unplayed: float = 1e-9,
+    ) -> Play:
+        """The play of a profile in floats.
+
+        Parameters
+        ----------
+        tolerance : share of the payoff scale up to which a loss counts as none
+        unplayed : frequency up to which an action counts as not played
+
+        Raises
+        ------
+        UsageError
+            If floats do not resolve what the decisions of this game are about.
+        """
+        if tree.is_wide:
+            raise UsageError("floats do not resolve the losses of this game; use fractions")
         checked = BehaviorProfile.of(tree, profile.probabilities)
         return cls(
             tree,
             checked.probabilities,
             tree.chance_probability,
             tree.payoffs.table,
-            tree.payoff_scale,
-            unplayed,
+            unplayed=unplayed,
+            tolerance=tolerance * tree.payoff_scale,
         )
 
     @classmethod
@@ -148,12 +170,28 @@ class Play:
         return np.searchsorted(self.tree.parent, nodes)
 
     @cached_property
-    def members(self) -> list[NDArray[np.int64]]:
-        """Nodes of each information set."""
-        tree = self.tree
-        order = np.argsort(tree.infoset, kind="stable")
-        starts = np.searchsorted(tree.infoset[order], np.arange(tree.n_infosets + 1))
-        return np.split(order, starts)[1:-1]
+    def deciding(self) -> NDArray[np.int64]:
+        """Decision nodes by information set."""
+        order = np.argsort(self.tree.infoset, kind="stable")
+        return order[np.count_nonzero(self.tree.infoset < 0) :]
+
+    @cached_property
+    def first_node(self) -> NDArray[np.int64]:
+        """Where the nodes of each information set begin in `deciding`, (I+1,)."""
+        sets = np.arange(self.tree.n_infosets + 1)
+        return np.searchsorted(self.tree.infoset[self.deciding], sets)
+
+    def nodes_of(self, infoset: int) -> NDArray[np.int64]:
+        """Nodes of an information set."""
+        return self.deciding[self.first_node[infoset] : self.first_node[infoset + 1]]
+
+    def least(self, values: NDArray) -> NDArray:
+        """Least of the values (M,) at the nodes of each information set, (I,)."""
+        return np.minimum.reduceat(values[self.deciding], self.first_node[:-1])
+
+    def total(self, values: NDArray) -> NDArray:
+        """Sum of the values (M,) at the nodes of each information set, (I,)."""
+        return np.add.reduceat(values[self.deciding], self.first_node[:-1])
 
     def gains_at(self, nodes: NDArray) -> NDArray:
         """Gains of all actions, in columns, at nodes of one information set, in rows."""
@@ -169,11 +207,6 @@ class Play:
         """Gain at each node, (M,), of playing frequencies (A,) in one information set."""
         weighted = mixture[self.tree.incoming[self.moved]] * self.gain[self.moved]
         return sum_by(self.tree.parent[self.moved], weighted, self.tree.n_nodes)
-
-    def by_infoset(self, values: NDArray) -> NDArray:
-        """Sums (I,) of values at decision nodes, (M,)."""
-        deciding = np.flatnonzero(self.tree.infoset >= 0)
-        return sum_by(self.tree.infoset[deciding], values[deciding], self.tree.n_infosets)
 
 
 def fractions(numerators: NDArray, denominator: int) -> NDArray:

@@ -20,8 +20,6 @@ from eqbench.verification.credibility import (
     Credibility,
     Reached,
     credibility,
-    credibility_exactly,
-    find_beliefs,
     judge,
 )
 from eqbench.verification.matrix_game import optimal_mixtures
@@ -29,7 +27,7 @@ from eqbench.verification.play import Play
 
 
 def both(tree: GameTree, profile: BehaviorProfile) -> tuple[Credibility, Credibility]:
-    return credibility(tree, profile), credibility_exactly(tree, profile)
+    return credibility(Play.of(tree, profile)), credibility(Play.exactly(tree, profile))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +82,7 @@ def test_folding_the_best_card_off_the_path() -> None:
 def test_losses_by_an_oracle(seed: int) -> None:
     tree = random_tree(seed)
     profile = sparse_profile(tree, np.random.default_rng(seed))
-    found = credibility_exactly(tree, profile)
+    found = credibility(Play.exactly(tree, profile))
     assert profile.exact is not None
     walk = TreeWalk(tree, profile.exact)
     weights, values = walk.counterfactual()
@@ -159,13 +157,13 @@ def horse() -> tuple[Play, Credibility]:
     """Across, across, and P3 left with 1/8: supported by the belief 1/3, 2/3 only."""
     tree = selten_horse()
     play = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), ("1/8", "7/8")))
-    return play, find_beliefs(play)
+    return play, credibility(play)
 
 
 def test_another_belief_supports_nothing(horse: tuple[Play, Credibility]) -> None:
     play, found = horse
     assert found.at(2).belief == {2: Fraction(1, 3), 3: Fraction(2, 3)} or found.credible.all()
-    nodes = play.members[2]
+    nodes = play.nodes_of(2)
     belief = found.belief.copy()
     belief[nodes] = belief[nodes] + np.array([Fraction(1, 100), Fraction(-1, 100)], dtype=object)
     broken = judge(play, belief, found.better)
@@ -182,7 +180,7 @@ def test_what_is_no_distribution_is_refused(
     position, amount = change
     for name in ("belief", "better"):
         values = {"belief": found.belief.copy(), "better": found.better.copy()}
-        where = play.members[2][position] if name == "belief" else 4 + position
+        where = play.nodes_of(2)[position] if name == "belief" else 4 + position
         values[name][where] += amount
         with pytest.raises(UsageError, match="distributions"):
             judge(play, **values)
@@ -191,16 +189,16 @@ def test_what_is_no_distribution_is_refused(
 def test_forced_beliefs_cannot_be_chosen() -> None:
     tree = selten_horse()
     play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))
-    found = find_beliefs(play)
+    found = credibility(play)
     belief = found.belief.copy()
-    belief[play.members[2]] = belief[play.members[2]][::-1]
+    belief[play.nodes_of(2)] = belief[play.nodes_of(2)][::-1]
     assert (judge(play, belief, found.better).belief == found.belief).all()
 
 
 def test_a_mixture_that_is_not_better_refutes_nothing() -> None:
     tree = selten_horse()
     play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))
-    found = find_beliefs(play)
+    found = credibility(play)
     assert found.refuted[1]
     better = found.better.copy()
     better[2:4] = better[2:4][::-1]

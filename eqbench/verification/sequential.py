@@ -1,0 +1,123 @@
+"""Sequential equilibria: trembles from which beliefs come, as certificates (Kreps and Wilson 1982).
+
+An unplayed action a is played with frequency weight[a] * epsilon**order[a], and epsilon goes to 0.
+Within an information set only nodes of the lowest total order keep a belief above 0, in proportion
+to the products of the weights; so the limit needs no epsilon. Every consistent belief is the limit
+of such trembles with orders in whole numbers and real weights (Kreps and Wilson, lemmas A1 and A2).
+
+To decide without a certificate is NP-hard with three players (Gatti, Gilli and Panozzo); so what
+neither fails nor has one is open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import UsageError
+from eqbench.verification.credibility import Credibility, credibility, judge
+from eqbench.verification.play import Play
+
+NEVER = 2**40  # total order of what chance rules out
+LARGEST_ORDER = 2**20
+
+
+class Proof(StrEnum):
+    """How far a property is decided."""
+
+    CERTIFIED = "certified"
+    REFUTED = "refuted"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, eq=False)
+class Trembles:
+    """How likely unplayed actions are, compared with each other; other entries do not count.
+
+    Attributes
+    ----------
+    order : int64 (A,)
+        Positive at unplayed actions.
+    weight : (A,) floats, or Fractions as objects
+        Positive at unplayed actions.
+    """
+
+    order: NDArray
+    weight: NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sequential:
+    """Verdict on a profile, and what proves it.
+
+    Attributes
+    ----------
+    proof : Proof
+    credibility : Credibility
+        Under the beliefs of the trembles; without these, under those that make losses least. A
+        refuted set of it refutes the profile.
+    """
+
+    proof: Proof
+    credibility: Credibility
+
+    def __str__(self) -> str:
+        return f"{self.proof}: {self.credibility}"
+
+
+def sequential(play: Play, trembles: Trembles | None = None) -> Sequential:
+    """Verdict on a profile; only trembles can certify it."""
+    least = credibility(play)
+    if least.refuted.any():
+        return Sequential(Proof.REFUTED, least)
+    if trembles is None:
+        return Sequential(Proof.OPEN, least)
+    found = judge(play, limit_beliefs(play, trembles, least.belief), play.frequency)
+    return Sequential(Proof.CERTIFIED if found.credible.all() else Proof.OPEN, found)
+
+
+def limit_beliefs(play: Play, trembles: Trembles, elsewhere: NDArray) -> NDArray:
+    """Beliefs (M,) to which Bayes' rule leads as the trembles vanish.
+
+    Parameters
+    ----------
+    elsewhere : (M,)
+        Beliefs at information sets to which chance never leads.
+
+    Raises
+    ------
+    UsageError
+        If an unplayed action has no positive order and weight.
+    """
+    tree, (order, weight) = play.tree, _completed(play, trembles)
+    above, weights = np.zeros(tree.n_nodes, dtype=np.int64), play.edge.copy()
+    above[play.moved] = order[tree.incoming[play.moved]]
+    weights[play.moved] = weight[tree.incoming[play.moved]]
+    above[(play.edge == 0) & (tree.incoming < 0)] = NEVER
+    for level in tree.levels[1:]:
+        above[level] += above[tree.parent[level]]
+        weights[level] *= weights[tree.parent[level]]
+    least = play.least(above)
+    own_set, nodes = tree.infoset[play.deciding], play.deciding
+    weights[nodes[above[nodes] > least[own_set]]] *= 0
+    possible = (least < NEVER)[own_set]
+    belief = elsewhere.copy()
+    total = play.total(weights)
+    belief[nodes[possible]] = weights[nodes[possible]] / total[own_set[possible]]
+    return belief
+
+
+def _completed(play: Play, trembles: Trembles) -> tuple[NDArray, NDArray]:
+    """Orders and weights of all actions, of which the played ones do not tremble."""
+    unplayed = (play.played == 0).astype(bool)
+    order = np.where(unplayed, trembles.order, 0)
+    weight = np.where(unplayed, trembles.weight, play.played)
+    if (unplayed & ((order < 1) | (order > LARGEST_ORDER) | (weight <= 0).astype(bool))).any():
+        raise UsageError(
+            f"trembles of unplayed actions have orders from 1 to {LARGEST_ORDER} and positive "
+            "weights"
+        )
+    return order, weight
