@@ -13,6 +13,7 @@ from eqbench.verification.credibility import (
 )
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
+from eqbench.verification.sequential import Proof, Sequential, Trembles, sequential
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
@@ -29,8 +30,11 @@ __all__ = [
     "Allowance",
     "Credibility",
     "Play",
+    "Proof",
     "Reached",
+    "Sequential",
     "SetVerdict",
+    "Trembles",
     "Verification",
     "Verifier",
     "beyond_floats",
@@ -38,6 +42,7 @@ __all__ = [
     "credibility",
     "exact_refutation",
     "refutation",
+    "sequential",
     "verify",
     "verify_exactly",
 ]

@@ -104,6 +104,11 @@ class Play:
         payoffs = fractions(*tree.payoffs.rational())
         return cls(tree, np.array(frequencies, dtype=object), chance, payoffs)
 
+    @property
+    def exact(self) -> bool:
+        """Whether all numbers are Fractions."""
+        return self.edge.dtype == object
+
     @cached_property
     def mover(self) -> NDArray[np.int8]:
         """Who moved to each node, (M,); CHANCE also at the root."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +115,9 @@ def _completed(play: Play, trembles: Trembles) -> tuple[NDArray, NDArray]:
     """Orders and weights of all actions, of which the played ones do not tremble."""
     unplayed = (play.played == 0).astype(bool)
     order = np.where(unplayed, trembles.order, 0)
-    weight = np.where(unplayed, trembles.weight, play.played)
+    given = trembles.weight.tolist()
+    weights = np.array(list(map(Fraction, given)) if play.exact else given, play.edge.dtype)
+    weight = np.where(unplayed, weights, play.played)
     if (unplayed & ((order < 1) | (order > LARGEST_ORDER) | (weight <= 0).astype(bool))).any():
         raise UsageError(
             f"trembles of unplayed actions have orders from 1 to {LARGEST_ORDER} and positive "

@@ -1,0 +1,195 @@
+"""Search for trembles that make a profile a sequential equilibrium.
+
+Which nodes of an information set keep a belief is a matter of the orders of trembles, and how much
+they keep one of the weights. So a mixed-integer program chooses orders, and in each set the nodes
+that keep a belief, such that some belief over them supports the play; and where weights of 1 do
+not give such a belief, weights solve a linear system in their logarithms, by multiplication and
+division alone, so that Fractions stay Fractions. What is found is for the verifier to judge.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import block_array, block_diag, csr_array, eye_array, lil_array
+
+from eqbench.verification.credibility import credibility, judge
+from eqbench.verification.play import Play
+from eqbench.verification.sequential import Trembles, limit_beliefs
+
+LARGEST = 12  # order of a tremble
+LEAST_BELIEF = 1e-3  # in a node that keeps any
+ROUNDING = 1e-9  # relative
+
+
+def find_trembles(
+    play: Play, *, tries: int = 20, time_s: float = 10.0, seed: int = 0
+) -> Trembles | None:
+    """Trembles under which every prescribed action is optimal, or None if none are found.
+
+    Parameters
+    ----------
+    tries : choices of orders for which weights are sought
+    time_s : limit of each mixed-integer program
+    """
+    rng = np.random.default_rng(seed)
+    search = _Search.of(play)
+    least = credibility(play).belief
+    for attempt in range(tries):
+        costs = rng.uniform(1, 2, search.n_nodes) if attempt else np.ones(search.n_nodes)
+        orders = search.orders(costs, time_s)
+        if orders is None:
+            return None
+        trembles = search.weights(*orders, least, rng)
+        if trembles is not None:
+            return trembles
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Off the path of play, the nodes of sets where not every belief supports the play.
+
+    Attributes
+    ----------
+    unplayed : actions that tremble, of the A
+    groups : nodes that chance allows, by information set
+    count : (nodes, unplayed)
+        How often the path to each node needs each tremble.
+    """
+
+    play: Play
+    unplayed: NDArray
+    groups: list[NDArray]
+    count: csr_array
+
+    @classmethod
+    def of(cls, play: Play) -> _Search:
+        groups = []
+        possible = play.reach(play.mover >= 0) > 0
+        for i in np.flatnonzero(play.total(play.others) == 0).tolist():
+            nodes = play.nodes_of(i)
+            nodes = nodes[possible[nodes].astype(bool)]
+            if len(nodes) and (play.gains_at(nodes) > play.tolerance).any():
+                groups.append(nodes)
+        unplayed = np.flatnonzero(play.played == 0)
+        trembling = {action: column for column, action in enumerate(unplayed.tolist())}
+        paths = [_actions_to(play, node) for group in groups for node in group.tolist()]
+        count = lil_array((len(paths), len(unplayed)))
+        for row, path in enumerate(paths):
+            for action in trembling.keys() & set(path):
+                count[row, trembling[action]] = 1
+        return cls(play, unplayed, groups, csr_array(count))
+
+    @property
+    def n_nodes(self) -> int:
+        return self.count.shape[0]
+
+    def orders(self, costs: NDArray, time_s: float) -> tuple[NDArray, NDArray] | None:
+        """Orders of the unplayed actions, and which nodes keep a belief; as few as possible.
+
+        The variables are the orders, for each node whether it keeps a belief and how much, and
+        for each set its lowest total order.
+        """
+        n, sets, trembles = self.n_nodes, len(self.groups), len(self.unplayed)
+        if not n:
+            return np.ones(trembles, dtype=np.int64), np.zeros(0, dtype=bool)
+        own_set = np.repeat(np.arange(sets), list(map(len, self.groups)))
+        member = csr_array((np.ones(n), (np.arange(n), own_set)), shape=(n, sets))
+        one, most = eye_array(n), LARGEST * float(self.count.sum(axis=1).max())
+        gains = block_diag([self.play.gains_at(nodes).T.astype(float) for nodes in self.groups])
+        blocks: list[tuple[list[Any], float, float]] = [
+            ([self.count, None, None, -member], 0, np.inf),
+            ([self.count, one, None, -member], 1, np.inf),
+            ([self.count, most * one, None, -member], -np.inf, most),
+            ([None, -one, one, None], -np.inf, 0),
+            ([None, -LEAST_BELIEF * one, one, None], 0, np.inf),
+            ([None, None, member.T, None], 1, 1),
+            ([None, None, gains, None], -np.inf, self.play.tolerance),
+        ]
+        matrix = csr_array(block_array([row for row, _, _ in blocks]))
+        sizes = [next(part.shape[0] for part in row if part is not None) for row, _, _ in blocks]
+        low, high = (np.repeat([bounds[side] for bounds in blocks], sizes) for side in (1, 2))
+        done = milp(
+            np.concatenate([np.full(trembles, 1e-3), costs, np.zeros(n + sets)]),
+            constraints=LinearConstraint(matrix, low, high),
+            integrality=np.repeat([1, 1, 0, 0], [trembles, n, n, sets]),
+            bounds=Bounds(
+                np.repeat([1, 0, 0, 0], [trembles, n, n, sets]),
+                np.repeat([LARGEST, 1, 1, np.inf], [trembles, n, n, sets]),
+            ),
+            options={"time_limit": time_s},
+        )
+        if done.x is None:
+            return None
+        rounded = np.round(done.x[: trembles + n]).astype(np.int64)
+        return rounded[:trembles], rounded[trembles:] > 0
+
+    def weights(
+        self, orders: NDArray, kept: NDArray, least: NDArray, rng: np.random.Generator
+    ) -> Trembles | None:
+        """Trembles of these orders, with weights under which every set is credible.
+
+        A set that fails is mended by one weight that no set mended before depends on.
+        """
+        play, one = self.play, self.play.edge[0]
+        order, weight = np.zeros(play.tree.n_actions, dtype=np.int64), play.played.copy()
+        order[self.unplayed], weight[self.unplayed] = orders, one
+        kept_count = self.count[kept]
+        kept_nodes = np.concatenate([np.zeros(0, dtype=np.int64), *self.groups])[kept]
+        fixed = np.zeros(len(self.unplayed), dtype=bool)  # trembles that must not change
+        while True:
+            trembles = Trembles(order, weight)
+            found = judge(play, limit_beliefs(play, trembles, least), play.frequency)
+            failing = np.flatnonzero(~found.credible)
+            if not len(failing):
+                return trembles
+            infoset = rng.choice(failing)
+            rows = np.flatnonzero(play.tree.infoset[kept_nodes] == infoset)
+            if not len(rows):
+                return None
+            needs = kept_count[rows].toarray() > 0
+            shares = found.belief[kept_nodes[rows]]
+            gains = play.gains_at(kept_nodes[rows]) * shares[:, None]
+            movable = np.flatnonzero(needs.any(axis=0) & ~needs.all(axis=0) & ~fixed)
+            for column in rng.permutation(movable).tolist():
+                inside = needs[:, column]
+                factor = _factor(gains[inside].sum(axis=0), gains[~inside].sum(axis=0))
+                if factor is not None:
+                    weight[self.unplayed[column]] *= factor
+                    fixed |= needs.any(axis=0)
+                    break
+            else:
+                return None
+
+
+def _factor(slopes: NDArray, constants: NDArray) -> Any:
+    """Positive factor f with f * slopes + constants <= 0; None if there is none."""
+    low: Any = 0
+    high: Any = math.inf
+    exact = slopes.dtype == object
+    noise = 0 if exact else ROUNDING * max(abs(slopes).max(), abs(constants).max())
+    for slope, constant in zip(slopes.tolist(), constants.tolist(), strict=True):
+        if slope > noise:
+            high = min(high, -constant / slope)
+        elif slope < -noise:
+            low = max(low, -constant / slope)
+        elif constant > noise:
+            return None
+    if high <= 0 or low > high * (1 if exact else 1 + ROUNDING):
+        return None
+    return max(2 * low, 1) if high == math.inf else (low + high) / 2
+
+
+def _actions_to(play: Play, node: int) -> list[int]:
+    """Actions of all players that lead to a node."""
+    actions = []
+    while node > 0:
+        actions.append(int(play.tree.incoming[node]))
+        node = int(play.tree.parent[node])
+    return [action for action in actions if action >= 0]

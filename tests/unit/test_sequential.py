@@ -1,0 +1,148 @@
+"""Certificates of sequential equilibria: what they prove, how they are found, and broken ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from random_trees import random_tree
+from sparse_profiles import sparse_profile
+from textbook_games import exact_profile, selten_horse
+
+import eqbench
+from eqbench.equilibria.tremble_search import find_trembles
+from eqbench.errors import UsageError
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.verification.credibility import credibility
+from eqbench.verification.play import Play
+from eqbench.verification.sequential import (
+    LARGEST_ORDER,
+    Proof,
+    Trembles,
+    limit_beliefs,
+    sequential,
+)
+
+
+def horse_across(left: str = "1/8") -> Play:
+    """Across, across, and P3 left so often; indifferent with the belief 1/3 that P1 went down."""
+    tree = selten_horse()
+    right = 1 - Fraction(left)
+    return Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), (left, right)))
+
+
+def trembles(play: Play, first: tuple[int, str], second: tuple[int, str]) -> Trembles:
+    """Trembles of the horse's P1 and P2, each with order and weight."""
+    order, weight = np.zeros(6, dtype=np.int64), play.frequency.copy()
+    for action, (power, value) in ((0, first), (2, second)):
+        order[action], weight[action] = power, Fraction(value)
+    return Trembles(order, weight)
+
+
+@pytest.mark.parametrize("left", ["0", "1/8", "1/4"])
+def test_the_horse_goes_across(left: str) -> None:
+    for play in (horse_across(left), Play.of(selten_horse(), _floats(left))):
+        assert sequential(play).proof is Proof.OPEN
+        found = find_trembles(play)
+        assert found is not None
+        verdict = sequential(play, found)
+        assert verdict.proof is Proof.CERTIFIED
+        assert str(verdict) == "certified: 3/3"
+
+
+def _floats(left: str) -> BehaviorProfile:
+    share = float(Fraction(left))
+    return BehaviorProfile.of(selten_horse(), [0, 1, 0, 1, share, 1 - share])
+
+
+def test_the_horse_does_not_go_down() -> None:
+    tree = selten_horse()
+    play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))
+    verdict = sequential(play)
+    assert verdict.proof is Proof.REFUTED
+    assert verdict.credibility.loss[1] == 3
+    assert find_trembles(play) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "certified"),
+    [
+        ((1, "1"), (1, "2"), True),
+        ((7, "1/5"), (7, "2/5"), True),
+        ((1, "1"), (1, "3"), False),  # another weight, another belief
+        ((1, "1"), (2, "2"), False),  # P1 is by far the likelier one
+        ((2, "1"), (1, "2"), False),
+    ],
+)
+def test_only_the_right_trembles_certify(
+    first: tuple[int, str], second: tuple[int, str], *, certified: bool
+) -> None:
+    play = horse_across()
+    verdict = sequential(play, trembles(play, first, second))
+    assert (verdict.proof is Proof.CERTIFIED) == certified
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((0, "1"), (1, "2")),
+        ((LARGEST_ORDER + 1, "1"), (1, "1")),
+        ((1, "1"), (1, "-2")),
+        ((1, "0"), (1, "2")),
+    ],
+)
+def test_what_does_not_tremble_is_refused(first: tuple[int, str], second: tuple[int, str]) -> None:
+    play = horse_across()
+    with pytest.raises(UsageError, match="orders from 1"):
+        sequential(play, trembles(play, first, second))
+
+
+def test_orders_and_weights_of_played_actions_do_not_count() -> None:
+    play = horse_across()
+    right = trembles(play, (1, "1"), (1, "2"))
+    order, weight = right.order.copy(), right.weight.copy()
+    order[4:], weight[4:] = 9, Fraction(9)
+    assert sequential(play, Trembles(order, weight)).proof is Proof.CERTIFIED
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_limit_beliefs_are_limits(seed: int) -> None:
+    """Bayes' rule with a tiny epsilon comes near to them."""
+    rng = np.random.default_rng(seed)
+    tree = random_tree(seed)
+    play = Play.exactly(tree, sparse_profile(tree, rng))
+    order = rng.integers(1, 4, tree.n_actions)
+    weight = np.array([Fraction(int(w), 3) for w in rng.integers(1, 9, tree.n_actions)])
+    least = credibility(play).belief
+    found = limit_beliefs(play, Trembles(order, weight), least)
+    epsilon = Fraction(1, 10**12)
+    shaken = [
+        frequency or weight[a] * epsilon ** int(order[a])
+        for a, frequency in enumerate(play.frequency.tolist())
+    ]
+    reach = _reach(tree, shaken)
+    for i in range(tree.n_infosets):
+        nodes = np.flatnonzero(tree.infoset == i)
+        total = sum(reach[node] for node in nodes)
+        for node in nodes:
+            expected = reach[node] / total if total else least[node]
+            assert float(found[node]) == pytest.approx(float(expected), abs=1e-9)
+
+
+def _reach(tree: GameTree, frequencies: list[Fraction]) -> list[Fraction]:
+    reach = [Fraction(1)]
+    for node in range(1, tree.n_nodes):
+        action, above = tree.incoming[node], reach[tree.parent[node]]
+        share = Fraction(int(tree.chance[node]), tree.chance_denominator)
+        reach.append(above * (frequencies[action] if action >= 0 else share))
+    return reach
+
+
+@pytest.mark.parametrize("game", ["kuhn2", "kuhn3"])
+def test_limits_of_logit_are_certified(game: str) -> None:
+    record = eqbench.solve(game, "logit")
+    assert record.profile is not None
+    play = Play.of(eqbench.load_game(game).tree, record.profile)
+    assert sequential(play, find_trembles(play)).proof is Proof.CERTIFIED
