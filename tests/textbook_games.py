@@ -29,6 +29,17 @@ def selten_horse() -> GameTree:
     return builder.tree()
 
 
+def entry_deterrence() -> GameTree:
+    """Selten (1978), one market: P1 stays out or enters, P2 fights or yields."""
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.decision(None, 0, "1", ["out", "in"])
+    builder.terminal((root, 0), [1, 5])
+    answer = builder.decision((root, 1), 1, "2", ["fight", "yield"])
+    builder.terminal((answer, 0), [0, 0])
+    builder.terminal((answer, 1), [2, 2])
+    return builder.tree()
+
+
 def exact_profile(tree: GameTree, *rows: Sequence[Fraction | int | str]) -> BehaviorProfile:
     """Profile from the rows of all information sets."""
     return BehaviorProfile.of_exact(tree, [Fraction(value) for row in rows for value in row])

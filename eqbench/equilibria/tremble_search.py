@@ -137,7 +137,7 @@ class _Search:
 
         A set that fails is mended by one weight that no set mended before depends on.
         """
-        play, one = self.play, self.play.edge[0]
+        play, one = self.play, self.play.one
         order, weight = np.zeros(play.tree.n_actions, dtype=np.int64), play.played.copy()
         order[self.unplayed], weight[self.unplayed] = orders, one
         kept_count = self.count[kept]

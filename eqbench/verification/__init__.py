@@ -14,6 +14,7 @@ from eqbench.verification.credibility import (
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
 from eqbench.verification.sequential import Proof, Sequential, Trembles, sequential
+from eqbench.verification.subgames import SubgameRegrets, subgame_perfect
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
@@ -34,6 +35,7 @@ __all__ = [
     "Reached",
     "Sequential",
     "SetVerdict",
+    "SubgameRegrets",
     "Trembles",
     "Verification",
     "Verifier",
@@ -43,6 +45,7 @@ __all__ = [
     "exact_refutation",
     "refutation",
     "sequential",
+    "subgame_perfect",
     "verify",
     "verify_exactly",
 ]

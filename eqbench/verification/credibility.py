@@ -143,7 +143,7 @@ def credibility(play: Play) -> Credibility:
         most = gains.max(axis=1)
         best = int(np.argmin(most))
         if most[best] <= 0:  # certainty about this node supports the play
-            belief[nodes[best]] = play.edge[0]
+            belief[nodes[best]] = play.one
             better[own] = play.frequency[own]
         else:
             belief[nodes], better[own] = optimal_mixtures(gains)

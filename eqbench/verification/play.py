@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +106,11 @@ class Play:
         return cls(tree, np.array(frequencies, dtype=object), chance, payoffs)
 
     @property
+    def one(self) -> Any:
+        """The number 1 in this arithmetic."""
+        return Fraction(1) if self.exact else 1.0
+
+    @property
     def exact(self) -> bool:
         """Whether all numbers are Fractions."""
         return self.edge.dtype == object
@@ -152,7 +158,7 @@ class Play:
         """Probability of each node when some moves, marked where they lead to, are certain."""
         reach = self.edge.copy()
         reach[self.moved] = self.played[self.tree.incoming[self.moved]]
-        reach[certain] = self.edge[0]
+        reach[certain] = self.one
         for level in self.tree.levels[1:]:
             reach[level] *= reach[self.tree.parent[level]]
         return reach
@@ -161,7 +167,7 @@ class Play:
     def own(self) -> NDArray:
         """Probability with which their owner's moves admit each information set, (I,)."""
         tree = self.tree
-        own = np.full(tree.n_infosets, self.edge[0])
+        own = np.full(tree.n_infosets, self.one)
         infoset = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
         for i, above in enumerate(tree.infoset_parent.tolist()):  # parents come first
             if above >= 0:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.tree import GameTree
-from eqbench.verification.play import Play
+from eqbench.verification.play import Play, sum_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,3 +74,58 @@ def subgame_roots(tree: GameTree) -> NDArray[np.int64]:
         np.maximum.at(high, above[level], high[level])
     closed = (low >= order) & (high < order + size)
     return np.flatnonzero(closed & (size > 1))
+
+
+def subgame_perfect(play: Play) -> SubgameRegrets:
+    """Regrets in all subgames, in time linear in the tree and its subgames."""
+    tree, roots = play.tree, subgame_roots(play.tree)
+    regrets = [
+        _best_responses(play, roots, p) - play.worth(p)[roots] for p in range(tree.n_players)
+    ]
+    return SubgameRegrets(roots, np.stack(regrets, axis=1), play.tolerance)
+
+
+def _best_responses(play: Play, roots: NDArray, player: int) -> NDArray:
+    """Values (R,) of best responses in all subgames.
+
+    A smaller subgame counts in a larger one like a terminal with its value: whoever plays best
+    there needs to know nothing of the rest. So every information set is solved once, with reaches
+    from the innermost subgame on. Values are gathered by the last own action in this subgame, or
+    by its root where there is none yet.
+    """
+    tree, n_actions = play.tree, play.tree.n_actions
+    own = play.mover == player
+    reach, key = play.edge.copy(), np.where(own, tree.incoming, -1)
+    reach[own] = play.one
+    depth = own.astype(np.int64)
+    outer_reach, outer_key = reach[roots], key[roots]
+    begins = np.full(tree.n_nodes, -1)
+    begins[roots] = np.arange(len(roots))
+    reach[0], key[0] = play.one, n_actions
+    for level in tree.levels[1:]:
+        above = tree.parent[level]
+        depth[level] += depth[above]
+        reach[level] *= reach[above]
+        key[level] = np.where(own[level], key[level], key[above])
+        here = np.flatnonzero(begins[level] >= 0)
+        nodes, subgames = here + level.start, begins[level][here]
+        outer_reach[subgames], outer_key[subgames] = reach[nodes], key[nodes]
+        reach[nodes], key[nodes] = play.one, n_actions + subgames
+    value = sum_by(
+        key[tree.terminals],
+        reach[tree.terminals] * play.payoffs[:, player],
+        n_actions + len(roots),
+    )
+    sets = np.array(tree.infosets_of(player), dtype=np.int64)
+    first_nodes = play.deciding[play.first_node[sets]]
+    for now in range(int(depth.max()), -1, -1):
+        here = depth[first_nodes] == now
+        if here.any():
+            starts = tree.action_start[sets[here]]
+            stop = tree.action_start[sets[here][-1] + 1]
+            best = np.maximum.reduceat(value[starts[0] : stop], starts - starts[0])
+            np.add.at(value, key[first_nodes[here]], best)
+        for r in reversed(np.flatnonzero(depth[roots] == now).tolist()):
+            if r:
+                value[outer_key[r]] += outer_reach[r] * value[n_actions + r]
+    return value[n_actions:]
