@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import block_array, block_diag, csr_array, eye_array, lil_array
+from scipy.sparse import block_diag, csr_array, eye_array, lil_array
 
+from eqbench.equilibria.programs import minimize
 from eqbench.verification.credibility import credibility, judge
 from eqbench.verification.play import Play
 from eqbench.verification.sequential import Trembles, limit_beliefs
@@ -103,31 +103,24 @@ class _Search:
         member = csr_array((np.ones(n), (np.arange(n), own_set)), shape=(n, sets))
         one, most = eye_array(n), LARGEST * float(self.count.sum(axis=1).max())
         gains = block_diag([self.play.gains_at(nodes).T.astype(float) for nodes in self.groups])
-        blocks: list[tuple[list[Any], float, float]] = [
-            ([self.count, None, None, -member], 0, np.inf),
-            ([self.count, one, None, -member], 1, np.inf),
-            ([self.count, most * one, None, -member], -np.inf, most),
-            ([None, -one, one, None], -np.inf, 0),
-            ([None, -LEAST_BELIEF * one, one, None], 0, np.inf),
-            ([None, None, member.T, None], 1, 1),
-            ([None, None, gains, None], -np.inf, self.play.tolerance),
-        ]
-        matrix = csr_array(block_array([row for row, _, _ in blocks]))
-        sizes = [next(part.shape[0] for part in row if part is not None) for row, _, _ in blocks]
-        low, high = (np.repeat([bounds[side] for bounds in blocks], sizes) for side in (1, 2))
-        done = milp(
-            np.concatenate([np.full(trembles, 1e-3), costs, np.zeros(n + sets)]),
-            constraints=LinearConstraint(matrix, low, high),
-            integrality=np.repeat([1, 1, 0, 0], [trembles, n, n, sets]),
-            bounds=Bounds(
-                np.repeat([1, 0, 0, 0], [trembles, n, n, sets]),
-                np.repeat([LARGEST, 1, 1, np.inf], [trembles, n, n, sets]),
-            ),
-            options={"time_limit": time_s},
+        found = minimize(
+            [np.full(trembles, 1e-3), costs, np.zeros(n), np.zeros(sets)],
+            [
+                ([self.count, None, None, -member], 0, np.inf),
+                ([self.count, one, None, -member], 1, np.inf),
+                ([self.count, most * one, None, -member], -np.inf, most),
+                ([None, -one, one, None], -np.inf, 0),
+                ([None, -LEAST_BELIEF * one, one, None], 0, np.inf),
+                ([None, None, member.T, None], 1, 1),
+                ([None, None, gains, None], -np.inf, self.play.tolerance),
+            ],
+            [(1, LARGEST), (0, 1), (0, 1), (0, np.inf)],
+            whole=2,
+            time_s=time_s,
         )
-        if done.x is None:
+        if found is None:
             return None
-        rounded = np.round(done.x[: trembles + n]).astype(np.int64)
+        rounded = np.round(found[: trembles + n]).astype(np.int64)
         return rounded[:trembles], rounded[trembles:] > 0
 
     def weights(

@@ -11,6 +11,7 @@ from eqbench.verification.credibility import (
     SetVerdict,
     credibility,
 )
+from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
 from eqbench.verification.sequential import Proof, Sequential, Trembles, sequential
@@ -39,10 +40,13 @@ __all__ = [
     "Trembles",
     "Verification",
     "Verifier",
+    "advantage",
     "beyond_floats",
     "certify",
     "credibility",
+    "dominated_actions",
     "exact_refutation",
+    "proves_undominated",
     "refutation",
     "sequential",
     "subgame_perfect",

@@ -105,6 +105,11 @@ class Play:
         payoffs = fractions(*tree.payoffs.rational())
         return cls(tree, np.array(frequencies, dtype=object), chance, payoffs)
 
+    def like(self, frequency: NDArray, payoffs: NDArray | None = None) -> Play:
+        """The play of other frequencies (A,), and perhaps payoffs (Z, N), on the same tree."""
+        payoffs = self.payoffs if payoffs is None else payoffs
+        return Play(self.tree, frequency, self.edge, payoffs, tolerance=self.tolerance)
+
     @property
     def one(self) -> Any:
         """The number 1 in this arithmetic."""

@@ -79,13 +79,11 @@ def subgame_roots(tree: GameTree) -> NDArray[np.int64]:
 def subgame_perfect(play: Play) -> SubgameRegrets:
     """Regrets in all subgames, in time linear in the tree and its subgames."""
     tree, roots = play.tree, subgame_roots(play.tree)
-    regrets = [
-        _best_responses(play, roots, p) - play.worth(p)[roots] for p in range(tree.n_players)
-    ]
+    regrets = [best_responses(play, roots, p) - play.worth(p)[roots] for p in range(tree.n_players)]
     return SubgameRegrets(roots, np.stack(regrets, axis=1), play.tolerance)
 
 
-def _best_responses(play: Play, roots: NDArray, player: int) -> NDArray:
+def best_responses(play: Play, roots: NDArray, player: int) -> NDArray:
     """Values (R,) of best responses in all subgames.
 
     A smaller subgame counts in a larger one like a terminal with its value: whoever plays best

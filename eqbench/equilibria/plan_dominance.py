@@ -1,0 +1,192 @@
+"""Search for what proves a plan of two players undominated, or dominated; by linear programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, eye_array
+
+from eqbench.equilibria.programs import minimize
+from eqbench.model.profile import completed
+from eqbench.model.tree import GameTree
+from eqbench.verification.dominance import advantage, check_two_players, proves_undominated
+from eqbench.verification.play import Play
+from eqbench.verification.sequential import Proof
+from eqbench.verification.sweep import TreeSweep
+
+POSITIVE = 1e-9  # least weight of a sequence that counts as played
+SIMPLE = 10**6  # largest denominator of frequencies that are tried
+
+
+@dataclass(frozen=True, eq=False)
+class PlanProof:
+    """Whether a plan is undominated.
+
+    Attributes
+    ----------
+    proof : Proof
+    certificate : (A,) or None
+        Of a certified plan frequencies of the other player that leave nothing out, of a refuted
+        one frequencies of the player that dominate it; those of others are as prescribed.
+    """
+
+    proof: Proof
+    certificate: NDArray | None = None
+
+
+def undominated_plan(play: Play, player: int) -> PlanProof:
+    """Verdict on the plan of one of two players; the verifier has checked the certificate."""
+    program = _Program.of(play, player)
+    answer = program.completely_mixed_answer()
+    if answer is not None and proves_undominated(play, player, answer):
+        return PlanProof(Proof.CERTIFIED, answer)
+    plan = program.dominating_plan()
+    if plan is not None:
+        least, most = advantage(play, player, plan)
+        if least >= -play.tolerance and most > play.tolerance:
+            return PlanProof(Proof.REFUTED, plan)
+    return PlanProof(Proof.OPEN)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sequences:
+    """Sequences of one player: the empty one, then their actions.
+
+    Attributes
+    ----------
+    actions : the player's among the A
+    parent : sequence before each information set
+    start : first sequence of each information set, and their number at the end
+    flow : (information sets + 1, sequences)
+        The constraints that make weights a plan; the first row is the empty sequence.
+    """
+
+    actions: slice
+    parent: NDArray
+    start: NDArray
+    flow: csr_array
+
+    @classmethod
+    def of(cls, tree: GameTree, player: int) -> _Sequences:
+        sets = tree.infosets_of(player)
+        first, stop = (int(tree.action_start[i]) for i in (sets.start, sets.stop))
+        start = tree.action_start[sets.start : sets.stop + 1] - first + 1
+        above = tree.infoset_parent[sets.start : sets.stop]
+        parent = np.where(above < 0, 0, above - first + 1)
+        rows = np.arange(1, len(sets) + 1)
+        entries = np.concatenate([np.ones(stop - first + 1), -np.ones(len(sets))])
+        where = np.concatenate([[0], np.repeat(rows, np.diff(start)), rows])
+        columns = np.concatenate([np.arange(stop - first + 1), parent])
+        shape = (len(sets) + 1, stop - first + 1)
+        return cls(slice(first, stop), parent, start, csr_array((entries, (where, columns)), shape))
+
+    @property
+    def is_plan(self) -> NDArray:
+        """What the constraints of a plan sum to."""
+        return np.eye(1, self.flow.shape[0])[0]
+
+    def weights(self, frequencies: NDArray) -> NDArray:
+        """Plan of the player with these frequencies of their actions."""
+        weights = np.ones(self.flow.shape[1])
+        for parent, first, stop in zip(self.parent, self.start, self.start[1:], strict=False):
+            weights[first:stop] = weights[parent] * frequencies[first - 1 : stop - 1]
+        return weights
+
+    def frequencies(self, play: Play, weights: NDArray) -> NDArray:
+        """Prescribed frequencies (A,), but for this player those of a plan.
+
+        Fractions are the simple ones near them.
+        """
+        found = play.frequency.copy()
+        own = found[self.actions]
+        for first, stop in zip(self.start, self.start[1:], strict=False):
+            total = weights[first:stop].sum()
+            if total <= POSITIVE:
+                continue  # the plan does not come here
+            row = weights[first:stop] / total
+            if play.exact:
+                row = completed([Fraction(value).limit_denominator(SIMPLE) for value in row])
+            own[first - 1 : stop - 1] = row
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """What both programs have in common.
+
+    Attributes
+    ----------
+    payoffs : (own sequences, the other's sequences)
+        Payoffs of the player, weighted with chance.
+    plan : own weights as prescribed
+    """
+
+    play: Play
+    own: _Sequences
+    other: _Sequences
+    payoffs: csr_array
+    plan: NDArray
+
+    @classmethod
+    def of(cls, play: Play, player: int) -> _Program:
+        check_two_players(play)
+        tree = play.tree
+        own, other = (_Sequences.of(tree, p) for p in (player, 1 - player))
+        last = TreeSweep(tree).last_own  # actions from 1, 0 before the first
+        rows, columns = (
+            np.where(last[p] == 0, 0, last[p] - side.actions.start)
+            for p, side in ((player, own), (1 - player, other))
+        )
+        chance = play.reach(play.mover >= 0)[tree.terminals]
+        values = (chance * play.payoffs[:, player]).astype(float)
+        shape = (own.flow.shape[1], other.flow.shape[1])
+        payoffs = csr_array(coo_array((values, (rows, columns)), shape))
+        plan = own.weights(play.frequency[own.actions].astype(float))
+        return cls(play, own, other, payoffs, plan)
+
+    def completely_mixed_answer(self) -> NDArray | None:
+        """Frequencies (A,) of the other, as far from 0 as can be, to which the plan is optimal.
+
+        The variables are their weights, own values at information sets, which bound those of
+        sequences and meet them where the plan goes, and the least weight.
+        """
+        sets, sequences = self.own.flow.shape[0], self.other.flow.shape[1]
+        found = minimize(
+            [np.zeros(sequences), np.zeros(sets), -np.ones(1)],
+            [
+                ([self.other.flow, None, None], self.other.is_plan, self.other.is_plan),
+                (
+                    [-self.payoffs, self.own.flow.T, None],
+                    0,
+                    np.where(self.plan > POSITIVE, 0, np.inf),
+                ),
+                ([eye_array(sequences), None, -np.ones((sequences, 1))], 0, np.inf),
+            ],
+            [(0, np.inf), (-np.inf, np.inf), (-np.inf, 1)],
+        )
+        if found is None or found[-1] <= POSITIVE:
+            return None
+        return self.other.frequencies(self.play, found[:sequences])
+
+    def dominating_plan(self) -> NDArray | None:
+        """Frequencies (A,) that lose nowhere against the plan and gain most on average.
+
+        The variables are their weights, and how much they gain at least: in all, and at
+        information sets of the other.
+        """
+        sequences, sets = self.own.flow.shape[1], self.other.flow.shape[0] - 1
+        size = np.diff(self.other.start)
+        average = self.other.weights(np.repeat(1 / size, size))
+        in_all, at_sets = self.other.flow[:1].T, self.other.flow[1:].T
+        found = minimize(
+            [-(self.payoffs @ average), np.zeros(1), np.zeros(sets)],
+            [
+                ([self.payoffs.T, -in_all, -at_sets], self.payoffs.T @ self.plan, np.inf),
+                ([self.own.flow, None, None], self.own.is_plan, self.own.is_plan),
+            ],
+            [(0, np.inf), (0, np.inf), (-np.inf, np.inf)],
+        )
+        return None if found is None else self.own.frequencies(self.play, found[:sequences])

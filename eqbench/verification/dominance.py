@@ -1,0 +1,106 @@
+"""Weak dominance: played actions that others dominate, and plans of two players.
+
+An action is dominated given its information set if another one is at every node at least as good,
+and at some node better, whatever everybody does later: its worst is compared with the other's
+best. That is enough for dominance, not necessary.
+
+With two players a plan is undominated if and only if it is a best response to a plan of the other
+player that leaves nothing out (van Damme 1991, theorem 3.2.2, for mixed strategies). So either such
+a plan or a dominating one is a certificate. With more players the others' plans would have to be
+correlated; there only actions are judged.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import UsageError
+from eqbench.model.tree import CHANCE
+from eqbench.verification.play import Play
+from eqbench.verification.subgames import best_responses
+
+ROUNDING = 1e-12  # of the payoff scale; bounds in floats that differ by less are equal
+WHOLE_GAME = np.zeros(1, dtype=np.int64)
+
+
+def dominated_actions(play: Play) -> dict[int, int]:
+    """Actions that are played though another one of the set, given with each, dominates them."""
+    tree, found = play.tree, {}
+    noise = 0.0 if play.exact else ROUNDING * tree.payoff_scale
+    starts = tree.action_start.tolist()
+    for player in range(tree.n_players):
+        payoffs = play.payoffs[:, player]
+        worst, best = -_highest(play, -payoffs), _highest(play, payoffs)
+        for i in tree.infosets_of(player):
+            size = starts[i + 1] - starts[i]
+            children = play.first_child[play.nodes_of(i), None] + np.arange(size)
+            # [other, action]: how much better than an action another one is at least and at most
+            least = worst[children].T[:, None] - best[children].T
+            for action in range(size):
+                covers = (least[:, action] >= -noise).all(axis=1)
+                better = (least[:, action] > noise).any(axis=1)
+                others = np.flatnonzero((covers & better).astype(bool))
+                if len(others) and play.played[starts[i] + action] > 0:
+                    found[starts[i] + action] = starts[i] + int(others[0])
+    return found
+
+
+def _highest(play: Play, payoffs: NDArray) -> NDArray:
+    """Highest payoffs (M,) after each node when everybody but chance moves for it."""
+    tree, highest = play.tree, np.zeros_like(play.edge)
+    highest[tree.terminals] = payoffs
+    for level in reversed(tree.levels[1:]):
+        above = tree.parent[level]
+        first = np.flatnonzero(np.diff(above, prepend=-1))
+        decided = np.maximum.reduceat(highest[level], first)
+        drawn = np.add.reduceat(play.edge[level] * highest[level], first)
+        parents = above[first]
+        highest[parents] = np.where(tree.player[parents] == CHANCE, drawn, decided)
+    return highest
+
+
+def proves_undominated(play: Play, player: int, answer: NDArray) -> bool:
+    """Whether a plan of one of two players is a best response to one that leaves nothing out.
+
+    Parameters
+    ----------
+    answer : (A,)
+        Frequencies of the other player; entries of `player` do not count.
+    """
+    check_two_players(play)
+    mine = np.repeat(play.tree.infoset_player == player, np.diff(play.tree.action_start))
+    against = play.like(np.where(mine, play.frequency, answer))
+    best = best_responses(against, WHOLE_GAME, player)[0]
+    gain = best - against.worth(player)[0]
+    return bool((answer[~mine] > 0).all() and gain <= play.tolerance)
+
+
+def advantage(play: Play, player: int, plan: NDArray) -> tuple[Any, Any]:
+    """What a player gains by frequencies (A,) at least and at most, over all plans of the other.
+
+    The plan dominates the prescribed one if the first is not below and the second above 0.
+    """
+    check_two_players(play)
+    tree = play.tree
+    weights = [
+        play.like(frequency).reach(play.mover != player)[tree.terminals]
+        for frequency in (plan, play.frequency)
+    ]
+    gains = (weights[0] - weights[1]) * play.payoffs[:, player]
+    certain = np.full_like(play.frequency, play.one)
+    most = [
+        best_responses(
+            play.like(certain, np.column_stack([sign * gains] * 2)), WHOLE_GAME, 1 - player
+        )[0]
+        for sign in (-1, 1)
+    ]
+    return -most[0], most[1]
+
+
+def check_two_players(play: Play) -> None:
+    """Raise UsageError in games of more or fewer players."""
+    if play.tree.n_players != 2:
+        raise UsageError("plans are compared in games of two players only")
