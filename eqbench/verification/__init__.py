@@ -14,6 +14,7 @@ from eqbench.verification.credibility import (
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
+from eqbench.verification.regularity import index_of, proved_incomplete
 from eqbench.verification.sequential import Proof, Sequential, Trembles, sequential
 from eqbench.verification.subgames import SubgameRegrets, subgame_perfect
 from eqbench.verification.verifier import (
@@ -46,6 +47,8 @@ __all__ = [
     "credibility",
     "dominated_actions",
     "exact_refutation",
+    "index_of",
+    "proved_incomplete",
     "proves_undominated",
     "refutation",
     "sequential",

@@ -44,7 +44,7 @@ class Play:
     ) -> None:
         self.tree, self.frequency, self.payoffs = tree, frequency, payoffs
         self.tolerance = tolerance
-        self.played = np.where(frequency > unplayed, frequency, frequency * 0)
+        self.played = np.where(abs(frequency) > unplayed, frequency, frequency * 0)
         self.moved = np.flatnonzero(tree.incoming >= 0)
         self.edge = chance.copy()
         self.edge[self.moved] = frequency[tree.incoming[self.moved]]

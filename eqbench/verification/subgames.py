@@ -84,7 +84,14 @@ def subgame_perfect(play: Play) -> SubgameRegrets:
 
 
 def best_responses(play: Play, roots: NDArray, player: int) -> NDArray:
-    """Values (R,) of best responses in all subgames.
+    """Values (R,) of best responses in all subgames."""
+    return best_values(play, roots, player)[play.tree.n_actions :]
+
+
+def best_values(play: Play, roots: NDArray, player: int) -> NDArray:
+    """Values of a player's actions, (A,) and 0 for others, then of subgames, (R,), played best.
+
+    Those of actions are weighted with how the others reach them in their innermost subgame.
 
     A smaller subgame counts in a larger one like a terminal with its value: whoever plays best
     there needs to know nothing of the rest. So every information set is solved once, with reaches
@@ -126,4 +133,4 @@ def best_responses(play: Play, roots: NDArray, player: int) -> NDArray:
         for r in reversed(np.flatnonzero(depth[roots] == now).tolist()):
             if r:
                 value[outer_key[r]] += outer_reach[r] * value[n_actions + r]
-    return value[n_actions:]
+    return value

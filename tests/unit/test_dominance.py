@@ -9,29 +9,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sparse_profiles import sparse_profile
-from textbook_games import exact_profile, selten_horse
+from textbook_games import exact_profile, matrix, selten_horse
 from tree_walk import TreeWalk
 
 import eqbench
 from eqbench.equilibria.plan_dominance import undominated_plan
 from eqbench.errors import UsageError
-from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verification.play import Play
 from eqbench.verification.sequential import Proof
-
-
-def matrix(payoffs: list[list[tuple[int, int]]]) -> GameTree:
-    """A game in which P2 does not see the row that P1 has chosen."""
-    builder = TreeBuilder(["P1", "P2"])
-    root = builder.decision(None, 0, "row", [str(i) for i in range(len(payoffs))])
-    for i, row in enumerate(payoffs):
-        node = builder.decision((root, i), 1, "column", [str(j) for j in range(len(row))])
-        for j, pair in enumerate(row):
-            builder.terminal((node, j), list(pair))
-    return builder.tree()
 
 
 def test_dominated_actions_of_kuhn3() -> None:

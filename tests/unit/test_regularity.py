@@ -1,0 +1,84 @@
+"""The index of equilibria: lists that sum to 1, and lists from which one is removed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from textbook_games import entry_deterrence, exact_profile, matrix, selten_horse
+
+import eqbench
+from eqbench.model.profile import BehaviorProfile
+from eqbench.verification.play import Play
+from eqbench.verification.regularity import index_of, proved_incomplete, quasi_strict
+
+
+def test_three_equilibria_of_a_coordination_game() -> None:
+    tree = matrix([[(2, 1), (0, 0)], [(0, 0), (1, 2)]])
+    profiles = [
+        exact_profile(tree, (1, 0), (1, 0)),
+        exact_profile(tree, (0, 1), (0, 1)),
+        exact_profile(tree, ("2/3", "1/3"), ("1/3", "2/3")),
+    ]
+    for kind in (Play.of, Play.exactly):
+        indices = [index_of(kind(tree, profile)) for profile in profiles]
+        assert indices == [1, 1, -1]
+    assert not proved_incomplete(indices)
+    for left_out in range(3):
+        assert proved_incomplete(indices[:left_out] + indices[left_out + 1 :])
+
+
+@pytest.mark.parametrize("game", ["matching_pennies", "rock_paper_scissors", "jordan"])
+def test_what_is_alone_has_index_1(game: str) -> None:
+    tree = eqbench.load_game(game).tree
+    assert index_of(Play.exactly(tree, BehaviorProfile.uniform(tree))) == 1
+
+
+@pytest.mark.parametrize("pot", ["83/20", "7"])
+def test_the_only_equilibrium_of_simplified_poker(pot: str) -> None:
+    """Eight, and six, sets are mixed; some of them follow others, of all three players."""
+    record = eqbench.solve(f"skp(pot={pot})", "logit")
+    assert record.profile is not None
+    tree = eqbench.load_game(f"skp(pot={pot})").tree
+    assert index_of(Play.of(tree, record.profile)) == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pure_and_mixed_equilibria_of_random_games(seed: int) -> None:
+    """Two by two: by the signs of payoff differences there are one or three."""
+    rng = np.random.default_rng(seed)
+    table = rng.permutation(40)[:8].reshape(2, 2, 2)  # no two payoffs are equal
+    tree = matrix([[tuple(map(int, pair)) for pair in row] for row in table])
+    found = []
+    rows, columns = table[0, :, 0] - table[1, :, 0], table[:, 0, 1] - table[:, 1, 1]
+    for i in (0, 1):
+        for j in (0, 1):
+            if rows[j] * (1 - 2 * i) > 0 and columns[i] * (1 - 2 * j) > 0:
+                found.append(exact_profile(tree, (1 - i, i), (1 - j, j)))
+    if rows[0] * rows[1] < 0 and columns[0] * columns[1] < 0:
+        p = Fraction(int(columns[1]), int(columns[1] - columns[0]))
+        q = Fraction(int(rows[1]), int(rows[1] - rows[0]))
+        found.append(exact_profile(tree, (p, 1 - p), (q, 1 - q)))
+    indices = [index_of(Play.exactly(tree, profile)) for profile in found]
+    assert None not in indices
+    assert not proved_incomplete(indices)
+
+
+def test_what_is_not_isolated_has_none() -> None:
+    tree = selten_horse()
+    across = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), (0, 1)))
+    assert index_of(across) is None
+    assert not proved_incomplete([None])
+    tree = entry_deterrence()
+    kept_out = Play.exactly(tree, exact_profile(tree, (1, 0), (1, 0)))
+    assert index_of(kept_out) is None
+    entered = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1)))
+    assert quasi_strict(entered)
+    assert index_of(entered) == 1
+
+
+def test_what_is_no_equilibrium_has_none() -> None:
+    tree = matrix([[(2, 1), (0, 0)], [(0, 0), (1, 2)]])
+    for rows in (((1, 0), (0, 1)), ((0, 1), (1, 0)), (("1/2", "1/2"), ("1/2", "1/2"))):
+        assert index_of(Play.exactly(tree, exact_profile(tree, *rows))) is None
