@@ -40,17 +40,6 @@ def entry_deterrence() -> GameTree:
     return builder.tree()
 
 
-def matrix(payoffs: Sequence[Sequence[tuple[int, ...]]]) -> GameTree:
-    """A game in which P2 does not see the row that P1 has chosen."""
-    builder = TreeBuilder(["P1", "P2"])
-    root = builder.decision(None, 0, "row", [str(i) for i in range(len(payoffs))])
-    for i, row in enumerate(payoffs):
-        node = builder.decision((root, i), 1, "column", [str(j) for j in range(len(row))])
-        for j, pair in enumerate(row):
-            builder.terminal((node, j), list(pair))
-    return builder.tree()
-
-
 def exact_profile(tree: GameTree, *rows: Sequence[Fraction | int | str]) -> BehaviorProfile:
     """Profile from the rows of all information sets."""
     return BehaviorProfile.of_exact(tree, [Fraction(value) for row in rows for value in row])

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from crossplay_cases import kuhn2_member
 from random_trees import random_tree
 from scipy.optimize import linprog
 from sparse_profiles import sparse_profile
@@ -16,6 +17,7 @@ import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.verification import verify_exactly
 from eqbench.verification.credibility import (
     Credibility,
     Reached,
@@ -51,7 +53,7 @@ def test_horse_down_is_an_equilibrium_that_nobody_believes() -> None:
     """P1 down, P3 left: P2 would get 4 by going down, whatever the belief."""
     tree = selten_horse()
     profile = exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0))
-    assert eqbench.verification.verify_exactly(tree, profile).max_regret == 0
+    assert verify_exactly(tree, profile).max_regret == 0
     for found in both(tree, profile):
         assert str(found).startswith("2/3, worst 2 at P2 2")
         assert found.reached == (Reached.ON_PATH, Reached.OFF_PATH, Reached.ON_PATH)
@@ -76,6 +78,39 @@ def test_folding_the_best_card_off_the_path() -> None:
         assert found.refuted[infoset]
         assert found.loss[infoset] == pytest.approx(5 / 6)
         assert list(found.at(infoset).better) == [call]  # better at every node
+
+
+@pytest.mark.parametrize("bluffs", ["0", "1/5", "1/3"])
+def test_kuhn_is_credible(bluffs: str) -> None:
+    for found in both(eqbench.load_game("kuhn2").tree, kuhn2_member(Fraction(bluffs))):
+        assert str(found) == "12/12"
+        assert (found.reached.count(Reached.OFF_PATH) > 0) == (bluffs == "0")
+
+
+def test_exact_answers_are_judged_alike() -> None:
+    """No regret at all, and yet sets may be refuted: then other play is better at every node."""
+    pytest.importorskip("pyscipopt")
+    pytest.importorskip("flint")
+    tree = eqbench.load_game("kuhn3").tree
+    record = eqbench.solve("kuhn3", "ncp(backend=scip,exact=true)")
+    assert record.profile is not None
+    assert record.profile.exact is not None
+    assert verify_exactly(tree, record.profile).max_regret == 0
+    floats, exact = both(tree, record.profile)
+    assert (floats.refuted == exact.refuted).all()
+    assert (exact.loss[[kind is Reached.ON_PATH for kind in exact.reached]] == 0).all()
+    for infoset in np.flatnonzero(exact.refuted).tolist():
+        better = exact.at(infoset).better
+        for node in np.flatnonzero(tree.infoset == infoset).tolist():
+            first = int(np.flatnonzero(tree.parent == node)[0]) - int(tree.action_start[infoset])
+            worth = {a: node_worth(tree, record.profile, first + a) for a in better}
+            row = range(*tree.action_start[infoset : infoset + 2])
+            now = sum(
+                record.profile.probabilities[a] * node_worth(tree, record.profile, first + a)
+                for a in row
+            )
+            then = sum(float(share) * worth[a] for a, share in better.items())
+            assert then - now >= float(exact.bound[infoset]) - 1e-12
 
 
 @pytest.mark.parametrize("seed", range(60))

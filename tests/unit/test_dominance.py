@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from solver_cases import bimatrix
 from sparse_profiles import sparse_profile
-from textbook_games import exact_profile, matrix, selten_horse
+from textbook_games import exact_profile, selten_horse
 from tree_walk import TreeWalk
 
 import eqbench
@@ -35,7 +36,7 @@ def test_dominated_actions_of_kuhn3() -> None:
 
 
 def test_equal_actions_do_not_dominate_each_other() -> None:
-    tree = matrix([[(1, 0), (0, 0)], [(1, 0), (0, 0)], [(0, 0), (0, 0)]])
+    tree = bimatrix([[1, 0], [1, 0], [0, 0]], np.zeros((3, 2), int).tolist()).tree
     play = Play.exactly(tree, BehaviorProfile.uniform(tree))
     assert dominated_actions(play) == {}  # bounds over all columns do not tell the third apart
     assert undominated_plan(play, 0).proof is Proof.REFUTED
@@ -44,7 +45,7 @@ def test_equal_actions_do_not_dominate_each_other() -> None:
 
 def test_an_equilibrium_in_dominated_plans() -> None:
     """Both may stay at 0, 0, though the other row and column never do worse."""
-    tree = matrix([[(0, 0), (0, 0)], [(0, 0), (1, 1)]])
+    tree = bimatrix([[0, 0], [0, 1]], [[0, 0], [0, 1]]).tree
     bad, good = (exact_profile(tree, row, row) for row in ((1, 0), (0, 1)))
     for player in (0, 1):
         assert undominated_plan(Play.exactly(tree, bad), player).proof is Proof.REFUTED
@@ -87,7 +88,7 @@ def pure_gains(tree: GameTree, play: Play, player: int, plan: NDArray) -> list[F
 
 
 def test_broken_certificates() -> None:
-    tree = matrix([[(2, 0), (0, 0)], [(0, 0), (1, 0)], [(0, 0), (0, 0)]])
+    tree = bimatrix([[2, 0], [0, 1], [0, 0]], np.zeros((3, 2), int).tolist()).tree
     play = Play.exactly(tree, exact_profile(tree, (1, 0, 0), ("1/2", "1/2")))
     found = undominated_plan(play, 0)
     assert found.certificate is not None

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from textbook_games import entry_deterrence, exact_profile, matrix, selten_horse
+from solver_cases import bimatrix
+from textbook_games import entry_deterrence, exact_profile, selten_horse
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile
@@ -15,7 +16,7 @@ from eqbench.verification.regularity import index_of, proved_incomplete, quasi_s
 
 
 def test_three_equilibria_of_a_coordination_game() -> None:
-    tree = matrix([[(2, 1), (0, 0)], [(0, 0), (1, 2)]])
+    tree = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
     profiles = [
         exact_profile(tree, (1, 0), (1, 0)),
         exact_profile(tree, (0, 1), (0, 1)),
@@ -49,7 +50,7 @@ def test_pure_and_mixed_equilibria_of_random_games(seed: int) -> None:
     """Two by two: by the signs of payoff differences there are one or three."""
     rng = np.random.default_rng(seed)
     table = rng.permutation(40)[:8].reshape(2, 2, 2)  # no two payoffs are equal
-    tree = matrix([[tuple(map(int, pair)) for pair in row] for row in table])
+    tree = bimatrix(table[..., 0].tolist(), table[..., 1].tolist()).tree
     found = []
     rows, columns = table[0, :, 0] - table[1, :, 0], table[:, 0, 1] - table[:, 1, 1]
     for i in (0, 1):
@@ -79,6 +80,6 @@ def test_what_is_not_isolated_has_none() -> None:
 
 
 def test_what_is_no_equilibrium_has_none() -> None:
-    tree = matrix([[(2, 1), (0, 0)], [(0, 0), (1, 2)]])
+    tree = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
     for rows in (((1, 0), (0, 1)), ((0, 1), (1, 0)), (("1/2", "1/2"), ("1/2", "1/2"))):
         assert index_of(Play.exactly(tree, exact_profile(tree, *rows))) is None

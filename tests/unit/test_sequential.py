@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from crossplay_cases import kuhn2_member
 from random_trees import random_tree
 from sparse_profiles import sparse_profile
 from textbook_games import exact_profile, selten_horse
@@ -15,6 +16,7 @@ from eqbench.equilibria.tremble_search import find_trembles
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.verification import verify_exactly
 from eqbench.verification.credibility import credibility
 from eqbench.verification.play import Play
 from eqbench.verification.sequential import (
@@ -146,3 +148,20 @@ def test_limits_of_logit_are_certified(game: str) -> None:
     assert record.profile is not None
     play = Play.of(eqbench.load_game(game).tree, record.profile)
     assert sequential(play, find_trembles(play)).proof is Proof.CERTIFIED
+
+
+@pytest.mark.parametrize("bluffs", ["0", "1/9", "1/3"])
+def test_every_equilibrium_of_kuhn_is_sequential(bluffs: str) -> None:
+    """Also where P1 never bets and P2's beliefs after a bet are trembles of three cards."""
+    profile = kuhn2_member(Fraction(bluffs))
+    tree = eqbench.load_game("kuhn2").tree
+    assert verify_exactly(tree, profile).max_regret == 0
+    play = Play.exactly(tree, profile)
+    found = find_trembles(play)
+    assert found is not None
+    assert str(sequential(play, found)) == "certified: 12/12"
+    if bluffs == "0":
+        broken = found.weight.copy()
+        bet = tree.action_start[tree.infoset_of(0, "3:")] + 1
+        broken[bet] *= 2
+        assert sequential(play, Trembles(found.order, broken)).proof is Proof.OPEN
