@@ -23,7 +23,7 @@ SIMPLE = 10**6  # largest denominator of frequencies that are tried
 
 @dataclass(frozen=True, eq=False)
 class PlanProof:
-    """Whether a plan is undominated.
+    """Verdict on a plan: undominated, dominated or open.
 
     Attributes
     ----------

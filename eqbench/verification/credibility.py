@@ -1,4 +1,4 @@
-"""At which information sets some belief supports the prescribed play, given the play after it.
+"""Credible play: some belief at an information set supports it, given the play after it.
 
 That is weak sequential rationality, set by set: the beliefs that support different sets need not
 fit together. Every sequential equilibrium passes (Kreps and Wilson 1982), and so do extensive-form
@@ -25,13 +25,14 @@ from eqbench.model.profile import place_of
 from eqbench.model.tree import GameTree
 from eqbench.verification.exact import short_figure
 from eqbench.verification.matrix_game import optimal_mixtures
-from eqbench.verification.play import Play, sum_by
+from eqbench.verification.play import Play
+from eqbench.verification.sweep import sum_by
 
 SUM_TOLERANCE = 1e-9
 
 
 class Reached(StrEnum):
-    """How play comes to an information set, which says how far its beliefs are free."""
+    """Ways in which play comes to an information set, by which its beliefs are forced or free."""
 
     ON_PATH = "on path"
     OWN_DEVIATION = "own deviation"  # beliefs are forced by how the others reach it
@@ -105,12 +106,12 @@ class Credibility(Displayed):
 
     @property
     def credible(self) -> NDArray[np.bool_]:
-        """Sets whose play a belief supports, (I,)."""
+        """Mask of the sets whose play a belief supports, (I,)."""
         return (self.loss <= self.tolerance).astype(bool)
 
     @property
     def refuted(self) -> NDArray[np.bool_]:
-        """Sets whose play no belief supports, (I,); floats may leave a set in neither."""
+        """Mask of the sets whose play no belief supports, (I,); floats may leave one in neither."""
         return (self.bound > self.tolerance).astype(bool)
 
     @property

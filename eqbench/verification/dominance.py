@@ -63,7 +63,7 @@ def _highest(play: Play, payoffs: NDArray) -> NDArray:
 
 
 def proves_undominated(play: Play, player: int, answer: NDArray) -> bool:
-    """Whether a plan of one of two players is a best response to one that leaves nothing out.
+    """True if a plan of one of two players is a best response to one that leaves nothing out.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def proves_undominated(play: Play, player: int, answer: NDArray) -> bool:
 
 
 def advantage(play: Play, player: int, plan: NDArray) -> tuple[Any, Any]:
-    """What a player gains by frequencies (A,) at least and at most, over all plans of the other.
+    """Least and largest gain of a player from frequencies (A,), over all plans of the other.
 
     The plan dominates the prescribed one if the first is not below and the second above 0.
     """

@@ -149,6 +149,12 @@ def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
     UsageError
         If the game itself is not known exactly.
     """
+    exact = exact_frequencies(tree, profile)
+    return measure_exactly(TreeSweep(tree), ExactRules.of(tree), exact)
+
+
+def exact_frequencies(tree: GameTree, profile: BehaviorProfile) -> tuple[Fraction, ...]:
+    """Checked frequencies (A,) as :func:`verify_exactly` reads them; it says what is refused."""
     if not tree.exact:
         raise UsageError(
             "this game has floating-point payoffs or chances, so nothing about it is exact; "
@@ -159,7 +165,7 @@ def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
         exact = completed_rows(tree, BehaviorProfile.of(tree, profile.probabilities))
     BehaviorProfile.of_exact(tree, exact)
     check_exact_rows(tree, exact)
-    return measure_exactly(TreeSweep(tree), ExactRules.of(tree), exact)
+    return exact
 
 
 def measure_exactly(sweep: TreeSweep, rules: ExactRules, exact: Sequence[Fraction]) -> Verification:

@@ -1,4 +1,4 @@
-"""How a profile is played out on the tree: worth and reach of every node, in either arithmetic.
+"""A profile played out on the tree: worth and reach of every node, in either arithmetic.
 
 Arrays hold floats or Fractions alike. Symbols: M nodes, N players, I information sets, A actions.
 """
@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
-from eqbench.model.profile import BehaviorProfile, check_exact_rows, completed_rows
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, GameTree
+from eqbench.verification.exact import exact_frequencies
+from eqbench.verification.sweep import sum_by
 
 
 class Play:
@@ -84,22 +86,8 @@ class Play:
 
     @classmethod
     def exactly(cls, tree: GameTree, profile: BehaviorProfile) -> Play:
-        """The play of a profile in Fractions; floats count as the decimals that they print as.
-
-        Raises
-        ------
-        ProfileError
-            If an entry is outside [0, 1], or a row of exact frequencies does not sum to exactly 1.
-        UsageError
-            If the game itself is not known exactly.
-        """
-        if not tree.exact:
-            raise UsageError("this game has floating-point payoffs or chances; use floats")
-        frequencies = profile.exact
-        if frequencies is None:
-            frequencies = completed_rows(tree, BehaviorProfile.of(tree, profile.probabilities))
-        BehaviorProfile.of_exact(tree, frequencies)
-        check_exact_rows(tree, frequencies)
+        """The play of a profile in Fractions, read as :func:`verify_exactly` does."""
+        frequencies = exact_frequencies(tree, profile)
         chance = fractions(tree.chance, tree.chance_denominator)
         chance[0] = Fraction(1)
         payoffs = fractions(*tree.payoffs.rational())
@@ -117,19 +105,19 @@ class Play:
 
     @property
     def exact(self) -> bool:
-        """Whether all numbers are Fractions."""
+        """True if all numbers are Fractions."""
         return self.edge.dtype == object
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:
-        """Who moved to each node, (M,); CHANCE also at the root."""
+        """Mover that led to each node, (M,); CHANCE also at the root."""
         mover = self.tree.player[self.tree.parent]
         mover[0] = CHANCE
         return mover
 
     @cached_property
     def gain(self) -> NDArray:
-        """What the mover gains by leading to a node rather than playing as prescribed, (M,).
+        """Gain of the mover from leading to a node rather than playing as prescribed, (M,).
 
         Everybody plays as prescribed afterwards; 0 where chance moves.
         """
@@ -230,10 +218,3 @@ def fractions(numerators: NDArray, denominator: int) -> NDArray:
     array = np.empty(numerators.size, dtype=object)
     array[:] = [Fraction(value, denominator) for value in numerators.ravel().tolist()]
     return array.reshape(numerators.shape)
-
-
-def sum_by(index: NDArray, values: NDArray, size: int) -> NDArray:
-    """Sums of `values` over equal `index`, in the arithmetic of `values`."""
-    total = np.zeros(size, dtype=values.dtype)
-    np.add.at(total, index, values)
-    return total

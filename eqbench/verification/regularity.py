@@ -29,13 +29,13 @@ def index_of(play: Play) -> int | None:
 
 
 def proved_incomplete(indices: Iterable[int | None]) -> bool:
-    """Whether equilibria are missing from a list whose indices these are."""
+    """True if equilibria are missing from a list whose indices these are."""
     known = list(indices)
     return None not in known and sum(each or 0 for each in known) != 1
 
 
 def quasi_strict(play: Play) -> bool:
-    """Whether at sets that a player's own moves admit, every unplayed action costs something.
+    """True if at sets that a player's own moves admit, every unplayed action costs something.
 
     Played actions must be best; after unplayed ones their player may go on as well as can be.
     """

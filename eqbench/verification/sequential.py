@@ -27,7 +27,7 @@ LARGEST_ORDER = 2**20
 
 
 class Proof(StrEnum):
-    """How far a property is decided."""
+    """Degree to which a property is decided."""
 
     CERTIFIED = "certified"
     REFUTED = "refuted"
@@ -36,7 +36,7 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Trembles:
-    """How likely unplayed actions are, compared with each other; other entries do not count.
+    """Likelihoods of unplayed actions, compared with each other; other entries do not count.
 
     Attributes
     ----------

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.tree import GameTree
-from eqbench.verification.play import Play, sum_by
+from eqbench.verification.play import Play
+from eqbench.verification.sweep import sum_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class SubgameRegrets:
 
     @property
     def perfect(self) -> bool:
-        """Whether nobody gains by deviating in any subgame."""
+        """True if nobody gains by deviating in any subgame."""
         return bool((self.regrets <= self.tolerance).all())
 
     def __str__(self) -> str:

@@ -97,7 +97,7 @@ class TreeSweep:
         """Value of a best response, by the player's own decisions, the latest first."""
         tree = self.tree
         weighted = self._reach(numbers, left_out=player) * numbers.payoffs[:, player]
-        value = _sum_by(self.last_own[player], weighted, tree.n_actions + 1)
+        value = sum_by(self.last_own[player], weighted, tree.n_actions + 1)
         own = tree.infosets_of(player)
         infosets = np.arange(own.start, own.stop)
         for depth in range(int(self.own_depth[infosets].max(initial=-1)), -1, -1):
@@ -109,7 +109,7 @@ class TreeSweep:
         return value[0]
 
 
-def _sum_by(index: NDArray, values: NDArray, size: int) -> NDArray:
+def sum_by(index: NDArray, values: NDArray, size: int) -> NDArray:
     """Sums of `values` over equal `index`, in the arithmetic of `values`."""
     if values.dtype == np.float64:
         return np.bincount(index, values, size)
