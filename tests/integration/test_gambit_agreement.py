@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fuzz_game_files import inputs
+from random_trees import random_tree
 from same_games import assert_same_game, depth_first_sets, random_frequencies
 
 import eqbench
@@ -19,6 +20,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
 from eqbench.verification import verify
+from eqbench.verification.subgames import subgame_roots
 
 pygambit = pytest.importorskip("pygambit", reason="Gambit is not installed")
 
@@ -111,8 +113,16 @@ def test_games_of_the_catalog_have_gambits_sizes_and_payoffs(name: str) -> None:
         sizes = [len(game.get_infosets(player)) for player in game.players]
         assert sizes == [len(tree.infosets_of(player)) for player in range(tree.n_players)]
         assert len(game.get_histories(pygambit.H.plays)) == tree.n_terminals
+        assert len(game.get_subgame_roots()) == len(subgame_roots(tree))
     for seed in range(3):
         assert_gambit_agrees(game, tree, seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_games_have_as_many_subgames(seed: int) -> None:
+    tree = random_tree(seed, depth=5)
+    theirs = pygambit.read_efg(io.StringIO(efg_text(tree, "random")))
+    assert len(theirs.get_subgame_roots()) == len(subgame_roots(tree))
 
 
 @pytest.mark.parametrize("name", IMPERFECT_RECALL)
