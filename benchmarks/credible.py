@@ -17,27 +17,29 @@ def of_solvers(
     Parameters
     ----------
     solvers : specs of solvers by that of the game
+    seeds : number of solves; one of deterministic solvers
     time_s : limit of a solve
     searched : games on which trembles are sought for what is credible
     """
-    rows = [
-        row
-        for game, specs in solvers.items()
-        for solver in specs
-        for seed in range(seeds)
-        if (row := _row(game, solver, seed, time_s, search=game in searched))
-    ]
+    from eqbench.registry import load_solver
+
+    rows = []
+    for game, specs in solvers.items():
+        for solver in specs:
+            deterministic = getattr(load_solver(solver), "deterministic", False)
+            for seed in range(1 if deterministic else seeds):
+                rows += _row(game, solver, seed, time_s, search=game in searched)
     return {"rows": rows}
 
 
-def _row(game: str, solver: str, seed: int, time_s: float, *, search: bool) -> dict[str, Any]:
-    """Verdict on one profile; empty if the solver found none."""
+def _row(game: str, solver: str, seed: int, time_s: float, *, search: bool) -> list[dict[str, Any]]:
+    """Verdict on one profile; none if the solver found none."""
     import eqbench
     from eqbench.verification import Play, Reached, credibility
 
     record = eqbench.solve(game, solver, seed=seed, time_s=time_s)
     if record.profile is None:
-        return {}
+        return []
     tree = eqbench.load_game(game).tree
     profile = record.profile
     found = credibility(Play.of(tree, profile))
@@ -59,7 +61,7 @@ def _row(game: str, solver: str, seed: int, time_s: float, *, search: bool) -> d
         row["exact_s"] = cpu_s(lambda: credibility(Play.exactly(tree, profile)))
     if search and not refuted:
         row |= _sequential(tree, profile)
-    return row
+    return [row]
 
 
 def _sequential(tree: Any, profile: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def selten_horse() -> GameTree:
     second = builder.decision((first, 1), 1, "2", ["d", "a"])
     builder.terminal((second, 1), [1, 1, 1])
     for place, left, right in (
-        ((first, 0), [3, 3, 2], [0, 0, 0]),
+        ((first, 0), [3, 2, 2], [0, 0, 0]),
         ((second, 0), [4, 4, 0], [0, 0, 1]),
     ):
         last = builder.decision(place, 2, "3", ["L", "R"])
@@ -37,6 +37,23 @@ def entry_deterrence() -> GameTree:
     answer = builder.decision((root, 1), 1, "2", ["fight", "yield"])
     builder.terminal((answer, 0), [0, 0])
     builder.terminal((answer, 1), [2, 2])
+    return builder.tree()
+
+
+def beer_and_quiche() -> GameTree:
+    """Cho and Kreps (1987), section II: whoever has breakfast is rather strong, and may be fought.
+
+    Actions of P1, strong and weak: beer, quiche; of P2 after each: duel, no.
+    """
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.chance(None, [Fraction(9, 10), Fraction(1, 10)])
+    for weak, kind in enumerate(("strong", "weak")):
+        node = builder.decision((root, weak), 0, kind, ["beer", "quiche"])
+        for move, meal in enumerate(("beer", "quiche")):
+            answer = builder.decision((node, move), 1, meal, ["duel", "no"])
+            liked = int(move == weak)
+            builder.terminal((answer, 0), [liked, weak])
+            builder.terminal((answer, 1), [liked + 2, 1 - weak])
     return builder.tree()
 
 
