@@ -20,7 +20,7 @@ from scipy.sparse import block_diag, csr_array, eye_array, lil_array
 from eqbench.equilibria.programs import minimize
 from eqbench.verification.credibility import credibility, judge
 from eqbench.verification.play import Play
-from eqbench.verification.sequential import Trembles, limit_beliefs
+from eqbench.verification.sequential import Trembles, admitted_nodes, limit_beliefs
 
 LARGEST = 12  # order of a tremble
 LEAST_BELIEF = 1e-3  # in a node that keeps any
@@ -58,7 +58,7 @@ class _Search:
     Attributes
     ----------
     unplayed : actions that tremble, of the A
-    groups : nodes that chance allows, by information set
+    groups : nodes at which beliefs may be above 0, by information set
     count : (nodes, unplayed)
         How often the path to each node needs each tremble.
     """
@@ -71,15 +71,15 @@ class _Search:
     @classmethod
     def of(cls, play: Play) -> _Search:
         groups = []
-        possible = play.reach(play.mover >= 0) > 0
+        admitted = admitted_nodes(play)
         for i in np.flatnonzero(play.total(play.others) == 0).tolist():
             nodes = play.nodes_of(i)
-            nodes = nodes[possible[nodes].astype(bool)]
-            if len(nodes) and (play.gains_at(nodes) > play.tolerance).any():
+            nodes = nodes[admitted[nodes]]
+            if (play.gains_at(nodes) > play.tolerance).any():
                 groups.append(nodes)
         unplayed = np.flatnonzero(play.played == 0)
         trembling = {action: column for column, action in enumerate(unplayed.tolist())}
-        paths = [_actions_to(play, node) for group in groups for node in group.tolist()]
+        paths = [play.path(node) for group in groups for node in group.tolist()]
         count = lil_array((len(paths), len(unplayed)))
         for row, path in enumerate(paths):
             for action in trembling.keys() & set(path):
@@ -177,12 +177,3 @@ def _factor(slopes: NDArray, constants: NDArray) -> Any:
     if high <= 0 or low > high * (1 if exact else 1 + ROUNDING):
         return None
     return max(2 * low, 1) if high == math.inf else (low + high) / 2
-
-
-def _actions_to(play: Play, node: int) -> list[int]:
-    """Actions of all players that lead to a node."""
-    actions = []
-    while node > 0:
-        actions.append(int(play.tree.incoming[node]))
-        node = int(play.tree.parent[node])
-    return [action for action in actions if action >= 0]

@@ -133,13 +133,21 @@ class Credibility(Displayed):
         return SetVerdict(i, self.reached[i], self.loss[i], self.bound[i], belief, better)
 
 
-def credibility(play: Play) -> Credibility:
-    """Credibility under the beliefs that make the loss least at every information set."""
+def credibility(play: Play, admitted: NDArray[np.bool_] | None = None) -> Credibility:
+    """Credibility under the beliefs that make the loss least at every information set.
+
+    Parameters
+    ----------
+    admitted : (M,)
+        Nodes at which free beliefs may be above 0, at least one of each information set; all
+        unless given.
+    """
     tree = play.tree
     belief, better = np.zeros_like(play.edge), np.zeros_like(play.frequency)
     starts = tree.action_start.tolist()
     for i in np.flatnonzero(play.total(play.others) == 0).tolist():
         nodes, own = play.nodes_of(i), slice(starts[i], starts[i + 1])
+        nodes = nodes if admitted is None else nodes[admitted[nodes]]
         gains = play.gains_at(nodes)
         most = gains.max(axis=1)
         best = int(np.argmin(most))
@@ -148,10 +156,12 @@ def credibility(play: Play) -> Credibility:
             better[own] = play.frequency[own]
         else:
             belief[nodes], better[own] = optimal_mixtures(gains)
-    return judge(play, belief, better)
+    return judge(play, belief, better, admitted)
 
 
-def judge(play: Play, belief: NDArray, better: NDArray) -> Credibility:
+def judge(
+    play: Play, belief: NDArray, better: NDArray, admitted: NDArray[np.bool_] | None = None
+) -> Credibility:
     """Credibility as far as beliefs and mixtures of actions prove it, wherever they are from.
 
     Parameters
@@ -161,6 +171,8 @@ def judge(play: Play, belief: NDArray, better: NDArray) -> Credibility:
         replaced by what Bayes' rule forces.
     better : (A,)
         Distributions over the actions of the same sets.
+    admitted : (M,)
+        As in :func:`credibility`.
 
     Raises
     ------
@@ -170,14 +182,19 @@ def judge(play: Play, belief: NDArray, better: NDArray) -> Credibility:
     tree, total = play.tree, play.total(play.others)
     free = (total == 0).astype(bool)
     owner = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
-    belief, better = belief.copy(), np.where(free[owner], better, better * 0)
-    belief[tree.infoset < 0] = 0
+    admitted = tree.infoset >= 0 if admitted is None else admitted
+    belief, better = (
+        np.where(admitted, belief, belief * 0),
+        np.where(free[owner], better, better * 0),
+    )
     forced = play.deciding[~free[tree.infoset[play.deciding]]]
     belief[forced] = play.others[forced] / total[tree.infoset[forced]]
     _check_distributions(tree, play.total(belief), belief, free)
     _check_distributions(tree, sum_by(owner, better, tree.n_infosets), better, free)
     loss = np.maximum.reduceat(play.mean_gains(belief), tree.action_start[:-1])
-    bound = np.where(free, play.least(play.gains_of(better)), loss)
+    at_nodes = play.gains_of(better)
+    at_nodes[~admitted] = at_nodes.max()
+    bound = np.where(free, play.least(at_nodes), loss)
     by_own = np.where(play.own > 0, Reached.ON_PATH, Reached.OWN_DEVIATION)
     reached = tuple(map(Reached, np.where(free, Reached.OFF_PATH, by_own).tolist()))
     return Credibility(tree, reached, loss, bound, belief, better, play.tolerance)

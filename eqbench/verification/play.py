@@ -189,6 +189,14 @@ class Play:
         """Nodes of an information set."""
         return self.deciding[self.first_node[infoset] : self.first_node[infoset + 1]]
 
+    def path(self, node: int) -> list[int]:
+        """Actions of all players that lead to a node, the latest first."""
+        actions = []
+        while node > 0:
+            actions.append(int(self.tree.incoming[node]))
+            node = int(self.tree.parent[node])
+        return [action for action in actions if action >= 0]
+
     def least(self, values: NDArray) -> NDArray:
         """Least of the values (M,) at the nodes of each information set, (I,)."""
         return np.minimum.reduceat(values[self.deciding], self.first_node[:-1])

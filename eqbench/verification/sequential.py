@@ -5,8 +5,9 @@ Within an information set only nodes of the lowest total order keep a belief abo
 to the products of the weights; so the limit needs no epsilon. Every consistent belief is the limit
 of such trembles with orders in whole numbers and real weights (Kreps and Wilson, lemmas A1 and A2).
 
-To decide without a certificate is NP-hard with three players (Gatti, Gilli and Panozzo); so what
-neither fails nor has one is open.
+Whatever the trembles, a node that needs those of another node of its set and more keeps no belief.
+So play that beliefs at the other nodes do not support is refuted. To decide in general is NP-hard
+with three players (Gatti, Gilli and Panozzo); what is neither refuted nor certified is open.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ class Sequential:
     ----------
     proof : Proof
     credibility : Credibility
-        Under the beliefs of the trembles; without these, under those that make losses least. A
-        refuted set of it refutes the profile.
+        Under the beliefs of the trembles; without these, under those that make losses least of
+        all that trembles could lead to. A refuted set of it refutes the profile.
     """
 
     proof: Proof
@@ -71,13 +72,33 @@ class Sequential:
 
 def sequential(play: Play, trembles: Trembles | None = None) -> Sequential:
     """Verdict on a profile; only trembles can certify it."""
-    least = credibility(play)
+    least = credibility(play, admitted_nodes(play))
     if least.refuted.any():
         return Sequential(Proof.REFUTED, least)
     if trembles is None:
         return Sequential(Proof.OPEN, least)
     found = judge(play, limit_beliefs(play, trembles, least.belief), play.frequency)
     return Sequential(Proof.CERTIFIED if found.credible.all() else Proof.OPEN, found)
+
+
+def admitted_nodes(play: Play) -> NDArray[np.bool_]:
+    """Mask (M,) of the decision nodes to which some trembles may leave a belief.
+
+    Neither do nodes to which chance never leads, if it leads to others of the set.
+    """
+    possible = (play.reach(play.mover >= 0) > 0).astype(bool)
+    admitted = (play.tree.infoset >= 0) & possible
+    admitted[play.deciding] |= ~np.repeat(
+        np.logical_or.reduceat(possible[play.deciding], play.first_node[:-1]),
+        np.diff(play.first_node),
+    )
+    for i in np.flatnonzero(play.total(play.others) == 0).tolist():
+        nodes = play.nodes_of(i)[admitted[play.nodes_of(i)]].tolist()
+        needs = [frozenset(a for a in play.path(node) if play.played[a] == 0) for node in nodes]
+        least = set(needs)
+        for node, own in zip(nodes, needs, strict=True):
+            admitted[node] = not any(other < own for other in least)
+    return admitted
 
 
 def limit_beliefs(play: Play, trembles: Trembles, elsewhere: NDArray) -> NDArray:

@@ -6,14 +6,25 @@ import itertools
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
+from szafron_family import SUB_FAMILIES, largest_b32, random_member
+from szafron_family import member as szafron_member
 from textbook_games import beer_and_quiche, entry_deterrence, exact_profile
+from three_player_kuhn import szafron_profile
 
 import eqbench
 from eqbench.equilibria.tremble_search import find_trembles
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import Play, Proof, sequential, subgame_perfect, verify_exactly
+from eqbench.verification import (
+    Play,
+    Proof,
+    credibility,
+    sequential,
+    subgame_perfect,
+    verify_exactly,
+)
 
 # Actions by information set in the order of the tree, first of all sequential equilibria in pure
 # strategies, then of all other equilibria in pure strategies.
@@ -52,7 +63,7 @@ def zip_sets(tree: GameTree, moves: tuple[str, ...]) -> list[tuple[tuple[str, ..
 
 def proof_of(tree: GameTree, profile: BehaviorProfile) -> Proof:
     play = Play.exactly(tree, profile)
-    verdict = sequential(play, find_trembles(play))
+    verdict = sequential(play, find_trembles(play, tries=4))
     if verdict.proof is Proof.CERTIFIED:  # sequential equilibria are subgame-perfect
         assert subgame_perfect(play).perfect
     return verdict.proof
@@ -113,3 +124,33 @@ def test_entry_deterrence() -> None:
         k: proof_of(entry_deterrence(), p) for k, p in pure_equilibria(entry_deterrence()).items()
     }
     assert proofs == {"out fight": Proof.REFUTED, "in yield": Proof.CERTIFIED}
+
+
+@pytest.mark.parametrize("sub_family", SUB_FAMILIES)
+def test_three_player_kuhn(sub_family: str) -> None:
+    """All members of Szafron et al. (2013) are credible; sequential are those with b32 = c34 = 0.
+
+    With c34 > 0, P3 calls a bet and a call with the second highest card and hopes that neither has
+    the highest one. But after P1's tremble P2 calls with the highest card, and with lower ones
+    only by another tremble. With b32 > 0, P2 would have to be indifferent after P1's bet, and then
+    P3, after P2's fold, would not be.
+    """
+    game = eqbench.load_game("kuhn3")
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        member = random_member(sub_family, rng)
+        names = ("b11", "b21", "b23", "b32", "c11", "c33", "c34")
+        free = {name: member[name] for name in names}
+        top = largest_b32(free["b11"], free["b21"])
+        calls = {"b32": Fraction(0), "c33": Fraction(1, 2) + (top - Fraction(1, 2)) / 3}
+        for changed, proof in (
+            ({}, Proof.REFUTED),
+            ({"c34": Fraction(0)}, Proof.OPEN),
+            (calls, Proof.REFUTED),
+            (calls | {"c34": Fraction(0)}, Proof.CERTIFIED),
+        ):
+            values = szafron_profile(szafron_member(**free | changed))
+            profile = BehaviorProfile.from_json(game, values)
+            assert verify_exactly(game.tree, profile).max_regret == 0
+            assert str(credibility(Play.exactly(game.tree, profile))) == "48/48"
+            assert proof_of(game.tree, profile) is proof

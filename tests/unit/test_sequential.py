@@ -23,6 +23,7 @@ from eqbench.verification.sequential import (
     LARGEST_ORDER,
     Proof,
     Trembles,
+    admitted_nodes,
     limit_beliefs,
     sequential,
 )
@@ -117,8 +118,9 @@ def test_limit_beliefs_are_limits(seed: int) -> None:
     play = Play.exactly(tree, sparse_profile(tree, rng))
     order = rng.integers(1, 4, tree.n_actions)
     weight = np.array([Fraction(int(w), 3) for w in rng.integers(1, 9, tree.n_actions)])
-    least = credibility(play).belief
+    least = credibility(play, admitted_nodes(play)).belief
     found = limit_beliefs(play, Trembles(order, weight), least)
+    assert not (found[~admitted_nodes(play)] > 0).any()
     epsilon = Fraction(1, 10**12)
     shaken = [
         frequency or weight[a] * epsilon ** int(order[a])
