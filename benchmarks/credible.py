@@ -57,7 +57,8 @@ def _row(game: str, solver: str, seed: int, time_s: float, *, search: bool) -> l
         "verdict_s": cpu_s(lambda: credibility(Play.of(tree, profile))),
     }
     if profile.exact is not None:
-        row["exact"] = str(credibility(Play.exactly(tree, profile)))
+        exactly = credibility(Play.exactly(tree, profile))
+        row |= {"exact": str(exactly), "exact_worst": str(exactly.loss.max())}
         row["exact_s"] = cpu_s(lambda: credibility(Play.exactly(tree, profile)))
     if search and not refuted:
         row |= _sequential(tree, profile)
