@@ -2,9 +2,9 @@
 
 Which nodes of an information set keep a belief is a matter of the orders of trembles, and how much
 they keep one of the weights. So a mixed-integer program chooses orders, and in each set the nodes
-that keep a belief, such that some belief over them supports the play; and where weights of 1 do
-not give such a belief, weights solve a linear system in their logarithms, by multiplication and
-division alone, so that Fractions stay Fractions. What is found is for the verifier to judge.
+that keep a belief, such that some belief over them supports the play. Where weights of 1 do not
+give such a belief, single weights are changed; gains are linear in each, so Fractions stay
+Fractions. What is found is for the verifier to judge.
 """
 
 from __future__ import annotations

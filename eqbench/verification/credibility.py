@@ -183,10 +183,8 @@ def judge(
     free = (total == 0).astype(bool)
     owner = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
     admitted = tree.infoset >= 0 if admitted is None else admitted
-    belief, better = (
-        np.where(admitted, belief, belief * 0),
-        np.where(free[owner], better, better * 0),
-    )
+    belief = np.where(admitted, belief, belief * 0)
+    better = np.where(free[owner], better, better * 0)
     forced = play.deciding[~free[tree.infoset[play.deciding]]]
     belief[forced] = play.others[forced] / total[tree.infoset[forced]]
     _check_distributions(tree, play.total(belief), belief, free)

@@ -5,7 +5,7 @@ and at some node better, whatever everybody does later: its worst is compared wi
 best. That is enough for dominance, not necessary.
 
 With two players a plan is undominated if and only if it is a best response to a plan of the other
-player that leaves nothing out (van Damme 1991, theorem 3.2.2, for mixed strategies). So either such
+player that leaves nothing out (van Damme 1991, section 3.2). So either such
 a plan or a dominating one is a certificate. With more players the others' plans would have to be
 correlated; there only actions are judged.
 """

@@ -84,7 +84,7 @@ def sequential(play: Play, trembles: Trembles | None = None) -> Sequential:
 def admitted_nodes(play: Play) -> NDArray[np.bool_]:
     """Mask (M,) of the decision nodes to which some trembles may leave a belief.
 
-    Neither do nodes to which chance never leads, if it leads to others of the set.
+    Nodes to which chance never leads are out as well, unless all nodes of the set are such.
     """
     possible = (play.reach(play.mover >= 0) > 0).astype(bool)
     admitted = (play.tree.infoset >= 0) & possible

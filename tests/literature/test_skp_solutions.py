@@ -22,7 +22,14 @@ import eqbench
 from eqbench.equilibria.expressions import IrrationalError
 from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_from_json
-from eqbench.verification import Verification, verify, verify_exactly
+from eqbench.verification import (
+    Play,
+    Verification,
+    index_of,
+    proved_incomplete,
+    verify,
+    verify_exactly,
+)
 
 SOLUTIONS = load_solutions()
 TOLERANCE = 1e-12
@@ -224,3 +231,22 @@ def test_pots_cover_every_solution() -> None:
         shift = 1e-10 * np.eye(len(SKP_VARIABLES))[k]
         assert not belongs(Point(point.frequencies + shift, point.payoffs), ten, "6")
         assert not is_in_hull((point.frequencies + shift).tolist(), [point.frequencies])
+
+
+@pytest.mark.parametrize("pot", ["4.05", "4.2", "5.2", "6", "25"])
+def test_a_list_without_its_regular_equilibrium_is_proved_incomplete(pot: str) -> None:
+    result = enumerate_cases(pot)
+    tree = result.game.tree
+    indices = [index_of(Play.exactly(tree, each.profile)) for each in result.candidates]
+    assert not proved_incomplete(indices)
+    assert proved_incomplete(indices[1:])
+
+
+def test_a_continuum_leaves_open_whether_a_list_is_complete() -> None:
+    """Between two folds at which regular equilibria come and go in pairs."""
+    result = enumerate_cases("3.95")
+    tree = result.game.tree
+    indices = [index_of(Play.exactly(tree, each.profile)) for each in result.candidates]
+    assert sorted(filter(None, indices)) == [-1, 1]
+    assert None in indices
+    assert not proved_incomplete(indices[:-1])
