@@ -14,8 +14,8 @@ from eqbench.model.profile import completed
 from eqbench.model.tree import GameTree
 from eqbench.verification.dominance import advantage, check_two_players, proves_undominated
 from eqbench.verification.play import Play
-from eqbench.verification.sequential import Proof
 from eqbench.verification.sweep import TreeSweep
+from eqbench.verification.trembles import Proof
 
 POSITIVE = 1e-9  # least weight of a sequence that counts as played
 SIMPLE = 10**6  # largest denominator of frequencies that are tried

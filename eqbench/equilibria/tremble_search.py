@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array, eye_array, lil_array
 
 from eqbench.equilibria.programs import minimize
-from eqbench.verification.credibility import credibility, judge
+from eqbench.verification.beliefs import credibility, judge
 from eqbench.verification.play import Play
-from eqbench.verification.sequential import Trembles, admitted_nodes, limit_beliefs
+from eqbench.verification.trembles import Trembles, admitted_nodes, limit_beliefs
 
 LARGEST = 12  # order of a tremble
 LEAST_BELIEF = 1e-3  # in a node that keeps any

@@ -4,19 +4,19 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
-from eqbench.verification.certificate import Allowance, certify
-from eqbench.verification.credibility import (
+from eqbench.verification.beliefs import (
     Credibility,
     Reached,
     SetVerdict,
     credibility,
 )
+from eqbench.verification.certificate import Allowance, certify
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
 from eqbench.verification.regularity import index_of, proved_incomplete
-from eqbench.verification.sequential import Proof, Sequential, Trembles, sequential
 from eqbench.verification.subgames import SubgameRegrets, subgame_perfect
+from eqbench.verification.trembles import Proof, Sequential, Trembles, sequential
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,

@@ -7,18 +7,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from crossplay_cases import kuhn2_member
+from numpy.typing import NDArray
 from random_trees import random_tree
 from scipy.optimize import linprog
 from sparse_profiles import sparse_profile
 from textbook_games import exact_profile, selten_horse
 from tree_walk import TreeWalk
+from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification import verify_exactly
-from eqbench.verification.credibility import (
+from eqbench.verification.beliefs import (
     Credibility,
     Reached,
     credibility,
@@ -240,6 +242,41 @@ def test_a_mixture_that_is_not_better_refutes_nothing() -> None:
     broken = judge(play, found.belief, better)
     assert not broken.refuted[1]
     assert not broken.credible[1]
+
+
+@pytest.mark.parametrize("broken", [slice(None, None, -1), slice(1, None)])
+def test_a_broken_linear_program_proves_nothing_that_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, broken: slice
+) -> None:
+    """With mixtures of others than the best nodes and actions, sets are at most left undecided."""
+
+    def wrong(gains: NDArray) -> tuple[NDArray, NDArray]:
+        rows, columns = optimal_mixtures(gains)
+        return tuple(np.roll(mixture[::-1], broken.start or 0) for mixture in (rows, columns))
+
+    plays = [
+        Play.exactly(tree, sparse_profile(tree, np.random.default_rng(seed)))
+        for seed in range(30)
+        for tree in [random_tree(seed)]
+    ]
+    right = [credibility(play) for play in plays]
+    monkeypatch.setattr("eqbench.verification.beliefs.optimal_mixtures", wrong)
+    undecided = 0
+    for play, before in zip(plays, right, strict=True):
+        after = credibility(play)
+        assert not (after.credible & before.refuted).any()
+        assert not (after.refuted & before.credible).any()
+        undecided += int((~after.credible & ~after.refuted).sum())
+    assert undecided > 0
+
+
+def test_floats_do_not_judge_wide_games() -> None:
+    tree = wide_game(10**17)
+    profile = BehaviorProfile.uniform(tree)
+    with pytest.raises(UsageError, match="fractions"):
+        Play.of(tree, profile)
+    # after heads B is worth -1/2 and A half the prize and 1/2: each is played half the time
+    assert credibility(Play.exactly(tree, profile)).loss[0] == Fraction(10**17 + 2, 4)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -20,7 +20,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verification.play import Play
-from eqbench.verification.sequential import Proof
+from eqbench.verification.trembles import Proof
 
 
 def test_dominated_actions_of_kuhn3() -> None:

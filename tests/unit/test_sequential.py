@@ -17,9 +17,9 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification import verify_exactly
-from eqbench.verification.credibility import credibility
+from eqbench.verification.beliefs import credibility
 from eqbench.verification.play import Play
-from eqbench.verification.sequential import (
+from eqbench.verification.trembles import (
     LARGEST_ORDER,
     Proof,
     Trembles,

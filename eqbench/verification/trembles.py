@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
-from eqbench.verification.credibility import Credibility, credibility, judge
+from eqbench.verification.beliefs import Credibility, credibility, judge
 from eqbench.verification.play import Play
 
 NEVER = 2**40  # total order of what chance rules out
