@@ -7,11 +7,15 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
+from eqbench.errors import UsageError
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import StoredRun
+from eqbench.store.traces import Snapshot, read_trace
 from eqbench.text import printable, shortened
 
 Key = TypeVar("Key", bound=Hashable)
@@ -30,10 +34,11 @@ TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
 @dataclass(frozen=True)
 class Entry:
-    """A record and the name of its run, which is empty where there is one run only."""
+    """A record, the name of its run, which is empty where there is one only, and the run itself."""
 
     run: str
     record: CellRecord
+    source: StoredRun | None = None
 
     @property
     def solver(self) -> str:
@@ -44,6 +49,96 @@ class Entry:
     def is_proved(self) -> bool:
         """Whether the profile that the row shows is an equilibrium by exact computation."""
         return bool(self.record.equilibria) and self.record.equilibria[0].is_proved
+
+    @cached_property
+    def snapshots(self) -> Sequence[Snapshot] | None:
+        """Measured snapshots in order of time; None if they cannot be read."""
+        if self.source is None or self.record.trace is None:
+            return ()
+        try:
+            stored = read_trace(self.source.path / self.record.trace)
+        except UsageError:  # reports can do without
+            return None
+        return sorted(stored, key=lambda point: point.elapsed_s)
+
+    @cached_property
+    def curve(self) -> Sequence[Snapshot]:
+        """Measured snapshots, as far as they can be read, and what the cell ended with."""
+        record = self.record
+        end = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
+        ended = [] if None in end else [Snapshot(*end)]  # type: ignore[arg-type]
+        return [*(self.snapshots or ()), *ended]
+
+    def time_to(self, regret: float) -> float:
+        """Seconds of solving until a max regret was measured; infinite if it never was."""
+        return min((p.elapsed_s for p in self.curve if p.max_regret <= regret), default=math.inf)
+
+    @property
+    def time(self) -> float:
+        """Seconds until the target was met, or to the end without one; infinite if it is not ok."""
+        if self.record.status != "ok" or self.record.elapsed_s is None:
+            return math.inf
+        # rounding may leave more than the target
+        return min(self.time_to(self.record.target or 0.0), self.record.elapsed_s)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Cells of one solver of a run that belong together."""
+
+    entries: Sequence[Entry]
+
+    @property
+    def solver(self) -> str:
+        return self.entries[0].solver
+
+    @property
+    def ok(self) -> int:
+        """Number of cells that reached the target, or ended ok without one."""
+        return sum(entry.record.status == "ok" for entry in self.entries)
+
+    def figures(self, name: str) -> list[float]:
+        """Known values of a field of the records."""
+        values = (getattr(entry.record, name) for entry in self.entries)
+        return [value for value in values if value is not None]
+
+    def time_to(self, regret: float | None = None) -> float | None:
+        """Median time to a max regret, or else to the target, of the cells that reached it."""
+        times = (e.time if regret is None else e.time_to(regret) for e in self.entries)
+        reached = [time for time in times if time < math.inf]
+        return statistics.median(reached) if reached else None
+
+    @property
+    def best(self) -> float | None:
+        """Smallest max regret of any cell."""
+        return min(self.figures("max_regret"), default=None)
+
+
+def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
+    """Entries by solver and run.
+
+    Parameters
+    ----------
+    order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
+    """
+    ranks = list(STATUSES)
+
+    def median(own: Trials, figure: str) -> float:
+        known = [max(value, NEGLIGIBLE) for value in own.figures(figure)]
+        return statistics.median(known) if known else math.inf
+
+    places: dict[str, Callable[[Trials], Any]] = {
+        "status": lambda own: (
+            max(ranks.index(entry.record.status) for entry in own.entries),
+            median(own, "max_regret"),
+        ),
+        "regret": lambda own: median(own, "max_regret"),
+        "time": lambda own: median(own, "elapsed_s"),
+        "solver": lambda own: own.entries[0].record.solver,
+        "given": lambda own: 0,
+    }
+    groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
+    return sorted(map(Trials, groups), key=places[order])
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
@@ -66,35 +161,9 @@ def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
     return list(grouped(entries, lambda entry: game(entry.record)).values())
 
 
-def by_solver(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Entries of each solver of each run, in the order in which they first occur."""
-    return list(grouped(entries, lambda entry: (entry.run, entry.record.solver)).values())
-
-
 def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
-    """Entries in the order of the solvers, whose cells stay together; equals as they were given.
-
-    Parameters
-    ----------
-    order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
-    """
-    ranks = {status: rank for rank, status in enumerate(STATUSES)}
-
-    def median(group: Sequence[Entry], figure: str) -> float:
-        known = [value for e in group if (value := getattr(e.record, figure)) is not None]
-        return statistics.median(max(value, NEGLIGIBLE) for value in known) if known else math.inf
-
-    places: dict[str, Callable[[list[Entry]], Any]] = {
-        "status": lambda group: (
-            max(ranks[entry.record.status] for entry in group),
-            median(group, "max_regret"),
-        ),
-        "regret": lambda group: median(group, "max_regret"),
-        "time": lambda group: median(group, "elapsed_s"),
-        "solver": lambda group: group[0].record.solver,
-        "given": lambda group: 0,
-    }
-    return [entry for group in sorted(by_solver(entries), key=places[order]) for entry in group]
+    """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
+    return [entry for own in trials(entries, order) for entry in own.entries]
 
 
 def began(entries: Iterable[Entry]) -> list[Entry]:
@@ -136,7 +205,7 @@ def labels(sharing: Iterable[Entry], entries: Sequence[Entry]) -> str:
     """Labels of some rows; those of a solver share one, which says how many there are."""
     return ", ".join(
         row_label(first, entries) if not others else f"{first.solver} ×{1 + len(others)}"
-        for first, *others in by_solver(sharing)
+        for first, *others in (own.entries for own in trials(sharing))
     )
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import Entry, arranged, by_solver, labels, several
+from eqbench.report.entries import Entry, Trials, arranged, labels, several, trials
 from eqbench.report.rows import Column, Row, Table
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EquilibriumRecord
@@ -108,7 +108,7 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
         return []
     clusters = [item for item in known if item.is_cluster]
     entries, others = arranged(entries), clusters[MOST_CLUSTERS:]
-    groups = by_solver(entries)
+    groups = trials(entries)
     rows = tuple(_row(item, groups) for item in known if item not in others)
     finders = "\n".join(name for row in rows for name in row.values["found by"])
     how = {r" ×\d+$": "×n: n equilibria of it", r" \d+/\d+$": "k/n: by k of n cells"}
@@ -134,14 +134,18 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
     return [Table(title, tuple(columns), rows, tuple(notes), topic="equilibria found")]
 
 
-def _row(item: Found, groups: Iterable[Sequence[Entry]]) -> Row:
+def _row(item: Found, groups: Iterable[Trials]) -> Row:
     """Row of an equilibrium; `groups` are the cells of each solver."""
     finders = []
     for group in groups:
-        who = group[0].solver
+        who = group.solver
         if own := [members for entry, members in item.cells if entry.solver == who]:
             number = len(naming.handed_over(own[0]))
-            often = f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1)
+            often = (
+                f" {len(own)}/{len(group.entries)}"
+                if len(group.entries) > 1
+                else f" ×{number}" * (number > 1)
+            )
             finders.append(who + often)
     members = item.members[:1] if item.is_near else item.members
     payoffs: list[float | str] = []

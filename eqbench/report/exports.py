@@ -15,13 +15,12 @@ from eqbench.report.answer import answer
 from eqbench.report.entries import (
     TRIAL,
     Entry,
-    arranged,
     began,
     by_game,
-    by_solver,
     cell_notes,
     several,
     titled,
+    trials,
 )
 from eqbench.report.equilibria import counts, equilibria_tables
 from eqbench.report.rows import RUN, SOLVER, Report, Row, Table, cell_table, declared
@@ -66,7 +65,7 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
         | {"equilibria": json.dumps(counts(group))}
         for run in runs
         for game in by_game(Entry(str(run.path), cell) for cell in run.finished)
-        for group in by_solver(game)
+        for group in (own.entries for own in trials(game))
     ]
     statistics = map(_csv_name, statistics_of([], timeouts))
     return _csv(["run", *names, *statistics, "equilibria"], rows)
@@ -107,7 +106,7 @@ def statistics_of(group: Sequence[Entry], timeouts: Mapping[str, float]) -> dict
 def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
     """Table of a game with one row for each solver; `timeouts` are those of the runs."""
     rows = []
-    for group in by_solver(arranged(began(entries))):
+    for group in (own.entries for own in trials(began(entries), "status")):
         run, solver = group[0].run, group[0].record.solver
         figures = statistics_of(group, timeouts).items()
         shown = {t: v for t, v in figures if len(group) >= LEAST_CELLS or "quartile" not in t}
@@ -184,7 +183,7 @@ def report_on(
 def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
     """Cells of runs in their order, each with the name of its run."""
     named = zip(run_names(runs), runs, strict=True)
-    return [Entry(name, cell) for name, run in named for cell in run.cells]
+    return [Entry(name, cell, run) for name, run in named for cell in run.cells]
 
 
 def run_names(runs: Sequence[StoredRun]) -> list[str]:
