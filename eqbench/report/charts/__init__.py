@@ -8,8 +8,8 @@ from importlib import resources
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.charts.datasets import Rows, datasets
-from eqbench.report.charts.material import GameFacts, collect
+from eqbench.report.charts.datasets import GameFacts, Rows, datasets, shown_games, solvers_in
+from eqbench.report.exports import entries_of
 from eqbench.store.stored_run import StoredRun
 
 VEGA_LITE = "6.4"
@@ -33,11 +33,10 @@ def chart(
     UsageError
         If there is no chart of that name.
     """
-    material = collect(runs, facts)
-    data = datasets(material)
-    spec = specification(name, material.solvers, material.players)
+    data = datasets(shown_games(entries_of(runs), facts))
+    spec = specification(name, solvers_in(data), data["equilibria"])
     games = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
-    games = games or [game.short for game in material.games]
+    games = games or list(dict.fromkeys(row["game"] for row in data["cells"]))
     game = next(param for param in spec["params"] if param["name"] == "game")
     game |= {"value": games[0]} if games else {}
     if len(games) > 1:
@@ -53,8 +52,12 @@ def chart(
     }
 
 
-def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[str, Any]:
+def specification(
+    name: str, solvers: Sequence[str], equilibria: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
     """Template of a chart, in which every solver has a color, dashes and a shape of its own.
+
+    The players of the rows of equilibria are those whose payoff may stand upwards.
 
     In `usermeta` stands what it shows: which rows, what it needs of cells, and what a reader may
     switch, by name of a parameter its values, each with the title that it gives an axis.
@@ -62,10 +65,11 @@ def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[s
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
     look = looks(solvers)
+    players = dict.fromkeys(name[1:] for row in equilibria for name in row if name[0] == "u")
     given = {
         "@solvers": list(solvers),
         "@names": {solver: solver for solver in solvers},
-        "@players": {str(p): f"payoff of P{p}" for p in range(2, max(players, 2) + 1)},
+        "@players": {p: f"payoff of P{p}" for p in players if p != "1"} or {"2": "payoff of P2"},
         **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
-from statistics import median
 from typing import Any
 
-from eqbench.report.charts.material import Material, Track
-from eqbench.report.entries import ABSENT, ALARMING, arranged, began
+from eqbench.report.charts.datasets import ShownGame
+from eqbench.report.entries import ABSENT, ALARMING, Trials, began, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.html.document import Cell, Table
 from eqbench.report.naming import handed_over, spread
 from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row, text_of
 from eqbench.report.rows import Table as ReportTable
 from eqbench.report.terminal import mebibytes, seconds, small
-from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable
 
 TEXTS = tomllib.loads((files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
 MOST_EQUILIBRIA = 8  # columns of a matrix
 REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
 _FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
-_NOTHING = Cell("·", None, kind="faint")
 
 
 def tone(status: str) -> str:
@@ -71,120 +67,105 @@ def _number(value: float | None, kind: Kind) -> Cell:
     return Cell("–", None) if value is None else Cell(_FORMATS.get(kind, str)(value), value)
 
 
-def overview(material: Material) -> Table:
-    """What became of every solver on every game: the time to the target or the best regret."""
-    rows, games = [], [material.by_solver(game) for game in material.games]
-    for solver in dict.fromkeys(solver for game in games for solver in game):
-        cells = [Cell(solver)]
-        for own in (game.get(solver, []) for game in games):
-            time, best = _time(own), _best(own)
-            more = seconds(time) if time is not None else "" if best is None else small(best)
-            status = _status(own)
-            cells.append(replace(status, text=f"{status.text} {more}".strip()))
-        rows.append(cells)
-    columns = [SOLVER, *(Column(game.short) for game in material.games)]
-    return Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
-
-
-def matrix(material: Material, place: int) -> Table:
-    """Which solver found which equilibria of a game, how good and how fast."""
-    game = material.games[place]
-    solvers = material.by_solver(game)
-    entries = began(track.entry for own in solvers.values() for track in own)
-    found = equilibria(entries)
-    known = [item for item in found if not item.is_near]
-    shown, others = known[:MOST_EQUILIBRIA], known[MOST_EQUILIBRIA:]
-    groups = [[item] for item in shown] + [others] * bool(others)
-    timed = [Column(f"time to {r}", "seconds", f"time to\n{r}") for r in ("target", *REGRETS)]
-    columns = [
-        SOLVER,
-        Column("status", "status"),
-        timed[0],
-        Column("best regret", "small", "best\nregret"),
-        *timed[1:],
-        *(Column(item.title, "count", item.title.replace(":", ":\n", 1)) for item in shown),
-        *[Column(f"{len(others)} more", "count")] * bool(others),
-        Column("only near", "count", "only\nnear"),
-    ]
-    rows = []
-    for solver in dict.fromkeys(printable(entry.solver) for entry in arranged(entries)):
-        own = solvers[solver]
-        near = [item.name for item in found if item.is_near and _members([item], solver)]
-        rows.append(
-            [
-                Cell(solver),
-                _status(own),
-                _number(_time(own), "seconds"),
-                _number(_best(own), "small"),
-                *(_number(_time(own, float(regret)), "seconds") for regret in REGRETS),
-                *(_finds(items, solver, len(own)) for items in groups),
-                Cell(f"≈{len(near)}", len(near), ", ".join(near), "faint") if near else _NOTHING,
-            ]
-        )
-    title = f"Equilibria that each solver found on {game.short}"
-    folded = [column.title for column in timed[1:]]
-    about = (TEXTS["matrix"], title)
-    return Table(f"matrix-{place}", columns, rows, *about, game=str(place), folded=folded)
-
-
-def _best(tracks: Sequence[Track]) -> float | None:
-    return min(
-        (t.record.max_regret for t in tracks if t.record.max_regret is not None), default=None
-    )
-
-
-def _time(tracks: Sequence[Track], regret: float | None = None) -> float | None:
-    """Median time to a regret, or else to the target, of the cells that reached it."""
-    if regret is None:  # rounding may leave more than the target, and there may be none
-        times = [
-            min(track.time_to(track.record.target or 0.0), track.record.elapsed_s)
-            for track in tracks
-            if track.record.status == "ok" and track.record.elapsed_s is not None
+def _grid(
+    name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]], **look: Any
+) -> Table:
+    """A table of cells, and of numbers of the kinds of their columns."""
+    cells = [
+        [
+            v if isinstance(v, Cell) else _number(v, c.kind)
+            for v, c in zip(row, columns, strict=True)
         ]
-    else:
-        times = [track.time_to(regret) for track in tracks]
-    known = [time for time in times if time < float("inf")]
-    return median(known) if known else None
+        for row in rows
+    ]
+    return Table(name, columns, cells, **look)
 
 
-def _status(tracks: Sequence[Track]) -> Cell:
-    """What became of the cells of a solver, alarms first, and how they were verified."""
-    if not tracks:
+def overview(games: Sequence[ShownGame]) -> Table:
+    """What became of every solver on every game: the time to the target or the best regret."""
+    of_game = [{own.solver: own for own in trials(game.cells.values())} for game in games]
+    solvers = dict.fromkeys(solver for own in of_game for solver in own)
+    columns = [SOLVER, *(Column(game.name) for game in games)]
+    rows = [
+        [Cell(printable(name)), *(_status(own.get(name), figure=True) for own in of_game)]
+        for name in solvers
+    ]
+    look = {"caption": TEXTS["overview"], "title": "Every solver on every game"}
+    return _grid("status", columns, rows, **look)
+
+
+def matrix(game: ShownGame, place: int) -> Table:
+    """Which solver found which equilibria of a game, how good and how fast."""
+    entries = began(game.cells.values())
+    found = equilibria(entries)
+    known, near = ([item for item in found if item.is_near is near] for near in (False, True))
+    shown, others = known[:MOST_EQUILIBRIA], known[MOST_EQUILIBRIA:]
+    groups = [
+        *((Column(i.title, "count", i.title.replace(":", ":\n", 1)), [i]) for i in shown),
+        *[(Column(f"{len(others)} more", "count"), others)] * bool(others),
+        *[(Column("only near", "count", "only\nnear"), near)] * bool(near),
+    ]
+    timed = [Column(f"time to {r}", "seconds", f"time to\n{r}") for r in ("target", *REGRETS)]
+    best = Column("best regret", "small", "best\nregret")
+    columns = [SOLVER, Column("status", "status"), timed[0], best, *timed[1:]]
+    columns += [column for column, _ in groups]
+    rows = [
+        [
+            *(Cell(printable(own.solver)), _status(own), own.time_to(), own.best),
+            *(own.time_to(float(regret)) for regret in REGRETS),
+            *(_finds(items, own) for _, items in groups),
+        ]
+        for own in trials(entries, "status")
+    ]
+    look = {
+        "caption": TEXTS["matrix"],
+        "title": f"Equilibria that each solver found on {game.name}",
+    }
+    folded = [column.title for column in timed[1:]]
+    return _grid(f"matrix-{place}", columns, rows, game=str(place), folded=folded, **look)
+
+
+def _status(own: Trials | None, *, figure: bool = False) -> Cell:
+    """What became of the cells of a solver, alarms first, and how they were verified.
+
+    With a figure its time to the target stands there too, or else the best regret.
+    """
+    if own is None:
         return Cell("not run", None, kind="idle")
-    records = [track.record for track in tracks]
+    records = [entry.record for entry in own.entries]
     statuses = Counter(record.status for record in records)
     ranks = {"bad": 2, "good": 1}
     shown = max(statuses, key=lambda status: (ranks.get(tone(status), 0), statuses[status]))
-    several = len(statuses) > 1
+    is_mixed = len(statuses) > 1
     if "refuted" in statuses:
         sign = "✗"
     elif all(record.equilibria and record.equilibria[0].exact for record in records):
         sign = "✓✓"
     else:
-        sign = "✓" if any(record.equilibria for record in records) else ""
+        sign = "✓" * any(record.equilibria for record in records)
+    time, best = own.time_to(), own.best
+    more = seconds(time) if time is not None else small(best) if best is not None else ""
+    often = f"{statuses[shown]}/{len(records)}" * is_mixed
     reasons = dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)
     return Cell(
-        f"{shown}{f' {statuses[shown]}/{len(records)}' * several} {sign}".strip(),
+        " ".join(filter(None, (shown, often, sign, more * figure))),
         hint=printable("; ".join(reasons)),
-        kind="fair" if several and tone(shown) == "good" else tone(shown),
+        kind="fair" if is_mixed and tone(shown) == "good" else tone(shown),
     )
 
 
-def _members(items: Sequence[Found], solver: str) -> list[Sequence[EquilibriumRecord]]:
-    """What each cell of a solver found of some equilibria."""
-    cells = (cell for item in items for cell in item.cells)
-    return [members for entry, members in cells if printable(entry.solver) == solver]
-
-
-def _finds(items: Sequence[Found], solver: str, trials: int) -> Cell:
+def _finds(items: Sequence[Found], own: Trials) -> Cell:
     """How many of some equilibria a solver found, or in how many of its cells, and where."""
-    cells = _members(items, solver)
+    cells = [each for item in items for entry, each in item.cells if entry.solver == own.solver]
     if not cells:
-        return _NOTHING
+        return Cell("·", None, kind="faint")
     members = [member for each in cells for member in handed_over(each)]
+    if items[0].is_near:
+        names = dict.fromkeys(str(each[0].identity and each[0].identity["name"]) for each in cells)
+        return Cell(f"≈{len(names)}", len(names), ", ".join(names), "faint")
     where = spread(member.identity for member in members) if len(items) == 1 else ""
-    several = trials > 1 and len(items) == 1
-    number = len(cells) if several else len(members)
-    text = f"{number}/{trials}" if several else str(number)
+    is_often = len(own.entries) > 1 and len(items) == 1
+    number = len(cells) if is_often else len(members)
+    text = f"{number}/{len(own.entries)}" if is_often else str(number)
     between = "\n" if "…" in where else " "
     return Cell(f"{text}{between}{where}".strip(), number, kind="good")
