@@ -11,7 +11,7 @@ from typing import Any
 from eqbench.errors import counted
 from eqbench.report.answer import answer
 from eqbench.report.charts import specification
-from eqbench.report.charts.datasets import Rows, cell_row, datasets, shown_games
+from eqbench.report.charts.datasets import Rows, cell_rows, datasets, shown_games
 from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, grouped, several
 from eqbench.report.exports import entries_of, statistics_of
@@ -123,9 +123,9 @@ def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
         return [], {}
     entries = {id(entry): entry for _, own in trials for entry in own.values()}
     found = {
-        id(entry): cell_row(place, game, entry)
+        id(game.cells[row["cell"]]): row
         for game in shown_games([*entries.values()])
-        for place, entry in game.cells.items()
+        for row in cell_rows(game)
     }
     cells: Rows = []
     rows: Rows = []

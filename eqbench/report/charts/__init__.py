@@ -82,10 +82,11 @@ def specification(
 
 
 def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
-    """Whether data have rows that a chart draws, and cells with what it needs."""
-    told = spec["usermeta"]
-    known = (row.get(told.get("needs", "cell")) is not None for row in data["cells"])
-    return bool(data[told["rows"]]) and any(known)
+    """Whether data have rows that a chart draws, cells with what it needs, and as many games."""
+    told, cells = spec["usermeta"], data["cells"]
+    known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
+    games = {row["game"] for row in cells if "share" in row}
+    return bool(data[told["rows"]]) and known and len(games) >= told.get("games", 0)
 
 
 def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
