@@ -11,7 +11,7 @@ from typing import Any
 from eqbench.errors import counted
 from eqbench.report.answer import answer
 from eqbench.report.charts import specification
-from eqbench.report.charts.datasets import Rows, cell_rows, datasets, shown_games
+from eqbench.report.charts.datasets import datasets, shown_games
 from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, grouped, several
 from eqbench.report.exports import entries_of, statistics_of
@@ -26,7 +26,7 @@ from eqbench.text import printable
 _COLUMNS = tuple(declared("", facts) for facts in COLUMNS["index"])
 
 # A name, and cells of a game that belong together by what each of them counts for.
-Trial = tuple[str, Mapping[str, Entry]]
+Trial = tuple[str, dict[str, Entry]]
 
 
 def comparison_page(comparison: Comparison, report: Report) -> str:
@@ -94,21 +94,21 @@ def _facts(run: StoredRun) -> Sequence[Any]:
 
 def _trials(entries: Sequence[Entry]) -> list[Trial]:
     """Trials of whole runs, and of solvers, each by its name and that of its run."""
-    of_runs: dict[Any, dict[str, Entry]] = {}
+    of_runs: dict[Any, Trial] = {}
     for entry in entries if several("run", entries) else ():
         cell = entry.record
         key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
-        of_runs.setdefault(key, {})[f"all of {entry.run}"] = entry
-    trials: list[Trial] = []
-    for own in of_runs.values():
-        cell = next(iter(own.values())).record
-        trials.append((f"{cell.solver} {cell.trial}".strip(), own))
+        _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
+        sides[f"all of {entry.run}"] = entry
     rows = datasets(shown_games(entries))["trials"]
-    for same in grouped(rows, lambda row: row["trial"]).values():
-        cells = [entries[row["cell"]] for row in same]
-        seed = "" if same[0]["seed"] is None else f"seed {same[0]['seed']}"
-        trials.append((seed, {printable(entry.solver): entry for entry in cells}))
-    return trials
+    of_solvers = [
+        (
+            "" if own[0]["seed"] is None else f"seed {own[0]['seed']}",
+            {row["side"]: entries[row["cell"]] for row in own},
+        )
+        for own in grouped(rows, lambda row: row["trial"]).values()
+    ]
+    return [*of_runs.values(), *of_solvers]
 
 
 def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
@@ -121,23 +121,19 @@ def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
     common = Counter(pair for own in timed for pair in combinations(own, 2))
     if not common:
         return [], {}
-    entries = {id(entry): entry for _, own in trials for entry in own.values()}
-    found = {
-        id(game.cells[row["cell"]]): row
-        for game in shown_games([*entries.values()])
-        for row in cell_rows(game)
-    }
-    cells: Rows = []
-    rows: Rows = []
-    for at, (name, own) in enumerate(trials):
-        for side, entry in own.items():
-            row = found[id(entry)]
-            rows.append({"trial": at, "game": row["game"], "seed": name, "cell": len(cells)})
-            cells.append(row | {"cell": len(cells), "solver": side})
     spec = specification("pairs", [*sides])
     spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
     first, second = max(common, key=lambda pair: common[pair])
     begin = {"first": first, "second": second, "measure": "elapsed_s"}
     for param in spec["params"]:
         param["value"] = begin.get(param["name"], param["value"])
+    entries = [*{id(entry): entry for _, own in trials for entry in own.values()}.values()]
+    cells = datasets(shown_games(entries))["cells"]
+    row_of = {id(entry): row for entry, row in zip(entries, cells, strict=True)}
+    rows = [
+        {"trial": number, "seed": name, "side": side}
+        | {column: row_of[id(entry)][column] for column in ("game", "cell")}
+        for number, (name, own) in enumerate(trials)
+        for side, entry in own.items()
+    ]
     return [Chart("pairs", spec)], {"datasets": {"cells": cells, "trials": rows}}

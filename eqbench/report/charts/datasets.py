@@ -158,15 +158,14 @@ def _rounded(value: float, digits: int = 4) -> float | None:
 def _trials(cells: Rows) -> Rows:
     """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
     rows: Rows = []
-    trial = 0
+    number = 0
     for game, own in grouped(cells, lambda row: row["game"]).items():
-        numbers = {(row["seed"], row["repeat"]) for row in own}
-        for seed, repeat in sorted({n for n in numbers if n[0] is not None} or numbers, key=str):
+        drawn = {(row["seed"], row["repeat"]) for row in own}
+        for seed, repeat in sorted({each for each in drawn if each[0] is not None} or drawn):
+            trial = {"trial": number, "game": game, "seed": seed}
             found = [r for r in own if r["repeat"] == repeat and r["seed"] in (seed, None)]
-            rows += [
-                {"trial": trial, "game": game, "seed": seed, "cell": row["cell"]} for row in found
-            ]
-            trial += 1
+            rows += [trial | {"side": row["solver"], "cell": row["cell"]} for row in found]
+            number += 1
     return rows
 
 
@@ -174,7 +173,7 @@ def _add_shares(cells: Rows, trials: Rows) -> None:
     """Give cells their shares of the trials of which every solver has a cell, however it ended."""
     solvers = {row["solver"] for row in cells}
     asked = grouped(trials, lambda row: row["trial"]).values()
-    common = [own for own in asked if {cells[row["cell"]]["solver"] for row in own} == solvers]
+    common = [own for own in asked if {row["side"] for row in own} == solvers]
     for place, times in Counter(row["cell"] for own in common for row in own).items():
         cells[place]["share"] = times / len(common)
 
