@@ -13,8 +13,8 @@ from eqbench.report.answer import answer
 from eqbench.report.charts import specification
 from eqbench.report.charts.datasets import datasets, shown_games
 from eqbench.report.comparison import TEXTS, Comparison, some
-from eqbench.report.entries import Entry, grouped, several
-from eqbench.report.exports import entries_of, statistics_of
+from eqbench.report.entries import Entry, Trials, grouped, several
+from eqbench.report.exports import entries_of
 from eqbench.report.html.document import Block, Chart, Prose, Section, document
 from eqbench.report.html.tables import page_table
 from eqbench.report.rows import Report, Row, declared
@@ -75,8 +75,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
 
 def _facts(run: StoredRun) -> Sequence[Any]:
     """What the index says about a run, in the order of its columns."""
-    entries = [Entry("", cell) for cell in run.cells]
-    figures = statistics_of(entries, {"": run.timeout_s})
+    entries = entries_of([run])
+    figures = Trials(entries).statistics
     statuses = Counter(cell.status for cell in run.cells)
     return (
         run.path.absolute().name,
