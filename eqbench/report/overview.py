@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -15,15 +14,11 @@ from eqbench.report.charts.datasets import datasets, shown_games
 from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, Trials, grouped, several
 from eqbench.report.exports import entries_of
-from eqbench.report.html.document import Block, Chart, Prose, Section, document
-from eqbench.report.html.tables import page_table
-from eqbench.report.rows import Report, Row, declared
-from eqbench.report.rows import Table as ReportTable
-from eqbench.report.view import COLUMNS
+from eqbench.report.html.document import Block, Chart, Prose, Section, Table, document, page_table
+from eqbench.report.rows import Cell, Report
+from eqbench.report.view import INDEX
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable
-
-_COLUMNS = tuple(declared("", facts) for facts in COLUMNS["index"])
 
 # A name, and cells of a game that belong together by what each of them counts for.
 Trial = tuple[str, dict[str, Entry]]
@@ -61,25 +56,20 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     ----------
     runs : by the link to the page of each
     """
-    rows = tuple(Row.of(_COLUMNS, _facts(run)) for run in runs.values())
-    found = page_table(ReportTable("", _COLUMNS, rows), "index", caption=TEXTS["index"])
-    linked = [
-        [replace(name, link=link), *cells]
-        for link, (name, *cells) in zip(runs, found.rows, strict=True)
-    ]
-    sections = [Section("Runs", [replace(found, rows=linked, wrapped=True)])]
+    rows = [_row(link, run) for link, run in runs.items()]
+    table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     charts, data = scatter(_trials(entries_of(list(runs.values()))))
-    sections.append(Section("Two runs or solvers compared", charts))
+    sections = [Section("Runs", [table]), Section("Two runs or solvers compared", charts)]
     return document(counted(len(runs), "run"), sections, data=data)
 
 
-def _facts(run: StoredRun) -> Sequence[Any]:
+def _row(link: str, run: StoredRun) -> list[Any]:
     """What the index says about a run, in the order of its columns."""
     entries = entries_of([run])
     figures = Trials(entries).statistics
     statuses = Counter(cell.status for cell in run.cells)
-    return (
-        run.path.absolute().name,
+    return [
+        Cell(run.path.absolute().name, link=link),
         next(iter(answer(entries, run.planned)), "No cell has finished yet."),
         ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
         statuses["ok"],
@@ -89,7 +79,7 @@ def _facts(run: StoredRun) -> Sequence[Any]:
         some(dict.fromkeys(cell.game for cell in run.cells)),
         some(dict.fromkeys(cell.solver for cell in run.cells)),
         str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
-    )
+    ]
 
 
 def _trials(entries: Sequence[Entry]) -> list[Trial]:
