@@ -65,14 +65,15 @@ def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[s
     given = {
         "@solvers": list(solvers),
         "@names": {solver: solver for solver in solvers},
-        "@players": {str(p): f"payoff of P{p}" for p in range(2, max(players, 2) + 1)},
+        "@players": {str(p): f"payoff of P{p}" for p in range(1, max(players, 2) + 1)},
         **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
     switches = spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
-        if choices := [*switches.get(param["name"], {})][:2]:
+        choices = [*switches.get(param["name"], {})][:2]
+        if choices and param["value"] not in choices:
             param["value"] = choices[-1 if param["name"] == "second" else 0]
     return spec
 
