@@ -14,7 +14,7 @@ from eqbench.report.charts.material import Material, Track
 from eqbench.report.entries import ABSENT, ALARMING, arranged, began
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.html.document import Cell, Table
-from eqbench.report.naming import handed_over, spread
+from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
 from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row, text_of
 from eqbench.report.rows import Table as ReportTable
 from eqbench.report.terminal import mebibytes, seconds, small
@@ -186,5 +186,6 @@ def _finds(items: Sequence[Found], solver: str, trials: int) -> Cell:
     several = trials > 1 and len(items) == 1
     number = len(cells) if several else len(members)
     text = f"{number}/{trials}" if several else str(number)
-    between = "\n" if "…" in where else " "
-    return Cell(f"{text}{between}{where}".strip(), number, kind="good")
+    loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
+    between = ("\n" if "…" in where else " ") * bool(where)
+    return Cell(f"{text}{between}{where}{LOOSE * loose}", number, kind="good")

@@ -40,7 +40,9 @@ const state = {
   open: new Set(), // cells whose row is open
 };
 
-for (const head of document.querySelectorAll("th[data-folded]"))
+const FIGURES = "[id^=matrix] :is([data-name='time to target'], [data-name='best regret'])";
+const isNarrow = matchMedia("(max-width: 640px)").matches; // who found what comes first there
+for (const head of document.querySelectorAll(`th[data-folded]${isNarrow ? `, ${FIGURES}` : ""}`))
   state.without.add(`${head.closest(".card").id}.${head.cellIndex}`);
 const FOLDED = [...state.without].join();
 const LISTS = { hide: "hidden", linear: "linear", open: "open" };
@@ -77,7 +79,6 @@ function readAddress() {
 
 // -- how solvers look --------------------------------------------------------------------------
 
-const SVG = "http://www.w3.org/2000/svg";
 const SHAPES = {
   circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
   square: "M-3.6-3.6h7.2v7.2h-7.2z",
@@ -89,17 +90,12 @@ const SHAPES = {
 };
 
 function swatch({ color, shape, strokeDash }) {
-  const drawing = document.createElementNS(SVG, "svg");
-  const attributes = { viewBox: "-13 -6 26 12", width: 26, height: 12, "aria-hidden": "true" };
-  for (const [name, value] of Object.entries(attributes)) drawing.setAttribute(name, value);
-  const dashes = { "stroke-width": 1.8, "stroke-dasharray": strokeDash.join(" ") };
-  const line = { d: "M-13 0h26", stroke: color, ...dashes };
-  for (const part of [line, { d: SHAPES[shape], fill: color }]) {
-    const path = document.createElementNS(SVG, "path");
-    for (const [name, value] of Object.entries(part)) path.setAttribute(name, value);
-    drawing.append(path);
-  }
-  return drawing;
+  const drawing = make("template");
+  drawing.innerHTML =
+    '<svg viewBox="-13 -6 26 12" width="26" height="12" aria-hidden="true">' +
+    `<path d="M-13 0h26" stroke="${color}" stroke-width="1.8" stroke-dasharray="${strokeDash}"/>` +
+    `<path d="${SHAPES[shape]}" fill="${color}"/></svg>`;
+  return drawing.content.firstChild;
 }
 
 // -- one choice of solvers for all charts and tables --------------------------------------------
@@ -132,7 +128,7 @@ function pointAt(name, cell = -1) {
 function showSolvers() {
   const shown = state.over || state.focus;
   for (const part of document.querySelectorAll("[data-solver]")) {
-    const { name } = SOLVERS[part.dataset.solver];
+    const name = SOLVERS[part.dataset.solver]?.name; // of others nothing is drawn
     const cell = Number(part.dataset.cell ?? -1);
     part.classList.toggle("on", name === shown && (state.cell < 0 || cell < 0 || cell === state.cell));
     part.classList.toggle("off", shown !== "" && name !== shown);
@@ -150,14 +146,9 @@ function refresh() {
     part.hidden = GAMES[part.dataset.game].name !== state.game;
   const isChanged = state.focus !== "" || state.hidden.size > 0;
   for (const button of document.querySelectorAll("#solvers .reset")) button.hidden = !isChanged;
-  for (const name of Object.keys(SPECS)) {
-    const card = document.getElementById(name);
-    const wasEmpty = card.matches(".empty");
-    const isEmpty = card.classList.toggle("empty", rowsOf(name).length === 0);
-    if (wasEmpty && !isEmpty && drawn.has(name)) draw(name); // it had no width
-  }
-  for (const { view } of drawn.values())
-    view.signal("game", state.game).signal("hidden", [...state.hidden]);
+  for (const name of Object.keys(SPECS))
+    document.getElementById(name).classList.toggle("empty", rowsOf(name).length === 0);
+  for (const { view } of drawn.values()) view.signal("hidden", [...state.hidden]);
   showSolvers();
   writeAddress();
 }
@@ -170,7 +161,7 @@ function link(part) {
 }
 
 const HINT =
-  "Click a solver to see it alone, with Shift to hide it. Ctrl and wheel zoom, a double click resets.";
+  "Click a solver to single it out, Shift-click to hide it. Ctrl and wheel zoom a chart, a double click resets it.";
 
 function legend() {
   const bar = document.getElementById("solvers");
@@ -182,7 +173,7 @@ function legend() {
         type: "button",
         class: "chip",
         "data-solver": place,
-        title: "click: alone in all charts; shift-click or double click: hide",
+        title: "click: single out in all charts; Shift and click, or double click: hide",
         onclick: (event) => choose(name, event),
       },
       swatch(look),
@@ -198,6 +189,8 @@ function legend() {
   const pick = make("select", { "aria-label": "game" }, ...games);
   pick.addEventListener("input", () => {
     state.game = pick.value;
+    showChoices();
+    redraw(() => true);
     refresh();
   });
   bar.append(
@@ -211,18 +204,37 @@ function legend() {
 // -- charts ------------------------------------------------------------------------------------
 
 const drawn = new Map(); // by name: what vegaEmbed gave
+let isPrinted = false;
 const DEFAULTS = {};
 for (const spec of Object.values(SPECS))
   for (const { name, value } of spec.params)
     if (name in spec.usermeta.switches) DEFAULTS[name] = value;
 
-const choiceOf = (name) => state.switches[name] ?? DEFAULTS[name];
+const choiceOf = (name) => state.switches[name] ?? variedPlayers()[name] ?? DEFAULTS[name];
 
-function themed(light) {
+// The first two players whose payoffs differ between the equilibria of the game.
+function variedPlayers() {
+  const rows = (DATASETS.equilibria ?? []).filter(({ game }) => game === state.game);
+  const extents = Object.keys(rows[0] ?? {})
+    .filter((key) => /^u\d+$/.test(key) && rows[0][key] !== null)
+    .map((key) => [key.slice(1), rows.map((row) => row[key])])
+    .map(([player, paid]) => [player, Math.max(...paid) - Math.min(...paid)]);
+  const least = 1e-3 * Math.max(...extents.map(([, extent]) => extent)); // less is rounding
+  const isFlat = ([, extent]) => !(extent > least);
+  const [across, player] = extents.sort((a, b) => isFlat(a) - isFlat(b)).slice(0, 2).sort();
+  return player ? { across: across[0], player: player[0] } : {};
+}
+
+function showChoices() {
+  for (const select of document.querySelectorAll("[data-switch]"))
+    select.value = choiceOf(select.dataset.switch);
+}
+
+function themed(isLight) {
   const css = getComputedStyle(document.body);
   const colors = { "--ink": "#1f2933", "--soft": "#5b6672", "--line": "#dfe3e8" };
   const [ink, soft, line] = Object.entries(colors).map(([name, color]) =>
-    light ? color : css.getPropertyValue(name).trim(),
+    isLight ? color : css.getPropertyValue(name).trim(),
   );
   const lines = { gridColor: line, domainColor: soft, tickColor: soft };
   const axis = { labelColor: soft, titleColor: ink, ...lines };
@@ -235,7 +247,8 @@ function encodings(part, found = []) {
   return found;
 }
 
-function filled(name, { withLegend = false } = {}) {
+// The chart as a specification; for paper it has its legend within it, and is light on any screen.
+function filled(name, forPaper) {
   const spec = structuredClone(SPECS[name]);
   const { switches = {}, titles = {} } = spec.usermeta;
   const given = { game: state.game, focus: state.focus, hidden: [...state.hidden], cell: -1 };
@@ -253,14 +266,15 @@ function filled(name, { withLegend = false } = {}) {
       if (own.title && titles[channel])
         own.title = titles[channel].map((param) => switches[param][given[param]]).join(": ");
       const isLinear = state.linear.has(`${name}.${channel}`);
-      if (own.scale?.type === "log" && isLinear) own.scale.type = "linear";
-      if (own.field === "solver" && !withLegend) own.legend = null;
+      if (own.scale?.type === "log" && isLinear) Object.assign(own.scale, { type: "linear", zero: false });
+      if (own.field === "solver" && !forPaper) own.legend = null;
     }
   const solvers = new Set(rowsOf(name).map((row) => row.solver));
   if (spec.height.step) spec.height = spec.height.step * solvers.size;
-  spec.width = withLegend ? 720 : "container";
-  spec.background = withLegend ? "white" : null;
-  for (const [part, values] of Object.entries(themed(withLegend)))
+  spec.width = forPaper ? 720 : "container";
+  spec.background = forPaper ? "white" : null;
+  spec.description = spec.usermeta.title;
+  for (const [part, values] of Object.entries(themed(forPaper)))
     spec.config[part] = { ...spec.config[part], ...values };
   return { ...spec, datasets: DATASETS };
 }
@@ -268,11 +282,13 @@ function filled(name, { withLegend = false } = {}) {
 const OPTIONS = { ast: true, actions: false, defaultStyle: false, renderer: "svg", logLevel: 0 };
 
 async function draw(name) {
-  const card = document.getElementById(name);
+  const canvas = document.querySelector(`#${CSS.escape(name)} .chart`);
+  const place = make("div");
+  canvas.replaceChildren(place);
+  const spec = filled(name, isPrinted);
+  const chart = await vegaEmbed(place, spec, { ...OPTIONS, tooltip: showTooltip });
+  if (!place.isConnected) return chart.finalize(); // it was drawn again meanwhile
   drawn.get(name)?.finalize();
-  const canvas = card.querySelector(".chart");
-  canvas.replaceChildren();
-  const chart = await vegaEmbed(canvas, filled(name), { ...OPTIONS, tooltip: showTooltip });
   drawn.set(name, chart);
   chart.view.addEventListener("mouseover", (_, item) =>
     pointAt(solverOf(item), item?.datum?.cell ?? -1),
@@ -305,11 +321,9 @@ function controls(name) {
   for (const [param, choices] of Object.entries(switches)) {
     const options = Object.entries(choices).map(([value, text]) => make("option", { value }, text));
     const select = make("select", { "aria-label": param, "data-switch": param }, ...options);
-    select.value = choiceOf(param);
     select.addEventListener("input", () => {
       state.switches[param] = select.value;
-      for (const other of document.querySelectorAll(`[data-switch="${param}"]`))
-        other.value = select.value;
+      showChoices();
       redraw((spec) => param in spec.usermeta.switches);
     });
     const isIdle = param === "seeds" && DATASETS.cells.every((cell) => cell.alone);
@@ -347,7 +361,18 @@ function startCharts() {
     controls(name);
     seen.observe(document.getElementById(name));
   }
+  showChoices();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw(() => true));
+  matchMedia("print").addEventListener("change", ({ matches }) => toPaper(matches));
+  addEventListener("beforeprint", () => toPaper(true));
+  addEventListener("afterprint", () => toPaper(false));
+}
+
+// Browsers print at once what stands here when the scripts of this moment have ended.
+function toPaper(isOn) {
+  if (isPrinted === isOn) return;
+  isPrinted = isOn;
+  for (const name of isOn ? Object.keys(SPECS) : drawn.keys()) draw(name);
 }
 
 const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
@@ -378,7 +403,7 @@ function compare(a, b, numeric, sign) {
 
 function sortBy(head, sign) {
   const table = head.closest("table");
-  for (const other of table.querySelectorAll("th")) other.removeAttribute("aria-sort");
+  for (const other of table.querySelectorAll("thead th")) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
   const numeric = head.classList.contains("number");
   const rows = rowsIn(table).map((row) => [valueOf(row.cells[head.cellIndex]), row]);
@@ -410,7 +435,7 @@ function filterRows(card) {
 }
 
 function columnChoice(card) {
-  const heads = [...card.querySelectorAll("th")];
+  const heads = [...card.querySelectorAll("thead th")];
   const show = (at) => {
     const isHidden = state.without.has(`${card.id}.${at}`);
     for (const row of [card.querySelector("thead tr"), ...rowsIn(card.querySelector("table"))])
@@ -452,7 +477,7 @@ function chartCsv(name) {
 }
 
 function startTable(card) {
-  for (const button of card.querySelectorAll("th button"))
+  for (const button of card.querySelectorAll("thead button"))
     button.addEventListener("click", () => sortOnClick(button.closest("th")));
   const fields = card.querySelectorAll(".filters > input, .filters > select");
   for (const field of fields) {
@@ -468,7 +493,7 @@ function startTable(card) {
   if (card.querySelector(".filters")) columnChoice(card);
   if (fields.length) filterRows(card);
   const [column, sign] = (state.sorts[card.id] ?? "").split(":");
-  const head = card.querySelectorAll("th")[Number(column || -1)];
+  const head = card.querySelectorAll("thead th")[Number(column || -1)];
   if (head) sortBy(head, Number(sign));
 }
 
@@ -568,8 +593,8 @@ function startRow(row) {
   const first = row.cells[0];
   const own = CELLS.get(Number(row.dataset.cell ?? -1))?.solver ?? first.textContent;
   const place = SOLVERS.findIndex(({ name }) => name === own);
+  row.dataset.solver = place;
   if (place >= 0) {
-    row.dataset.solver = place;
     const { name, look } = SOLVERS[place];
     const mark = swatch(look);
     first.prepend(mark);
@@ -585,7 +610,7 @@ function startRow(row) {
     toggle(state.open, row.dataset.cell);
     writeAddress();
   };
-  const label = { "aria-expanded": "false", title: "all that this cell found" };
+  const label = { "aria-expanded": "false", "aria-label": `all that ${own} found` };
   first.prepend(make("button", { type: "button", class: "open", ...label }));
   row.addEventListener("click", (event) => {
     if (!event.target.closest("a") && !String(getSelection())) press();
@@ -601,10 +626,8 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10000);
 }
 
-// A chart as a picture has its legend within it, and is light on any screen.
 async function picture(name, take) {
-  const spec = filled(name, { withLegend: true });
-  const chart = await vegaEmbed(make("div"), spec, { ...OPTIONS, tooltip: () => {} });
+  const chart = await vegaEmbed(make("div"), filled(name, true), { ...OPTIONS, tooltip: () => {} });
   const made = await take(chart.view);
   chart.finalize();
   return made;
