@@ -34,8 +34,7 @@ const state = {
   switches: {}, // by name of a parameter of charts, for all charts alike
   linear: new Set(), // axes as chart.x
   sorts: {}, // by table: column and direction
-  finds: {}, // by table: text
-  picks: {}, // by table.column: text
+  finds: {}, // by table, or as table.column: text
   without: new Set(), // hidden columns as table.column
   open: new Set(), // cells whose row is open
 };
@@ -46,7 +45,7 @@ for (const head of document.querySelectorAll(`th[data-folded]${isNarrow ? `, ${F
   state.without.add(`${head.closest(".card").id}.${head.cellIndex}`);
 const FOLDED = [...state.without].join();
 const LISTS = { hide: "hidden", linear: "linear", open: "open" };
-const MAPS = { sort: "sorts", find: "finds", pick: "picks", show: "switches" };
+const MAPS = { sort: "sorts", find: "finds", show: "switches" };
 
 function writeAddress() {
   const query = new URLSearchParams();
@@ -133,7 +132,10 @@ function showSolvers() {
     part.classList.toggle("on", name === shown && (state.cell < 0 || cell < 0 || cell === state.cell));
     part.classList.toggle("off", shown !== "" && name !== shown);
     part.classList.toggle("gone", state.hidden.has(name));
-    if (part.matches("button")) part.setAttribute("aria-pressed", String(name === state.focus));
+    if (part.matches("button")) {
+      part.setAttribute("aria-pressed", name === state.focus);
+      part.setAttribute("aria-label", state.hidden.has(name) ? `${name}, hidden` : name);
+    }
   }
   for (const { view } of drawn.values()) {
     view.signal("focus", shown).signal("cell", state.cell);
@@ -190,7 +192,7 @@ function legend() {
   pick.addEventListener("input", () => {
     state.game = pick.value;
     showChoices();
-    redraw(() => true);
+    redraw([...drawn.keys()]);
     refresh();
   });
   bar.append(
@@ -215,14 +217,16 @@ const choiceOf = (name) => state.switches[name] ?? variedPlayers()[name] ?? DEFA
 // The first two players whose payoffs differ between the equilibria of the game.
 function variedPlayers() {
   const rows = (DATASETS.equilibria ?? []).filter(({ game }) => game === state.game);
-  const extents = Object.keys(rows[0] ?? {})
-    .filter((key) => /^u\d+$/.test(key) && rows[0][key] !== null)
-    .map((key) => [key.slice(1), rows.map((row) => row[key])])
-    .map(([player, paid]) => [player, Math.max(...paid) - Math.min(...paid)]);
-  const least = 1e-3 * Math.max(...extents.map(([, extent]) => extent)); // less is rounding
-  const isFlat = ([, extent]) => !(extent > least);
-  const [across, player] = extents.sort((a, b) => isFlat(a) - isFlat(b)).slice(0, 2).sort();
-  return player ? { across: across[0], player: player[0] } : {};
+  const isPaid = ([key, value]) => /^u\d+$/.test(key) && value !== null;
+  const players = Object.entries(rows[0] ?? {}).filter(isPaid).map(([key]) => key.slice(1));
+  const extent = (player) => {
+    const paid = rows.map((row) => row[`u${player}`]);
+    return Math.max(...paid) - Math.min(...paid);
+  };
+  const least = 1e-3 * Math.max(...players.map(extent)); // less is rounding
+  const varied = players.filter((player) => extent(player) > least);
+  const [across, player] = new Set([...varied, ...players]);
+  return player ? { across, player } : {};
 }
 
 function showChoices() {
@@ -273,7 +277,6 @@ function filled(name, forPaper) {
   if (spec.height.step) spec.height = spec.height.step * solvers.size;
   spec.width = forPaper ? 720 : "container";
   spec.background = forPaper ? "white" : null;
-  spec.description = spec.usermeta.title;
   for (const [part, values] of Object.entries(themed(forPaper)))
     spec.config[part] = { ...spec.config[part], ...values };
   return { ...spec, datasets: DATASETS };
@@ -324,7 +327,7 @@ function controls(name) {
     select.addEventListener("input", () => {
       state.switches[param] = select.value;
       showChoices();
-      redraw((spec) => param in spec.usermeta.switches);
+      redraw([...drawn.keys()].filter((other) => param in SPECS[other].usermeta.switches));
     });
     const isIdle = param === "seeds" && DATASETS.cells.every((cell) => cell.alone);
     if (options.length > 1 && !isIdle) place.append(select);
@@ -335,14 +338,14 @@ function controls(name) {
     const box = make("input", { type: "checkbox", checked, "data-log": channel });
     box.addEventListener("input", () => {
       toggle(state.linear, key);
-      redraw((_, other) => other === name);
+      redraw([name]);
     });
     place.append(make("label", { class: "check" }, box, `log ${channel}`));
   }
 }
 
-function redraw(isMeant) {
-  for (const name of [...drawn.keys()]) if (isMeant(SPECS[name], name)) draw(name);
+function redraw(names) {
+  names.forEach(draw);
   writeAddress();
 }
 
@@ -362,7 +365,7 @@ function startCharts() {
     seen.observe(document.getElementById(name));
   }
   showChoices();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw(() => true));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw([...drawn.keys()]));
   matchMedia("print").addEventListener("change", ({ matches }) => toPaper(matches));
   addEventListener("beforeprint", () => toPaper(true));
   addEventListener("afterprint", () => toPaper(false));
@@ -372,7 +375,7 @@ function startCharts() {
 function toPaper(isOn) {
   if (isPrinted === isOn) return;
   isPrinted = isOn;
-  for (const name of isOn ? Object.keys(SPECS) : drawn.keys()) draw(name);
+  Object.keys(SPECS).forEach(draw);
 }
 
 const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
@@ -482,10 +485,9 @@ function startTable(card) {
   const fields = card.querySelectorAll(".filters > input, .filters > select");
   for (const field of fields) {
     const key = field.matches("select") ? `${card.id}.${field.dataset.column}` : card.id;
-    const kept = field.matches("select") ? state.picks : state.finds;
-    field.value = kept[key] ?? "";
+    field.value = state.finds[key] ?? "";
     field.addEventListener("input", () => {
-      kept[key] = field.value;
+      state.finds[key] = field.value;
       filterRows(card);
       writeAddress();
     });
@@ -524,7 +526,7 @@ function candidate(cell, item, rank) {
   return make(
     "div",
     { class: "candidate" },
-    make("h5", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile")),
+    make("h4", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile")),
     make("dl", {}, ...lines),
     strategy ? strategies(cell, strategy) : null,
   );
@@ -551,14 +553,14 @@ function strategies(cell, values) {
     parts.get(player).push(make("li", {}, make("b", {}, label), ` ${played.join(", ")}`));
   }
   const lists = [...parts].map(([player, items]) =>
-    make("div", {}, make("h6", {}, player), make("ul", {}, ...items)),
+    make("div", {}, make("h5", {}, player), make("ul", {}, ...items)),
   );
   return make("details", {}, make("summary", {}, "strategies by information set"), ...lists);
 }
 
 const KEY =
-  "A hash of everything a result may depend on: the content of the game, the solver with its " +
-  "options, version and source, seed and limits. Cells of equal keys are the same piece of work.";
+  "A hash of all that a result may depend on: the content of the game, the solver with its " +
+  "options, version and source, the seed and the limits. Cells with the same key are the same work.";
 
 function details(row) {
   const cell = DATA.cells[row.dataset.cell];
@@ -566,8 +568,8 @@ function details(row) {
   const shown = cell.equilibria;
   const told = (cell.strategies ?? []).filter(Boolean).length;
   const left =
-    `Of ${cell.candidates} candidates ${shown.length} are here, ${told} with strategies, ` +
-    "to keep this page small. All: ";
+    `To keep this page small it has ${shown.length} of ${cell.candidates} candidates, ` +
+    `${told} with strategies. All of them: `;
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
