@@ -100,6 +100,7 @@ def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
         "equilibrium": label(record) or None,
         "profile": claim and _SHORT_CLAIMS.get(claim, claim),
         "iterations": record.iterations or None,  # a method that counts none says 0
+        "memory": record.peak_memory_bytes if began([entry]) else None,
     }
     values |= {"max regret": EXACT_ZERO} if is_exact else {}
     return Row(row_label(entry, entries), values)

@@ -37,7 +37,7 @@ from eqbench.report.html.document import (
     document,
     page_table,
 )
-from eqbench.report.naming import handed_over, kind_of_match, listing, spread
+from eqbench.report.naming import LOOSE, handed_over, kind_of_match, listing, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
 from eqbench.report.view import all_cells
 from eqbench.store.run_folder import EXPERIMENT
@@ -202,7 +202,8 @@ def _finds(items: Sequence[Found], own: Trials) -> Cell:
     number = len(cells) if several else len(members)
     where = spread(member.identity for member in members)
     between = ("\n" if "…" in where else " ") * bool(where)
-    text = f"{number}{f'/{len(own.entries)}' * several}{between}{where}"
+    loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
+    text = f"{number}{f'/{len(own.entries)}' * several}{between}{where}{LOOSE * loose}"
     return Cell(text, number, kind="good")
 
 
