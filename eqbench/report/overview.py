@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 from eqbench.errors import counted
 from eqbench.report.answer import answer
-from eqbench.report.charts import specification
+from eqbench.report.charts import drawable, specification
 from eqbench.report.charts.datasets import Trial, datasets, shown_games, solver_trials
 from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, Trials, several
@@ -47,12 +46,7 @@ def comparison_page(comparison: Comparison, report: Report) -> str:
 
 
 def index_page(runs: Mapping[str, StoredRun]) -> str:
-    """Page about runs, with a scatter of any two of them or of their solvers.
-
-    Parameters
-    ----------
-    runs : by the link to the page of each
-    """
+    """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
     rows = [_row(link, run) for link, run in runs.items()]
     table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     charts, data = scatter(_trials(entries_of(list(runs.values()))))
@@ -94,19 +88,11 @@ def _trials(entries: Sequence[Entry]) -> list[Trial]:
 def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
     """A chart with a point for each trial of two sides, and the data of the page that it needs.
 
-    It begins with the two that have most trials in common; without any there is no chart.
+    Without two sides that have a trial in common there is no chart.
     """
-    sides = dict.fromkeys(side for _, own in trials for side in own)
-    timed = [[s for s in sides if s in own and own[s].record.elapsed_s] for _, own in trials]
-    common = Counter(pair for own in timed for pair in combinations(own, 2))
-    if not common:
-        return [], {}
-    spec = specification("pairs", [*sides])
-    spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
-    first, second = max(common, key=lambda pair: common[pair])
-    begin = {"first": first, "second": second, "measure": "elapsed_s"}
-    for param in spec["params"]:
-        param["value"] = begin.get(param["name"], param["value"])
     entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
     data = datasets(shown_games([*entries]), trials)
-    return [Chart("pairs", spec)], {"datasets": {name: data[name] for name in ("cells", "trials")}}
+    spec = specification("pairs", data, measure="elapsed_s")
+    spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
+    charts = [Chart("pairs", spec)] if drawable(spec, data) else []
+    return charts, {"datasets": {name: data[name] for name in ("cells", "trials")}}

@@ -172,7 +172,7 @@ def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -
 
 
 def is_drawn(name: str, data: dict[str, Any]) -> bool:
-    return drawable(specification(name, ["cfr_plus"]), data)
+    return drawable(specification(name, data), data)
 
 
 def test_runs_of_different_games_have_no_shares(tmp_path: Path) -> None:
