@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -96,13 +95,11 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
             missing = ", ".join(c.title for c in table.columns if c not in shown.columns)
             note = Text(f"not shown at this width: {missing}", style="dim")
             return shown, [grid, note] if missing else [grid]
-    if table.narrow is not None:
-        return _fitting(table.narrow, width)
     others = [column for column in table.columns if not column.identifies]
     parts: Block = []
     for row in table.rows:
         facts = ", ".join(f"{column.title} {_text(row, column)}" for column in others)
-        parts += [Text(row.label, style="bold"), Padding(Text(facts), (0, 0, 0, 2))]
+        parts.append(Text(f"{row.label}: {facts}"))
     return table, parts
 
 
