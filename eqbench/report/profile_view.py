@@ -147,10 +147,15 @@ def _identity_lines(
     if identity is None or is_cluster(identity["name"]):
         verdict = "an equilibrium, proved exactly;" if is_proved else "equilibrium:"
         verdict = f"{verdict} in no published set" if is_equilibrium else "no equilibrium"
-        return [verdict + (f" ({identity['name']} of its run)" if identity else "")]
-    verdict = "equilibrium:" if is_equilibrium else "no equilibrium, but near"
-    also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
-    fits = _DATA["closeness"][kind_of_match(identity)]
+        lines = [verdict + (f" ({identity['name']} of its run)" if identity else "")]
+    else:
+        verdict = "equilibrium:" if is_equilibrium else "no equilibrium, but near"
+        also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
+        fits = _DATA["closeness"][kind_of_match(identity)]
+        lines = [f"{verdict} {identity['name']}{also}"]
+        lines.append(f"  {fits}; distance {small(identity['distance'])}")
+    if identity is None:
+        return lines
     parameters = [f"{name}={decimal(value, 6)}" for name, value in identity["parameters"].items()]
     differences = sorted(identity["off_path"].items(), key=lambda item: -abs(item[1]))
     off_path = [f"{place} by {decimal(value, 6)}" for place, value in differences]
@@ -161,11 +166,8 @@ def _identity_lines(
         "dimension of the equilibria around it": identity["dimension"],
         "off the path of play": ", ".join(off_path),
     }
-    return [
-        f"{verdict} {identity['name']}{also}",
-        f"  {fits}; distance {small(identity['distance'])}",
-        *(f"  {name}: {value}" for name, value in facts.items() if value not in (None, "")),
-    ]
+    said = (f"  {name}: {value}" for name, value in facts.items() if value not in (None, ""))
+    return [*lines, *said]
 
 
 def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
