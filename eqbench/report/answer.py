@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from eqbench.errors import counted, first_of
 from eqbench.report.entries import ABSENT, STATUSES, Entry, arranged, began, by_game, grouped
 from eqbench.report.equilibria import Found, equilibria
-from eqbench.report.terminal import seconds, small
+from eqbench.report.rows import seconds, small
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable
 

@@ -24,8 +24,8 @@ from eqbench.report.entries import (
     titled,
 )
 from eqbench.report.equilibria import counts, equilibria_tables
-from eqbench.report.rows import RUN, SOLVER, Report, Row, Table, cell_table, declared
-from eqbench.report.view import COLUMNS, DEFAULT, View
+from eqbench.report.rows import RUN, SOLVER, Report, Row, Table
+from eqbench.report.view import DEFAULT, SUMMARY, View, cell_table
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text, csv_text
@@ -113,7 +113,7 @@ def summary(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float])
         shown = {t: v for t, v in figures if len(group) >= LEAST_CELLS or "quartile" not in t}
         rows.append(Row(group[0].solver, {"run": run, "solver": solver, **shown}))
     columns = [*([RUN] if entries[0].run else []), SOLVER]
-    columns += [declared("", facts) for facts in COLUMNS["summary"]]
+    columns += SUMMARY
     kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
     limits = " or ".join(f"{limit:g} s" for limit in sorted({*timeouts.values()}))
     notes = (f"timeout of a cell: {limits}", *cell_notes(entries))
