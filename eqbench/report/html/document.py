@@ -51,14 +51,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of Vega-Lite that readers zoom, switch and save; drawn when it comes into view.
-
-    The specification is as :func:`~eqbench.report.charts.specification` gives it, of datasets of
-    the page.
-    """
+    """A chart of Vega-Lite that readers zoom, switch and save; drawn when it comes into view."""
 
     name: str  # anchor, and file name of downloads without suffix; unique on the page
-    spec: Mapping[str, Any]
+    spec: Mapping[str, Any]  # of :func:`~eqbench.report.charts.specification`
 
 
 @dataclass(frozen=True)
