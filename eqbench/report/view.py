@@ -98,6 +98,7 @@ def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
         "equilibrium": label(record) or None,
         "profile": _SHORT_CLAIMS.get(claim, claim) or None,
         "iterations": record.iterations or None,  # a method that counts none says 0
+        "memory": record.peak_memory_bytes if began([entry]) else None,
     }
     if entry.is_proved and record.max_regret == 0:
         values["max regret"] = EXACT_ZERO

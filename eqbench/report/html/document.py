@@ -20,7 +20,8 @@ from markupsafe import Markup
 from eqbench.model.cache import cache_root
 from eqbench.report import templates
 from eqbench.report.charts import VEGA_LITE
-from eqbench.report.rows import Cell, Column, address_of
+from eqbench.report.rows import SOLVER, Cell, Column, address_of
+from eqbench.report.rows import Table as ReportTable
 from eqbench.store.run_folder import write_file
 from eqbench.text import printable_lines
 
@@ -94,6 +95,15 @@ class Table:
         """Cells of each row."""
         pairs = (zip(self.columns, row, strict=True) for row in self.rows)
         return [[column.cell(value, with_unit=True) for column, value in row] for row in pairs]
+
+
+def page_table(table: ReportTable, name: str, **look: Any) -> Table:
+    """A table of a report for a page, with the solver first, where it stays when it is scrolled."""
+    split = table.with_payoff_columns("P")
+    columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
+    return Table(
+        name, columns, [[row.values.get(c.title) for c in columns] for row in split.rows], **look
+    )
 
 
 @dataclass(frozen=True)
