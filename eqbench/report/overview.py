@@ -13,7 +13,7 @@ from eqbench.report.charts.datasets import Trial, datasets, shown_games, solver_
 from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, Trials, several
 from eqbench.report.exports import entries_of
-from eqbench.report.html.document import Block, Chart, Prose, Section, Table, document, page_table
+from eqbench.report.html.document import Block, Chart, Prose, Table, document, page_table
 from eqbench.report.rows import Cell, Report
 from eqbench.report.view import INDEX
 from eqbench.store.stored_run import StoredRun
@@ -32,17 +32,12 @@ def comparison_page(comparison: Comparison, report: Report) -> str:
         name = f"{solver} {new.trial or old.trial}".strip()
         cells = Entry("base", old, comparison.base), Entry("new", new, comparison.new)
         trials.append((name, dict(zip(sides, cells, strict=True))))
-    tables: list[Block] = []
-    for k, table in enumerate(report.tables, 1):
-        caption = "\n".join((*table.lines, *table.remarks))
-        tables.append(page_table(table, f"comparison-{k}", title=table.title, caption=caption))
+    tables = [page_table(table, f"comparison-{k}") for k, table in enumerate(report.tables, 1)]
     notes = [note for note in (report.legend, *report.notes) if note]
     charts, data = scatter(trials)
-    sections = [
-        Section("Trial by trial", charts),
-        Section("Metrics", [*reversed(tables), Prose(notes, small=True)]),
-    ]
-    return document(" and ".join(sides), sections, lead=report.answer, data=data)
+    metrics: list[Block] = [*reversed(tables), Prose(notes, small=True)]
+    parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
+    return document(" and ".join(sides), parts, lead=report.answer, data=data)
 
 
 def index_page(runs: Mapping[str, StoredRun]) -> str:
@@ -50,8 +45,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     rows = [_row(link, run) for link, run in runs.items()]
     table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     charts, data = scatter(_trials(entries_of(list(runs.values()))))
-    sections = [Section("Runs", [table]), Section("Two runs or solvers compared", charts)]
-    return document(counted(len(runs), "run"), sections, data=data)
+    parts: dict[str, Sequence[Block]] = {"Runs": [table], "Two runs or solvers compared": charts}
+    return document(counted(len(runs), "run"), parts, data=data)
 
 
 def _row(link: str, run: StoredRun) -> list[Any]:

@@ -26,13 +26,11 @@ from eqbench.report.entries import Entry, Trials, began, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html.document import (
-    Beside,
     Block,
     Chart,
     Command,
     Facts,
     Prose,
-    Section,
     Table,
     document,
     page_table,
@@ -86,16 +84,16 @@ def report_page(
         notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
     found = _tables(report, "found")
     parts: dict[str, Sequence[Block]] = {
-        "What was found": [Beside([*whole, *charts("regret")]), *single, Prose(notes, small=True)],
+        "What was found": [[*whole, *charts("regret")], *single, Prose(notes, small=True)],
         "All cells": _cells(entries, report) if entries else [],
         "Equilibria": [
-            Beside([*charts("payoffs"), *_sources(games)]),
+            [*charts("payoffs"), *_sources(games)],
             Prose(TEXTS["names"] if found else [], small=True),
             *found,
         ],
-        "Solvers compared": [Beside(charts("targets", "profile", "pairs"))],
+        "Solvers compared": [charts("targets", "profile", "pairs")],
         "Over seeds": _tables(over_seeds, "summary"),
-        "Cost": [Beside(charts("memory", "times"))],
+        "Cost": [charts("memory", "times")],
         "What was run": [block for run in runs for block in _about(run)],
     }
     look = zip(solvers, looks(solvers), strict=True)
@@ -105,8 +103,7 @@ def report_page(
     }
     shown = " ".join(listing([game.name for game in games], 4))
     title = f"eqbench on {shown}" if shown else "eqbench report"
-    sections = [Section(name, blocks) for name, blocks in parts.items()]
-    return document(title, sections, lead=report.answer, data=values)
+    return document(title, parts, lead=report.answer, data=values)
 
 
 def overview(games: Sequence[ShownGame]) -> Table:
@@ -232,8 +229,7 @@ def _tables(report: Report, name: str) -> list[Block]:
     for number, table in enumerate(report.tables, 1):
         game += not table.topic
         if bool(table.topic) == (name == "found"):
-            look = {"title": table.heading, "caption": "\n".join(table.remarks)}
-            tables.append(page_table(table, f"{name}-{number}", game=str(game), **look))
+            tables.append(page_table(table, f"{name}-{number}", game=str(game)))
     return tables
 
 
