@@ -225,7 +225,7 @@ def test_all_charts_are_printed_light_with_their_legends(watched: Watched) -> No
     assert page.locator("#payoffs svg[style*=white]").count() == 1
     assert not page.locator("#regret .buttons").is_visible()
     page.emulate_media(media="screen")
-    page.wait_for_function("!document.querySelector('#payoffs svg[style*=white]')")
+    page.wait_for_selector("#payoffs svg:not([style*=white])", state="attached")
 
 
 def test_printing_draws_what_nobody_has_scrolled_to(watched: Watched) -> None:
