@@ -21,10 +21,10 @@ from report_pages import (
 )
 from stored_runs import cell, without_figures, write_run
 
-from eqbench.report.charts.material import collect
-from eqbench.report.html.document import Cell, Section, Table, document
+from eqbench.report.exports import entries_of
+from eqbench.report.html.document import Section, Table, document
 from eqbench.report.html.page import report_page
-from eqbench.report.rows import Column
+from eqbench.report.rows import Cell, Column
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 from eqbench.text import printable
@@ -143,9 +143,9 @@ def test_snapshots_that_cannot_be_read_cost_only_themselves(
     file.unlink()
     if content is not None:
         file.write_bytes(content)
-    first, second = collect([run], {}).tracks
-    assert [point.elapsed_s for point in first.points] == [lost.elapsed_s]
-    assert len(second.points) == 4
+    first, second = entries_of([run])
+    assert [point.elapsed_s for point in first.curve] == [lost.elapsed_s]
+    assert len(second.curve) == 4
     notes = [note.text for note in read_page(report_page([run], {})).all("p")]
     (note,) = (note for note in notes if note.startswith("The snapshots"))
     assert "of kuhn2/lost cannot be read: their files" in note

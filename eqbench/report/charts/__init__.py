@@ -8,8 +8,8 @@ from importlib import resources
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.charts.datasets import Rows, datasets
-from eqbench.report.charts.material import GameFacts, collect
+from eqbench.report.charts.datasets import GameFacts, Rows, datasets, shown_games, solvers_in
+from eqbench.report.exports import entries_of
 from eqbench.store.stored_run import StoredRun
 
 VEGA_LITE = "6.4"
@@ -33,11 +33,10 @@ def chart(
     UsageError
         If there is no chart of that name.
     """
-    material = collect(runs, facts)
-    data = datasets(material)
-    spec = specification(name, material.solvers, material.players)
+    data = datasets(shown_games(entries_of(runs), facts))
+    spec = specification(name, solvers_in(data), data["equilibria"])
     games = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
-    games = games or [game.short for game in material.games]
+    games = games or list(dict.fromkeys(row["game"] for row in data["cells"]))
     game = next(param for param in spec["params"] if param["name"] == "game")
     game |= {"value": games[0]} if games else {}
     if len(games) > 1:
@@ -53,8 +52,12 @@ def chart(
     }
 
 
-def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[str, Any]:
+def specification(
+    name: str, solvers: Sequence[str], equilibria: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
     """Template of a chart, in which every solver has a color, dashes and a shape of its own.
+
+    The players of the rows of equilibria are those whose payoff may stand upwards.
 
     In `usermeta` stands what it shows: which rows, what it needs of cells, and what a reader may
     switch, by name of a parameter its values, each with the title that it gives an axis.
@@ -62,10 +65,12 @@ def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[s
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
     look = looks(solvers)
+    names = ["u1", "u2", *(name for row in equilibria for name in row)]
+    players = dict.fromkeys(name[1:] for name in names if name[0] == "u")
     given = {
         "@solvers": list(solvers),
         "@names": {solver: solver for solver in solvers},
-        "@players": {str(p): f"payoff of P{p}" for p in range(1, max(players, 2) + 1)},
+        "@players": {player: f"payoff of P{player}" for player in players},
         **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
@@ -79,10 +84,11 @@ def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[s
 
 
 def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
-    """Whether data have rows that a chart draws, and cells with what it needs."""
-    told = spec["usermeta"]
-    known = (row.get(told.get("needs", "cell")) is not None for row in data["cells"])
-    return bool(data[told["rows"]]) and any(known)
+    """Whether data have rows that a chart draws, cells with what it needs, and as many games."""
+    told, cells = spec["usermeta"], data["cells"]
+    known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
+    games = {row["game"] for row in cells if "share" in row}
+    return bool(data[told["rows"]]) and known and len(games) >= told.get("games", 0)
 
 
 def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
