@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 from report_pages import CLOSING, HOSTILE, page_run, write_trace
-from stored_runs import cell, identity, write_run
+from stored_runs import cell, identified, identity, write_run
 
 from eqbench.report.html.document import Picture, Section, Table
 from eqbench.report.html.document import document as make_document
@@ -290,7 +290,7 @@ def test_rows_of_other_solvers_are_dimmed_even_if_nothing_is_drawn_of_them(
 
 def test_first_screen_of_a_telephone_says_who_found_what(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    record = cell("01", solver="cfr_plus")
+    record = identified(cell("01", solver="cfr_plus"), identity("kuhn2"))
     file.write_text(report_page([read_run(write_run(tmp_path / "run", record))], {}))
     page = browser.new_page()
     page.set_viewport_size({"width": 390, "height": 844})
