@@ -115,20 +115,13 @@ def datasets(games: Sequence[ShownGame], trials: Sequence[Trial] | None = None) 
 
 def solver_trials(game: ShownGame) -> list[Trial]:
     """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
-    records = [entry.record for entry in game.cells.values()]
-    names = {(record.seed, record.repeat): record.trial for record in records}
-    drawn = sorted(key for key in names if key[0] is not None) or sorted(names)
-    return [
-        (
-            names[seed, repeat],
-            {
-                printable(entry.solver): entry
-                for entry in game.cells.values()
-                if entry.record.repeat == repeat and entry.record.seed in (seed, None)
-            },
-        )
-        for seed, repeat in drawn
-    ]
+    cells = [(entry, entry.record) for entry in game.cells.values()]
+    names = {(record.seed, record.repeat): record.trial for _, record in cells}
+    trials: list[Trial] = []
+    for seed, repeat in sorted(key for key in names if key[0] is not None) or sorted(names):
+        own = [e for e, record in cells if record.repeat == repeat and record.seed in (seed, None)]
+        trials.append((names[seed, repeat], {printable(entry.solver): entry for entry in own}))
+    return trials
 
 
 def solvers_in(data: Mapping[str, Rows]) -> list[str]:
