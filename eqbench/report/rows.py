@@ -33,10 +33,8 @@ def seconds(value: float | None) -> str:
     """A duration with its unit."""
     if value is None:
         return "–"
-    if value < 1e-3:
-        return f"{value * 1e6:.0f} µs"
     if value < 1:
-        return f"{value * 1e3:.1f} ms"
+        return f"{value * 1e6:.0f} µs" if value < 1e-3 else f"{value * 1e3:.1f} ms"
     return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
 
 
@@ -104,16 +102,11 @@ class Column:
 
     title: str
     kind: Kind = "text"
-    #: heading in two lines, for where space is short
-    stacked: str = ""
-    #: whether it says which row this is
-    identifies: bool = False
-    #: where space is short columns with 1 are left out first, then those with 2; never with 0
-    dispensable: int = 0
-    #: how to read it, said where it is shown
-    notes: tuple[str, ...] = ()
-    #: format of its numbers, if not the usual one of their kind
-    layout: str = ""
+    stacked: str = ""  #: heading in two lines, for where space is short
+    identifies: bool = False  #: whether it says which row this is
+    dispensable: int = 0  #: where space is short those with 1 are left out first, with 0 none
+    notes: tuple[str, ...] = ()  #: how to read it, said where it is shown
+    layout: str = ""  #: format of its numbers, if not the usual one of their kind
 
     @property
     def numeric(self) -> bool:
@@ -162,17 +155,12 @@ class Row:
 class Table:
     """A section of a report: its heading, what is said first, rows, and notes on them."""
 
-    #: the heading; in comparisons the game as typed and in canonical form
-    title: str
+    title: str  #: the heading; in comparisons the game as typed and in canonical form
     columns: tuple[Column, ...] = ()
-    #: there may be none
-    rows: tuple[Row, ...] = ()
-    #: what has to be said about single rows
-    notes: tuple[str, ...] = ()
-    #: what the table shows of the game; empty for its cells
-    topic: str = ""
-    #: what is said above the rows
-    lines: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()  #: there may be none
+    notes: tuple[str, ...] = ()  #: what has to be said about single rows
+    topic: str = ""  #: what the table shows of the game; empty for its cells
+    lines: tuple[str, ...] = ()  #: what is said above the rows
 
     @property
     def heading(self) -> str:
@@ -213,12 +201,9 @@ class Report:
     """Tables in the order of their games, with what is to be said about all of them."""
 
     tables: tuple[Table, ...]
-    #: what the figures of all tables are
-    legend: str = ""
-    #: what is missing
-    notes: tuple[str, ...] = ()
-    #: what came of it all, in sentences
-    answer: tuple[str, ...] = ()
+    legend: str = ""  #: what the figures of all tables are
+    notes: tuple[str, ...] = ()  #: what is missing
+    answer: tuple[str, ...] = ()  #: what came of it all, in sentences
 
 
 def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -100,7 +99,7 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
     parts: Block = []
     for row in table.rows:
         facts = ", ".join(f"{column.title} {_text(row, column)}" for column in others)
-        parts += [Text(row.label, style="bold"), Padding(Text(facts), (0, 0, 0, 2))]
+        parts.append(Text(f"{row.label}: {facts}"))
     return table, parts
 
 
