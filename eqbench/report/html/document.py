@@ -13,11 +13,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-import jinja2
+from jinja2 import Template
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from eqbench.model.cache import cache_root
+from eqbench.report import templates
 from eqbench.report.charts import VEGA_LITE
 from eqbench.report.rows import Cell, Column, address_of
 from eqbench.store.run_folder import write_file
@@ -144,18 +145,13 @@ def document(
     charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
     values = {"datasets": {}, **(data or {}), "charts": charts}
     values["datasets"] = {name: _columns(rows) for name, rows in values["datasets"].items()}
-    scripts = [*([_vega()] if charts else []), _file("page.js")]
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            parts={title: blocks for title, blocks in parts.items() if blocks},
-            lead=lead,
-            style=Markup(_file("page.css")),
-            scripts=list(map(Markup, scripts)),
-            data=htmlsafe_json_dumps(values, allow_nan=False, separators=(",", ":")),
-        )
+    return _page().render(
+        title=title,
+        parts={title: blocks for title, blocks in parts.items() if blocks},
+        lead=lead,
+        style=_file("page.css"),
+        scripts=[*([Markup(_vega())] if charts else []), _file("page.js")],
+        data=htmlsafe_json_dumps(values, allow_nan=False, separators=(",", ":")),
     )
 
 
@@ -196,31 +192,17 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _shown(value: Any) -> Any:
-    """What gets into the page of a value: of texts only what is printable."""
-    is_text = isinstance(value, str) and not isinstance(value, Markup)
-    return printable_lines(value) if is_text else value
-
-
 @cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("eqbench.report.html"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    environment.filters |= {
+def _page() -> Template:
+    filters: dict[str, Any] = {
         "anchor": anchor_of,
         "address": address_of,
         "base64": _base64,
         "digest": lambda text: _base64(hashlib.sha256(text.encode()).digest()),
+        "kind": lambda block: type(block).__name__,
     }
-    environment.tests["kind"] = lambda block, name: type(block).__name__ == name
-    return environment
+    return templates(printable_lines, **filters).get_template("html/templates/page.html")
 
 
-def _file(name: str) -> str:
-    return (files("eqbench.report.html") / "templates" / name).read_text(encoding="utf-8")
+def _file(name: str) -> Markup:
+    return Markup((files("eqbench.report.html") / "templates" / name).read_text(encoding="utf-8"))
