@@ -11,10 +11,10 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 from typing import Any
-from unicodedata import east_asian_width
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
@@ -31,7 +31,7 @@ FONT_SIZE, RADIUS = 12.0, 10.0  # of marks
 MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
-# Widths of characters in units of the font size; others have 0.65.
+# Widths of characters in units of the font size; others have 0.65, and capitals more.
 WIDTHS = dict.fromkeys(" .,:;|'`!()[]{}/\\-ijlt1", 0.46) | dict.fromkeys("mw%@–—", 0.9)
 _MEASURES = {"RADIUS": RADIUS, "MARGIN": MARGIN, "ROW_GAP": ROW_GAP, "TERMINAL": TERMINAL}
 
@@ -165,11 +165,8 @@ def _lanes(tree: GameTree, y: FloatArray) -> tuple[list[IntArray], IntArray]:
 
 def text_width(text: str, size: float = FONT_SIZE) -> float:
     """Width that a text may take in a common sans-serif font, in pixels; rather too large."""
-    return size * sum(
-        WIDTHS.get(char)
-        or (1.05 if east_asian_width(char) in "WF" else 0.65 + 0.25 * char.isupper())
-        for char in text
-    )
+    widths = (WIDTHS.get(c) or 0.65 * cell_len(c) + 0.25 * c.isupper() for c in text)
+    return size * sum(widths)
 
 
 def _short(label: str) -> str:
