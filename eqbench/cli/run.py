@@ -240,7 +240,6 @@ def _print_plan(
     from eqbench.errors import counted
     from eqbench.harness.estimate import Estimate
     from eqbench.report.rows import Column, Report, Row, Table
-    from eqbench.report.terminal import duration
 
     finished = job.finished_in(folder, again) if folder else set()
     if folder is not None:
@@ -259,8 +258,17 @@ def _print_plan(
         for record in [] if folder is None else folder.cells():
             estimate.learn(record)
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        sums += f"{at_once}: {estimate.word} {duration(estimate.left_s(missing))}, set-up included"
+        sums += f"{at_once}: {estimate.word} {_duration(estimate.left_s(missing))}, set-up included"
     print_report(Report((cells, Table("", lines=(sums,)))))
+
+
+def _duration(time: float) -> str:
+    """A long duration with its unit."""
+    if 0 < time < 1:
+        return "less than 1 s"
+    if time < 120:
+        return f"{time:.0f} s"
+    return f"{time / 60:.0f} min" if time < 7200 else f"{time / 3600:.1f} h"
 
 
 def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:

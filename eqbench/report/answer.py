@@ -9,7 +9,7 @@ from itertools import chain
 from eqbench.errors import counted, first_of
 from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, by_game, trials
 from eqbench.report.equilibria import Found, equilibria
-from eqbench.report.terminal import seconds, small
+from eqbench.report.rows import seconds, small
 from eqbench.text import printable
 
 MOST_GAMES = 5  # that have a sentence each

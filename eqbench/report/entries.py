@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 
 STATUSES = read_data("statuses")
 ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
-ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["style"] == "red")
+ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
 PROVED = "proved to solver tolerance"

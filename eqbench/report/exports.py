@@ -21,8 +21,8 @@ from eqbench.report.entries import (
     trials,
 )
 from eqbench.report.equilibria import counts, equilibria_tables
-from eqbench.report.rows import RUN, SOLVER, Report, Row, Table, cell_table, declared
-from eqbench.report.view import COLUMNS, DEFAULT, View
+from eqbench.report.rows import RUN, SOLVER, Report, Row, Table
+from eqbench.report.view import DEFAULT, SUMMARY, View, cell_table
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text, csv_text
@@ -84,14 +84,11 @@ def summary(title: str, entries: Sequence[Entry]) -> Table:
         first, figures = own.entries[0], own.statistics.items()
         shown = {t: v for t, v in figures if len(own.entries) >= LEAST_CELLS or "quartile" not in t}
         rows.append(Row(own.solver, {"run": first.run, "solver": first.record.solver, **shown}))
-    columns = [RUN] * several("run", entries) + [SOLVER]
-    columns += [declared("", facts) for facts in COLUMNS["summary"]]
+    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
     kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
     limits = sorted({entry.source.timeout_s for entry in entries if entry.source})
-    timeout = " or ".join(f"{limit:g} s" for limit in limits)
-    return Table(
-        title, kept, tuple(rows), (f"timeout of a cell: {timeout}", *cell_notes(arranged(entries)))
-    )
+    timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
+    return Table(title, kept, tuple(rows), (timeout, *cell_notes(arranged(entries))))
 
 
 def report_on(

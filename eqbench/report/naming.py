@@ -100,13 +100,7 @@ def is_cluster(name: str) -> bool:
 
 
 def kind_of_match(identity: Identity) -> Match:
-    """How well a profile fits the equilibrium that its identity names.
-
-    ``strict``: every published constraint holds. ``up to rounding``: it is on the path of play
-    and behaves as published elsewhere, but misses some constraint by more than the tolerance.
-    ``on path``: so it is, and elsewhere it behaves differently. ``near``: it is not even on the
-    path. ``cluster``: nothing is published that it could be held against.
-    """
+    """How well a profile fits the equilibrium that its identity names: see profile.toml."""
     if is_cluster(identity["name"]):
         return "cluster"
     if not identity["on_path"]:

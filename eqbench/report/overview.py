@@ -17,14 +17,13 @@ from eqbench.report.entries import Trials
 from eqbench.report.exports import entries_of
 from eqbench.report.html.document import Block, Chart, Prose, Section, document
 from eqbench.report.html.tables import page_table
-from eqbench.report.rows import Report, Row, declared
+from eqbench.report.rows import Report, Row
 from eqbench.report.rows import Table as ReportTable
-from eqbench.report.view import COLUMNS
+from eqbench.report.view import INDEX
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable
 
-_COLUMNS = tuple(declared("", facts) for facts in COLUMNS["index"])
 _ALL = "all of "
 
 # Game, name, and cells that belong together by what each of them counts for.
@@ -64,8 +63,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     ----------
     runs : by the link to the page of each
     """
-    rows = tuple(Row.of(_COLUMNS, _facts(run)) for run in runs.values())
-    found = page_table(ReportTable("", _COLUMNS, rows), "index", caption=TEXTS["index"])
+    rows = tuple(Row.of(INDEX, _facts(run)) for run in runs.values())
+    found = page_table(ReportTable("", INDEX, rows), "index", caption=TEXTS["index"])
     linked = [
         [replace(name, link=link), *cells]
         for link, (name, *cells) in zip(runs, found.rows, strict=True)

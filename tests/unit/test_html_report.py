@@ -22,9 +22,9 @@ from report_pages import (
 from stored_runs import cell, without_figures, write_run
 
 from eqbench.report.charts.material import collect
-from eqbench.report.html.document import Cell, Section, Table, document
+from eqbench.report.html.document import Section, Table, document
 from eqbench.report.html.page import report_page
-from eqbench.report.rows import Column
+from eqbench.report.rows import Cell, Column
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 from eqbench.text import printable

@@ -52,7 +52,7 @@ def test_median_of_a_page_is_between_two_and_ok_has_a_time(tmp_path: Path) -> No
     records = [cell(f"0{s}", seed=s, elapsed_s=time) for s, time in enumerate((1.0, 9.0))]
     table = matrix(material_of(tmp_path / "run", *records, cell("02", elapsed_s=3.0, **exact)), 0)
     place = [column.title for column in table.columns].index("time to target")
-    assert {row[0].text: row[place].value for row in table.rows} == {
+    assert {row[0].text: row[place].value for row in table.cells} == {
         "cfr_plus": 5.0,
         "rounded": 3.0,
     }

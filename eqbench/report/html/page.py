@@ -30,8 +30,8 @@ from eqbench.report.html.document import (
 )
 from eqbench.report.html.tables import TEXTS, matrix, overview, page_table
 from eqbench.report.naming import kind_of_match, listing
-from eqbench.report.rows import Report, all_cells
-from eqbench.report.terminal import mebibytes
+from eqbench.report.rows import Report, mebibytes
+from eqbench.report.view import all_cells
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
@@ -109,7 +109,6 @@ def _cells(material: Material, report: Report) -> Iterator[Block]:
         caption=TEXTS["results"],
         filters=("game", "status", "solver"),
         folded=("exploitability",),
-        hints=[record.reason for record in records],
         opens=True,
     )
     statuses = {record.status for record in records}

@@ -4,71 +4,44 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from statistics import median
 from typing import Any
 
 from eqbench.report.charts.material import Material, Track
-from eqbench.report.entries import ABSENT, ALARMING, arranged, began
+from eqbench.report.entries import arranged, began
 from eqbench.report.equilibria import Found, equilibria
-from eqbench.report.html.document import Cell, Table
+from eqbench.report.html.document import Table
 from eqbench.report.naming import handed_over, spread
-from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Row, text_of
+from eqbench.report.rows import (
+    SOLVER,
+    TONES,
+    Cell,
+    Column,
+    seconds,
+    small,
+)
 from eqbench.report.rows import Table as ReportTable
-from eqbench.report.terminal import mebibytes, seconds, small
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable
 
 TEXTS = tomllib.loads((files("eqbench.report.html") / "texts.toml").read_text("utf-8"))
 MOST_EQUILIBRIA = 8  # columns of a matrix
 REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
-_FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
 _NOTHING = Cell("·", None, kind="faint")
 
 
-def tone(status: str) -> str:
-    """Which of the page's colors a status has: ``good``, ``fair``, ``bad`` or ``idle``."""
-    tones = {"ok": "good", **dict.fromkeys(ABSENT, "idle"), **dict.fromkeys(ALARMING, "bad")}
-    return tones.get(status, "fair")
+def page_table(table: ReportTable, name: str, **look: Any) -> Table:
+    """A table of a report for a page; the solver stands first, where it stays when it is scrolled.
 
-
-def page_table(
-    table: ReportTable, name: str, *, hints: Sequence[str] | None = None, **look: Any
-) -> Table:
-    """A table for a page; the solver stands first, where it stays when the table is scrolled.
-
-    Parameters
-    ----------
-    table : of a report
-    hints : what is shown when the status of a row is pointed at
-    name, look : as in :class:`~eqbench.report.html.document.Table`
+    `name` and `look` are as in :class:`~eqbench.report.html.document.Table`.
     """
     split = table.with_payoff_columns("P")
     columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
-    rows = [
-        [_cell(row, column, hint) for column in columns]
-        for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
-    ]
+    rows = [[row.cell(column, with_unit=True) for column in columns] for row in split.rows]
     return Table(name, columns, rows, **look)
-
-
-def _cell(row: Row, column: Column, hint: str) -> Cell:
-    value = row.values.get(column.title)
-    if value is None:
-        return Cell("" if column.identifies else "–", None)
-    if column.kind == "status":
-        return Cell(value, hint=printable(hint), kind=tone(value))
-    if isinstance(value, str) or not column.numeric:
-        return Cell(printable(text_of(row, column)))
-    if value == 0 and column.title in row.exact:
-        return Cell("0 exactly", value)
-    return _number(value, column.kind)
-
-
-def _number(value: float | None, kind: Kind) -> Cell:
-    return Cell("–", None) if value is None else Cell(_FORMATS.get(kind, str)(value), value)
 
 
 def overview(material: Material) -> Table:
@@ -114,9 +87,9 @@ def matrix(material: Material, place: int) -> Table:
             [
                 Cell(solver),
                 _status(own),
-                _number(_time(own), "seconds"),
-                _number(_best(own), "small"),
-                *(_number(_time(own, float(regret)), "seconds") for regret in REGRETS),
+                _time(own),
+                _best(own),
+                *(_time(own, float(regret)) for regret in REGRETS),
                 *(_finds(items, solver, len(own)) for items in groups),
                 Cell(f"≈{len(near)}", len(near), ", ".join(near), "faint") if near else _NOTHING,
             ]
@@ -154,7 +127,7 @@ def _status(tracks: Sequence[Track]) -> Cell:
     records = [track.record for track in tracks]
     statuses = Counter(record.status for record in records)
     ranks = {"bad": 2, "good": 1}
-    shown = max(statuses, key=lambda status: (ranks.get(tone(status), 0), statuses[status]))
+    shown = max(statuses, key=lambda status: (ranks.get(TONES[status], 0), statuses[status]))
     several = len(statuses) > 1
     if "refuted" in statuses:
         sign = "✗"
@@ -166,7 +139,7 @@ def _status(tracks: Sequence[Track]) -> Cell:
     return Cell(
         f"{shown}{f' {statuses[shown]}/{len(records)}' * several} {sign}".strip(),
         hint=printable("; ".join(reasons)),
-        kind="fair" if several and tone(shown) == "good" else tone(shown),
+        kind="fair" if several and TONES[shown] == "good" else TONES[shown],
     )
 
 
