@@ -156,8 +156,8 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
     few, many = said(*games[0], *games[1]), said(*(c for game in games for c in game))
     each = "1 of 2 solvers reached the target (max regret 4.0e-10); fastest to it: a (12.3 ms)."
     assert few == (
-        "On 2 games 2 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a; most often fastest to it: a (on 2 games).",
+        "On 2 games 1 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
+        "(2 of 4 cells); always: a; fastest to it: a on 2 games.",
         "Found equilibria of 1 published set: skp:1, and of 1 cluster in no published set.",
         "Not ok: b ×2 (budget used up).",
         f"g0: {each} Found equilibria of 1 published set: skp:1.",
@@ -167,14 +167,14 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
     assert "of 6 clusters" in many[1], "clusters are numbered anew in each game"
 
 
-def test_nobody_has_most_often_the_shortest_time_who_shares_it() -> None:
+def test_of_several_games_the_fastest_are_counted() -> None:
     games = [
         cell(f"{game}{solver}", solver=solver, game=game, game_spec=game, elapsed_s=time)
         for game, solver, time in [("g", "a", 1), ("g", "b", 2), ("h", "a", 2), ("h", "b", 1)]
     ]
     assert said(*games)[0] == (
-        "On 2 games 4 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a, b."
+        "On 2 games 2 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
+        "(4 of 4 cells); always: a, b; fastest to it: a on 1 game, b on 1 game."
     )
 
 
