@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from eqbench.errors import counted, first_of
-from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, by_game, trials
+from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, titled, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.rows import seconds, small
 from eqbench.text import printable
@@ -20,7 +20,7 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
 
     While some of the `planned` cells are missing, the answer says so.
     """
-    games = [arranged(game) for game in by_game(entries)]
+    games = [arranged(game) for _, game in titled(entries)]
     ran = [own for game in games if (own := began(game))]
     known = [[item for item in equilibria(game) if not item.is_near] for game in games]
     sentences = []

@@ -146,25 +146,8 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return groups
 
 
-def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Entries of each game, the games in the order in which they first occur.
-
-    Foreign games are told apart by their contents too, since a path may stand for several files.
-    """
-
-    def game(record: CellRecord) -> tuple[str, str]:
-        return record.game_spec, record.game_content if is_foreign(record.game_spec) else ""
-
-    return list(grouped(entries, lambda entry: game(entry.record)).values())
-
-
 def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
-    """Entries by solver and run.
-
-    Parameters
-    ----------
-    order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
-    """
+    """Entries by solver and run, in an order that :class:`~eqbench.report.view.View` offers."""
     ranks = list(STATUSES)
 
     def median(own: Trials, name: str) -> float:
@@ -206,14 +189,20 @@ def game_title(typed: str, spec: str) -> str:
 
 
 def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
-    """Entries of each game with the title of its table; equal ones say to which runs it belongs."""
-    groups = by_game(entries)
+    """Entries of each game with its title, in the order in which the games first occur.
+
+    Foreign games are told apart by their contents too, since a path may stand for several files;
+    equal titles say to which runs they belong.
+    """
+
+    def game(record: CellRecord) -> tuple[str, str]:
+        return record.game_spec, record.game_content if is_foreign(record.game_spec) else ""
+
+    groups = grouped(entries, lambda entry: game(entry.record)).values()
     names = [game_title(group[0].record.game, group[0].record.game_spec) for group in groups]
     runs = [f" (in {', '.join(dict.fromkeys(entry.run for entry in group))})" for group in groups]
-    return [
-        (name + run * (names.count(name) > 1), group)
-        for name, run, group in zip(names, runs, groups, strict=True)
-    ]
+    titles = [name + run * (names.count(name) > 1) for name, run in zip(names, runs, strict=True)]
+    return list(zip(titles, groups, strict=True))
 
 
 def row_label(entry: Entry, entries: Sequence[Entry]) -> str:

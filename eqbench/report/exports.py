@@ -14,7 +14,6 @@ from eqbench.report.entries import (
     Trials,
     arranged,
     began,
-    by_game,
     cell_notes,
     several,
     titled,
@@ -55,7 +54,7 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
     names = ("run", "game", "solver", "game_spec", "solver_spec")
     rows: list[dict[str, Any]] = []
     for run in runs:
-        for game in by_game(Entry("", cell, run) for cell in run.finished):
+        for _, game in titled(Entry("", cell, run) for cell in run.finished):
             for own in trials(game):
                 first = {
                     name: getattr(own.entries[0].record, name, str(run.path)) for name in names
