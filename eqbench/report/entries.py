@@ -27,7 +27,6 @@ ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "abse
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
-PROVED = "proved to solver tolerance"
 _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
@@ -244,28 +243,21 @@ def _remarks(entry: Entry) -> Iterator[tuple[str, str]]:
     if record.status in ABSENT:
         why = clause.removeprefix(f"{record.solver.partition('(')[0]} ")
         yield ABSENT[record.status], f" ({why})" if why else ""
-    elif record.status in ALARMING:  # of which nothing is to be trusted
+    elif record.status in ALARMING:  # nothing that such a cell found is to be trusted
         log = f" (see {entry.run and f'{entry.run}/'}{record.log})" if record.log else ""
         why = shortened(printable(record.reason))
         yield record.status, (f" – {why}" if why else "") + log
     else:
         if record.status != "ok":
             yield record.status, f" – {clause}" if clause else ""
-        if (best := _optimum(record)) and (record.status == "ok" or PROVED not in record.reason):
-            yield "", best
+        if sign := {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense"))):
+            figures = (record.statistics.get(name) for name in ("objective", "bound"))
+            # infinity is a text
+            best, bound = (f"{n:z.6g}" if isinstance(n, int | float) else "" for n in figures)
+            proved = f"proved to solver tolerance: all are {sign} {bound}"
+            yield "", f": best {best or 'none'}, {proved if bound else 'no bound is proved'}"
         exact = record.statistics.get("exact")
         if isinstance(exact, str) and exact != "found":
             yield "exact", f" – {shortened(printable(exact))}"
         if entry.is_proved:
             yield "max regret exactly 0, in rational arithmetic", ""
-
-
-def _optimum(record: CellRecord) -> str:
-    """What an objective came to, from the statistics `objective`, `bound` and `sense`."""
-    numbers = (record.statistics.get(name) for name in ("objective", "bound"))  # or a text: inf
-    best, bound = (f"{n:z.6g}" if isinstance(n, int | float) else None for n in numbers)
-    sign = {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense")))
-    if sign is None:  # whether others are above or below is not known then
-        return "" if None in (best, bound) else f": objective {best}, bound {bound}"
-    proved = "no bound is proved" if bound is None else f"{PROVED}: all are {sign} {bound}"
-    return f": best {best or 'none'}, {proved}"
