@@ -226,7 +226,7 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
     """
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
     notes = [f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}"]
-    said = [(head, tail, entry) for entry in entries for head, tail in _remarks(entry)]
+    said = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
     for head, own in grouped(said, lambda remark: remark[0]).items():
         groups = grouped(own, lambda remark: remark[1])
         parts = [labels([e for *_, e in same], entries) + tail for tail, same in groups.items()]

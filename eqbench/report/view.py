@@ -70,7 +70,7 @@ def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Ta
     """Table of the cells of a game."""
     table = all_cells(arranged(began(entries), view.sort), view)
     columns = tuple(column for column in table.columns if column != _GAME)
-    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(arranged(entries))))
+    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(entries)))
 
 
 def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
