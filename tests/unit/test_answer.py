@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from stored_runs import SPECIAL, cell, identified, identity, without_figures
+from report_pages import write_trace
+from stored_runs import SPECIAL, cell, identified, identity, without_figures, write_run
 
 from eqbench.report.answer import answer
 from eqbench.report.entries import Entry
+from eqbench.report.exports import entries_of
 from eqbench.report.naming import label
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import read_run
 
 
 def said(*records: CellRecord, planned: int = 0) -> tuple[str, ...]:
@@ -113,6 +117,30 @@ def test_seeds_are_told_from_solvers() -> None:
 )
 def test_first_sentence_says_how_far_solvers_came(records: list[CellRecord], first: str) -> None:
     assert said(*records)[0].startswith(first)
+
+
+def test_fastest_is_who_met_the_target_first_however_long_it_went_on(tmp_path: Path) -> None:
+    # snapshots know when; without one that meets it, or any at all, it is met in the end
+    curves = {"early": [(0.5, 1e-3), (1.0, 1e-10)], "late": [(2.0, 1e-9)]}
+    records = [
+        cell("01", solver="none", elapsed_s=3.0),
+        *(
+            write_trace(
+                tmp_path,
+                cell(name, solver=name, elapsed_s=9.0),
+                [time for time, _ in points],
+                [(regret, 0.0) for _, regret in points],
+            )
+            for name, points in curves.items()
+        ),
+    ]
+    run = read_run(write_run(tmp_path, *records))
+    entries = entries_of([run])
+    assert [entry.time_to() for entry in entries] == [3.0, 1.0, 9.0]
+    assert [entry.time_to(1e-3) for entry in entries] == [3.0, 0.5, 2.0]
+    assert "fastest to it: early (1.0 s)" in answer(entries)[0]
+    (tmp_path / str(records[1].trace)).write_bytes(b"damaged")
+    assert "fastest to it: none (3.0 s)" in answer(entries_of([run]))[0]
 
 
 def test_what_only_comes_near_is_not_found() -> None:
