@@ -82,12 +82,12 @@ def address_of(link: str) -> str:
 class Cell:
     """A cell as it is shown, in place of a value that does not say it all."""
 
-    text: str  # may have line breaks
-    value: float | str | None = ""  # by which pages sort, None last; the text unless given
-    hint: str = ""  # what a page shows when it is pointed at
-    kind: str = ""  # good, fair, bad, idle or faint: a color, of which the text says the same
-    link: str = ""  # of a page, as `address_of` takes it
-    anchor: str = ""  # by which pages link to it; unique on the page
+    text: str  #: may have line breaks
+    value: float | str | None = ""  #: by which pages sort, None last; the text unless given
+    hint: str = ""  #: what a page shows when it is pointed at
+    kind: str = ""  #: good, fair, bad, idle or faint: a color, of which the text says the same
+    link: str = ""  #: of a page, as `address_of` takes it
+    anchor: str = ""  #: by which pages link to it; unique on the page
 
     def __post_init__(self) -> None:
         address_of(self.link)
