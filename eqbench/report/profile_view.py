@@ -14,7 +14,7 @@ from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data
 from eqbench.report.entries import game_title
-from eqbench.report.naming import decimal, is_cluster, kind_of_match
+from eqbench.report.naming import decimal, is_cluster, kind_of_match, listing
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
@@ -50,15 +50,14 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
 def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
     """Facts on what a profile plays: every information set, and Szafron's grid for its game."""
     tree, sets = game.tree, infosets_as_played(game, profile.probabilities)
-    parsed = parse_spec(game.spec)
-    options = {"raises": 0, **dict(parsed.options)}
-    sizes = parsed.name, *(options.get(name) for name in ("players", "cards", "raises"))
+    spec = parse_spec(game.spec)
+    is_szafrons = spec.name == "kuhn" and dict(spec.options).items() >= _GRID["kuhn"].items()
     return {
         "players": list(tree.players),
         "payoff_range": tree.payoff_range,
         "payoff_scale": tree.payoff_scale,
         "information_sets": sets,
-        "szafron": _szafron_grid(sets) if sizes == ("kuhn", 3, 4, 0) else None,
+        "szafron": _szafron_grid(sets) if is_szafrons else None,
     }
 
 
@@ -72,7 +71,7 @@ def _szafron_grid(sets: Sequence[dict[str, Any]]) -> dict[str, list[list[float]]
     }
     return {
         letter: [
-            [aggressive[own["player"], f"{card}:{history}"] for history in own["situations"]]
+            [aggressive[own["player"], f"{card}:{k}"] for k in own["situations"]]
             for card in _GRID["cards"]
         ]
         for letter, own in _GRID["letters"].items()
@@ -150,21 +149,19 @@ def _identity_lines(
     else:
         verdict = "equilibrium:" if is_equilibrium else "no equilibrium, but near"
         also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
-        fits = _DATA["closeness"][kind_of_match(identity)]
+        fits, distance = kind_of_match(identity), small(identity["distance"])
         lines = [f"{verdict} {identity['name']}{also}"]
-        lines.append(f"  {fits}; distance {small(identity['distance'])}")
-    if identity is None:
-        return lines
-    parameters = [f"{name}={decimal(value, 6)}" for name, value in identity["parameters"].items()]
-    differences = sorted(identity["off_path"].items(), key=lambda item: -abs(item[1]))
-    off_path = [f"{place} by {decimal(value, 6)}" for place, value in differences]
-    if len(off_path) > MOST_DIFFERENCES:
-        off_path[MOST_DIFFERENCES:] = [f"and {len(off_path) - MOST_DIFFERENCES} more"]
-    facts = {
-        "parameters": ", ".join(parameters),
-        "dimension of the equilibria around it": identity["dimension"],
-        "off the path of play": ", ".join(off_path),
-    }
+        lines.append(f"  {_DATA['closeness'][fits]}; distance {distance}")
+    facts = {}
+    if identity is not None:
+        parameters = (f"{name}={decimal(x, 6)}" for name, x in identity["parameters"].items())
+        differences = sorted(identity["off_path"].items(), key=lambda item: -abs(item[1]))
+        off_path = [f"{place} by {decimal(x, 6)}" for place, x in differences]
+        facts = {
+            "parameters": ", ".join(parameters),
+            "dimension of the equilibria around it": identity["dimension"],
+            "off the path of play": " ".join(listing(off_path, MOST_DIFFERENCES)),
+        }
     said = (f"  {name}: {value}" for name, value in facts.items() if value not in (None, ""))
     return [*lines, *said]
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import quote
 
 from eqbench.report import read_data
-from eqbench.report.naming import MOST_NAMES, identity_text, listing
+from eqbench.report.naming import MOST_NAMES, listing
 
 Words = Literal["text", "status", "found", "names"]
 Number = Literal["count", "small", "number", "ratio", "payoffs", "payoff", "seconds", "bytes"]
@@ -82,12 +82,12 @@ def address_of(link: str) -> str:
 class Cell:
     """A cell as it is shown, in place of a value that does not say it all."""
 
-    text: str  # may have line breaks
-    value: float | str | None = ""  # by which pages sort, None last; the text unless given
-    hint: str = ""  # what a page shows when it is pointed at
-    kind: str = ""  # good, fair, bad, idle or faint: a color, of which the text says the same
-    link: str = ""  # of a page, as `address_of` takes it
-    anchor: str = ""  # by which pages link to it; unique on the page
+    text: str  #: may have line breaks
+    value: float | str | None = ""  #: by which pages sort, None last; the text unless given
+    hint: str = ""  #: what a page shows when it is pointed at
+    kind: str = ""  #: good, fair, bad, idle or faint: a color, of which the text says the same
+    link: str = ""  #: of a page, as `address_of` takes it
+    anchor: str = ""  #: by which pages link to it; unique on the page
 
     def __post_init__(self) -> None:
         address_of(self.link)
@@ -204,22 +204,6 @@ class Report:
     legend: str = ""  #: what the figures of all tables are
     notes: tuple[str, ...] = ()  #: what is missing
     answer: tuple[str, ...] = ()  #: what came of it all, in sentences
-
-
-def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
-    """Columns for profiles as the verifier sees them: payoffs, max regret, identity."""
-    payoffs = (Column(f"u:{player}", "payoff", layout="+z.6f") for player in players)
-    return (*payoffs, Column("max regret", "number"), Column("identity"))
-
-
-def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
-    """Values for these columns; ! marks a regret that no equilibrium has."""
-    mark = "" if profile.get("is_equilibrium", True) else " !"
-    return {
-        **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
-        "max regret": small(profile["max_regret"]) + mark,
-        "identity": identity_text(profile.get("identity")) or None,
-    }
 
 
 RUN = Column("run", identifies=True)

@@ -9,20 +9,18 @@ widest text.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from typing import Any
-from unicodedata import east_asian_width
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, Template
-from markupsafe import Markup
 from numpy.typing import NDArray
+from rich.cells import cell_len
 
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
-from eqbench.report import svg
+from eqbench.report import svg, templates
 from eqbench.text import printable
 from eqbench.verification.exact import short_figure
 
@@ -33,8 +31,9 @@ FONT_SIZE, RADIUS = 12.0, 10.0  # of marks
 MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
-# Widths of characters in units of the font size; others have 0.65.
+# Widths of characters in units of the font size; others have 0.65, and capitals more.
 WIDTHS = dict.fromkeys(" .,:;|'`!()[]{}/\\-ijlt1", 0.46) | dict.fromkeys("mw%@–—", 0.9)
+_MEASURES = {"RADIUS": RADIUS, "MARGIN": MARGIN, "ROW_GAP": ROW_GAP, "TERMINAL": TERMINAL}
 
 number_text = partial(short_figure, most=9, digits=4)
 
@@ -61,13 +60,14 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
         payoffs = reach[tree.terminals] @ np.array(payoff_rows(tree), dtype=object)
         expected = [f"{name} {number_text(u)}" for name, u in zip(names, payoffs, strict=True)]
     movers = ({CHANCE: "chance"} if CHANCE in tree.player else {}) | dict(enumerate(names))
-    text = _template().render(
+    known = templates(printable, number=number_text, text_width=text_width)
+    text = known.get_template("tree.svg", globals=vars(svg) | _MEASURES).render(
         _layout(tree, share),
         **{"tree": tree, "spec": spec, "names": names, "movers": movers},
         **{"share": share, "reach": reach, "is_off": is_off, "expected": expected},
     )
     # other characters are written as references, so that any terminal can pass them on
-    return text.encode("ascii", "xmlcharrefreplace").decode()
+    return f"{text}\n".encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _shares(tree: GameTree, profile: BehaviorProfile | None) -> NDArray[np.object_]:
@@ -165,36 +165,10 @@ def _lanes(tree: GameTree, y: FloatArray) -> tuple[list[IntArray], IntArray]:
 
 def text_width(text: str, size: float = FONT_SIZE) -> float:
     """Width that a text may take in a common sans-serif font, in pixels; rather too large."""
-    return size * sum(
-        WIDTHS.get(char)
-        or (1.05 if east_asian_width(char) in "WF" else 0.65 + 0.25 * char.isupper())
-        for char in text
-    )
+    widths = (WIDTHS.get(c) or 0.65 * cell_len(c) + 0.25 * c.isupper() for c in text)
+    return size * sum(widths)
 
 
 def _short(label: str) -> str:
     label = printable(label)
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("eqbench", "report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=_written,
-    )
-    measures = {"RADIUS": RADIUS, "MARGIN": MARGIN, "ROW_GAP": ROW_GAP, "TERMINAL": TERMINAL}
-    functions = {"number": number_text, "text_width": text_width}
-    return environment.get_template("tree.svg", globals=vars(svg) | measures | functions)
-
-
-def _written(value: Any) -> Any:
-    """A value as the template writes it: numbers have two decimals at most."""
-    if isinstance(value, float):
-        return f"{value:.2f}".rstrip("0").rstrip(".")
-    # XML does not allow all that names hold
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -17,7 +17,9 @@ from eqbench.text import printable
 SORTS = ("status", "regret", "time", "solver", "given")
 COLUMNS = read_data("columns")
 CELLS = convert(COLUMNS["cells"], dict[str, Column])
-SUMMARY, INDEX = (convert(COLUMNS[name], tuple[Column, ...]) for name in ("summary", "index"))
+SUMMARY, EQUILIBRIA, INDEX = (
+    convert(COLUMNS[name], tuple[Column, ...]) for name in ("summary", "equilibria", "index")
+)
 _NAMES = tuple(sorted(CELLS))
 _GAME = Column("game", identifies=True)
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
@@ -69,7 +71,7 @@ def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Ta
     """Table of the cells of a game."""
     table = all_cells(arranged(began(entries), view.sort), view)
     columns = tuple(column for column in table.columns if column != _GAME)
-    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(arranged(entries))))
+    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(entries)))
 
 
 def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
