@@ -1,4 +1,4 @@
-"""Pages that hold runs or solvers against each other: a comparison, and the index of a folder."""
+"""The index of a folder of runs, and a chart that holds runs or solvers against each other."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from eqbench.errors import counted
+from eqbench.errors import counted, first_of
 from eqbench.report.answer import answer
 from eqbench.report.charts import specification
 from eqbench.report.charts.datasets import Rows, cell_row, datasets, shown_games
-from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, grouped, several
 from eqbench.report.exports import entries_of, statistics_of
-from eqbench.report.html.document import Block, Chart, Prose, Section, document
-from eqbench.report.html.tables import page_table
-from eqbench.report.rows import Report, Row, declared
+from eqbench.report.html.document import Chart, Section, document
+from eqbench.report.html.tables import TEXTS, page_table
+from eqbench.report.rows import Row, declared
 from eqbench.report.rows import Table as ReportTable
 from eqbench.report.view import COLUMNS
 from eqbench.store.stored_run import StoredRun
@@ -27,31 +26,6 @@ _COLUMNS = tuple(declared("", facts) for facts in COLUMNS["index"])
 
 # A name, and cells of a game that belong together by what each of them counts for.
 Trial = tuple[str, Mapping[str, Entry]]
-
-
-def comparison_page(comparison: Comparison, report: Report) -> str:
-    """Page with a point for each trial of a comparison, and its tables."""
-    runs = {"base": comparison.base} | ({} if comparison.solvers else {"new": comparison.new})
-    sides = comparison.solvers or tuple(
-        f"{side}: {printable(run.path.absolute().name)}" for side, run in runs.items()
-    )
-    trials: list[Trial] = []
-    for old, new in comparison.overall.trials:
-        solver = "" if comparison.solvers else new.solver
-        name = f"{solver} {new.trial or old.trial}".strip()
-        cells = Entry("base", old, comparison.base), Entry("new", new, comparison.new)
-        trials.append((name, dict(zip(sides, cells, strict=True))))
-    tables: list[Block] = []
-    for k, table in enumerate(report.tables, 1):
-        caption = "\n".join((*table.lines, *table.remarks))
-        tables.append(page_table(table, f"comparison-{k}", title=table.title, caption=caption))
-    notes = [note for note in (report.legend, *report.notes) if note]
-    charts, data = scatter(trials)
-    sections = [
-        Section("Trial by trial", charts),
-        Section("Metrics", [*reversed(tables), Prose(notes, small=True)]),
-    ]
-    return document(" and ".join(sides), sections, lead=report.answer, data=data)
 
 
 def index_page(runs: Mapping[str, StoredRun]) -> str:
@@ -86,8 +60,8 @@ def _facts(run: StoredRun) -> Sequence[Any]:
         run.planned,
         figures["median time"],
         figures["best max regret"],
-        some(dict.fromkeys(cell.game for cell in run.cells)),
-        some(dict.fromkeys(cell.solver for cell in run.cells)),
+        first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
+        first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
         str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
     )
 
