@@ -21,20 +21,18 @@ from eqbench.report import read_data
 from eqbench.report.charts.datasets import SHORTEST_S
 from eqbench.report.entries import STATUSES, Entry, game_title, grouped
 from eqbench.report.equilibria import counts
-from eqbench.report.html.document import Prose, Section, document
-from eqbench.report.html.tables import page_table
+from eqbench.report.html.document import Prose, Section, document, page_table
 from eqbench.report.overview import scatter
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.report.terminal import mebibytes, seconds
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, named
 from eqbench.text import printable
 
 _DATA = read_data("comparison")
-METRICS, TEXTS = _DATA["metrics"], _DATA["texts"]
+TEXTS = _DATA["texts"]
+METRICS = {name: Column(**facts) for name, facts in _DATA["metrics"].items()}
 FEWEST_TRIALS, RESAMPLES, TIE, MISSING = 5, 2_000, 0.01, "missing"
-_SHOWN = {**FORMATS, "seconds": seconds, "bytes": mebibytes, "count": "{:,.0f}".format}
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
@@ -172,7 +170,7 @@ class Comparison:
 
     def figures(self, metric: str) -> Figures:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
-        is_regret = metric in METRICS and METRICS[metric]["kind"] == "small"
+        is_regret = metric in METRICS and METRICS[metric].kind == "small"
         values = [
             (_value(old, metric), _value(new, metric), is_regret * (new.record.target or 0.0))
             for old, new in self.trials
@@ -383,78 +381,68 @@ def comparison_report(comparison: Comparison) -> Report:
 def _answer(comparison: Comparison, games: int) -> Iterator[str]:
     """How the second solver does beside the first, in a sentence for each metric of interest."""
     first, second = comparison.solvers
-    times = [entry.record.elapsed_s for trial in comparison.trials for entry in trial]
-    are_spent = min(times) >= comparison.base.timeout_s
     over = counted(len(comparison.trials), "trial") + (f" on {games} games" if games > 1 else "")
-    words = {"max_regret": "max regret"}
-    words = words if are_spent else {"elapsed_s": "solving time", **words}
-    for metric, word in words.items():
+    times = [entry.record.elapsed_s or 0.0 for trial in comparison.trials for entry in trial]
+    words = {"elapsed_s": "solving time"} if min(times) < comparison.base.timeout_s else {}
+    for metric, word in {**words, "max_regret": "max regret"}.items():
         each = comparison.figures(metric)
         less, equal, more = each.wins
-        ratio, interval = _ratios(each)
+        *_, ratio, between = _shown(each)
         if equal == each.seeds > 0:
             loose = " or within the target" * (metric == "max_regret")
             yield f"Their {word} is the same in every trial, to {TIE:.0%}{loose}."
-        elif ratio:
-            between = f" (95 % interval {interval})" if interval else ""
+        elif ratio is not None:
+            interval = f" (95 % interval {between})" if between else ""
             yield (
-                f"{second} has {ratio} times the {word} of {first}{between}, over {over}: "
-                f"less in {less}, more in {more}, the same in {equal}."
+                f"{second} has {FORMATS['ratio'](ratio)} times the {word} of {first}{interval}, "
+                f"over {over}: less in {less}, more in {more}, the same in {equal}."
             )
 
 
 def _of_solvers(title: str, pair: Comparison) -> Table:
-    first, second = (f"{side}: {name}" for side, name in zip("AB", pair.solvers, strict=True))
-    shown = {name: (METRICS[name]["title"], METRICS[name]["kind"]) for name in _DATA["of_solvers"]}
-    shown |= {regret: (f"time to {float(regret):.0e}", "seconds") for regret in _DATA["times"]}
+    times = {to: Column(f"time to {float(to):.0e}", "seconds") for to in _DATA["times"]}
+    sides = [f"{side}: {name}" for side, name in zip("AB", pair.solvers, strict=True)]
     rows = []
-    for metric, (name, kind) in shown.items():
+    for metric, column in ({name: METRICS[name] for name in _DATA["of_solvers"]} | times).items():
         each = pair.figures(metric)
-        row: dict[Column, Any] = {Column("metric", identifies=True): name}
-        for side, value in {first: each.base, second: each.new}.items():
+        *medians, ratio, between = _shown(each, column)
+        row: dict[Column, Any] = {Column("metric", identifies=True): column.title}
+        for side, value in zip(sides, medians, strict=True):
             # different games have no common median
-            text = None if value is None or not title else _SHOWN[kind](value)
+            text = column.cell(value, with_unit=True).text if title else None
             row[Column(side, "number", side.replace("(", "\n(", 1))] = text
-        ratio, interval = _ratios(each)
-        row |= {
-            Column("B / A", "number"): ratio,
-            Column("95 % interval", "number", "95 %\ninterval", dispensable=2): interval,
-            Column("wins–ties–losses of A", stacked="wins–ties–\nlosses of A", dispensable=1): (
-                "–".join(map(str, reversed(each.wins)))
-            ),
-            Column("trials", "count"): each.seeds,
-        }
+        row[Column("B / A", "ratio")] = ratio
+        row[Column("95 % interval", "number", "95 %\ninterval", dispensable=2)] = between
+        wins = Column("wins–ties–losses of A", stacked="wins–ties–\nlosses of A", dispensable=1)
+        row[wins] = "–".join(map(str, reversed(each.wins)))
+        row[Column("trials", "count")] = each.seeds
         rows += [row] * (each.base is not None)
-    ends = zip((first, second), *pair.ends().values(), strict=True)
+    ends = zip(sides, *pair.ends().values(), strict=True)
     lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]
     return _table(title or "all games", rows, lines)
 
 
 def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
-    is_several = any(len(pair.trials) > 1 for pair in pairs)
     tested = {rule.metric for rule in pairs[0].rules}
-    shown = {name: own for name, own in METRICS.items() if name in tested or "rank" in own}
+    trials = Column("trials", "count") if any(len(p.trials) > 1 for p in pairs) else None
     rows = []
     for pair in pairs:
         status, found = (_change(*sides) for sides in pair.ends().values())
-        trials = len(pair.trials) if is_several else None
-        row: dict[Column, Any] = {
-            SOLVER: pair.cell.solver,
-            Column("trials", "count"): trials,
-            Column("status"): status,
-        }
-        for metric, own in shown.items():
-            name, kind, rank = own["title"], own["kind"], 0 if metric in tested else own["rank"]
-            each = pair.figures(metric)
-            ratio, interval = (None, None) if kind == "small" else _ratios(each)
-            for heading, of, value in (
-                (name, kind, each.base),
-                (f"new\n{name}", kind, each.new),
-                (f"{name}\nnew / base", "number", ratio),
-                (f"{name}\n95 % interval", "number", interval),
-            ):
-                column = Column(heading.replace("\n", " "), of, heading, dispensable=rank)
-                row[column] = round(value) if value and kind == "count" == of else value
+        row: dict[Column, Any] = {SOLVER: pair.cell.solver}
+        row |= {trials: len(pair.trials)} if trials else {}
+        row[Column("status")] = status
+        for metric, column in METRICS.items():
+            if metric not in tested and not column.dispensable:
+                continue
+            name, kind = column.title, column.kind
+            base, new, ratio, between = _shown(pair.figures(metric), column)
+            values = {name: (kind, base), f"new\n{name}": (kind, new)}
+            if kind != "small":
+                values[f"{name}\nnew /\nbase"] = "ratio", ratio
+                values[f"{name}\n95 %\ninterval"] = "number", between
+            rank = 0 if metric in tested else column.dispensable
+            for stacked, (of, value) in values.items():
+                row[Column(stacked.replace("\n", " "), of, stacked, dispensable=rank)] = value
         rows.append(row | {Column("equilibrium", dispensable=4): found})
     return _table(title, rows)
 
@@ -466,14 +454,12 @@ def _table(title: str, rows: Sequence[Mapping[Column, Any]], lines: Sequence[str
     return Table(title, columns, found, lines=tuple(lines))
 
 
-def _ratios(figures: Figures) -> tuple[str | None, str | None]:
-    """Ratio, which may be far from 1, and its interval."""
-    texts = [
-        f"{number:.2f}" if 0.1 <= number < 1000 else f"{number:.2g}"
-        for number in (figures.ratio, *(figures.interval or ()))
-        if number is not None
-    ]
-    return (texts or [None])[0], "–".join(texts[1:]) or None
+def _shown(figures: Figures, column: Column | None = None) -> list[Any]:
+    """Both medians, whole ones of counts, the ratio, and its interval."""
+    is_count = column is not None and column.kind == "count"
+    sides = [round(side) if side and is_count else side for side in (figures.base, figures.new)]
+    between = figures.interval and "–".join(map(FORMATS["ratio"], figures.interval))
+    return [*sides, figures.ratio, between]
 
 
 def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:

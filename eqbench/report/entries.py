@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
+
+import numpy as np
 
 from eqbench.errors import UsageError
 from eqbench.report import read_data
@@ -23,12 +24,11 @@ Item = TypeVar("Item")
 
 STATUSES = read_data("statuses")
 ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
-ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["style"] == "red")
+ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
-MOST_OF_A_REFUSAL = 100  # characters
 PROVED = "proved to solver tolerance"
-_SIGNS = {"max": "<=", "min": ">="}
+_PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
 
@@ -69,33 +69,51 @@ class Entry:
         ended = [] if None in end else [Snapshot(*end)]  # type: ignore[arg-type]
         return [*(self.snapshots or ()), *ended]
 
-    def time_to(self, regret: float) -> float:
-        """Seconds of solving until a max regret was measured; infinite if it never was."""
-        return min((p.elapsed_s for p in self.curve if p.max_regret <= regret), default=math.inf)
-
     @property
-    def time(self) -> float:
-        """Seconds until the target was met, or to the end without one; infinite if it is not ok."""
-        if self.record.status != "ok" or self.record.elapsed_s is None:
-            return math.inf
-        # rounding may leave more than the target
-        return min(self.time_to(self.record.target or 0.0), self.record.elapsed_s)
+    def cost(self) -> float:
+        """Seconds of solving, of what is not ok twice the timeout."""
+        time = self.record.elapsed_s if self.record.status == "ok" else None
+        return 2 * self.source.timeout_s if time is None and self.source else time or 0.0
+
+    def time_to(self, regret: float | None = None) -> float:
+        """Seconds of solving until a max regret was measured, or else the target was met.
+
+        Infinite if it never was. Without a target it is met in the end, as it is where rounding
+        leaves a little more.
+        """
+        level = self.record.target or 0.0 if regret is None else regret
+        times = [point.elapsed_s for point in self.curve if point.max_regret <= level]
+        if regret is None:
+            end = self.record.elapsed_s
+            times = [] if end is None or self.record.status != "ok" else [*times, end]
+        return min(times, default=math.inf)
 
 
 @dataclass(frozen=True)
 class Trials:
-    """Cells of one solver of a run that belong together."""
+    """Cells that belong together, as a rule those of one solver of a run on one game."""
 
     entries: Sequence[Entry]
 
     @property
     def solver(self) -> str:
+        """Solver of the first, with its run where there are several."""
         return self.entries[0].solver
 
     @property
     def ok(self) -> int:
         """Number of cells that reached the target, or ended ok without one."""
         return sum(entry.record.status == "ok" for entry in self.entries)
+
+    @property
+    def is_always_ok(self) -> bool:
+        """Whether all cells did."""
+        return self.ok == len(self.entries)
+
+    @property
+    def best(self) -> float | None:
+        """Smallest max regret of any cell."""
+        return min(self.figures("max_regret"), default=None)
 
     def figures(self, name: str) -> list[float]:
         """Known values of a field of the records."""
@@ -104,41 +122,20 @@ class Trials:
 
     def time_to(self, regret: float | None = None) -> float | None:
         """Median time to a max regret, or else to the target, of the cells that reached it."""
-        times = (e.time if regret is None else e.time_to(regret) for e in self.entries)
+        times = (entry.time_to(regret) for entry in self.entries)
         reached = [time for time in times if time < math.inf]
         return statistics.median(reached) if reached else None
 
     @property
-    def best(self) -> float | None:
-        """Smallest max regret of any cell."""
-        return min(self.figures("max_regret"), default=None)
-
-
-def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
-    """Entries by solver and run.
-
-    Parameters
-    ----------
-    order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
-    """
-    ranks = list(STATUSES)
-
-    def median(own: Trials, figure: str) -> float:
-        known = [max(value, NEGLIGIBLE) for value in own.figures(figure)]
-        return statistics.median(known) if known else math.inf
-
-    places: dict[str, Callable[[Trials], Any]] = {
-        "status": lambda own: (
-            max(ranks.index(entry.record.status) for entry in own.entries),
-            median(own, "max_regret"),
-        ),
-        "regret": lambda own: median(own, "max_regret"),
-        "time": lambda own: median(own, "elapsed_s"),
-        "solver": lambda own: own.entries[0].record.solver,
-        "given": lambda own: 0,
-    }
-    groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
-    return sorted(map(Trials, groups), key=places[order])
+    def statistics(self) -> dict[str, Any]:
+        """Statistics by column of a summary; None where no cell has a figure."""
+        found: dict[str, Any] = {"cells": len(self.entries), "ok": self.ok}
+        for title, name in (("max regret", "max_regret"), ("time", "elapsed_s")):
+            known = self.figures(name)
+            ends = np.quantile(known, np.arange(5) / 4).tolist() if known else [None] * 5
+            found |= {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
+        costs = [entry.cost for entry in began(self.entries)]
+        return found | {"PAR-2 time": sum(costs) / len(costs) if costs else None}
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
@@ -155,10 +152,36 @@ def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
     Foreign games are told apart by their contents too, since a path may stand for several files.
     """
 
-    def game(record: CellRecord) -> tuple[str, str | None]:
-        return record.game_spec, record.game_content if is_foreign(record.game_spec) else None
+    def game(record: CellRecord) -> tuple[str, str]:
+        return record.game_spec, record.game_content if is_foreign(record.game_spec) else ""
 
     return list(grouped(entries, lambda entry: game(entry.record)).values())
+
+
+def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
+    """Entries by solver and run.
+
+    Parameters
+    ----------
+    order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
+    """
+    ranks = list(STATUSES)
+
+    def median(own: Trials, name: str) -> float:
+        return max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
+
+    places: dict[str, Callable[[Trials], Any]] = {
+        "status": lambda own: (
+            max(ranks.index(entry.record.status) for entry in own.entries),
+            median(own, "max_regret"),
+        ),
+        "regret": lambda own: median(own, "max_regret"),
+        "time": lambda own: median(own, "elapsed_s"),
+        "solver": lambda own: own.entries[0].record.solver,
+        "given": lambda own: 0,
+    }
+    groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
+    return sorted(map(Trials, groups), key=places[order])
 
 
 def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
@@ -195,10 +218,9 @@ def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
 
 def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
     """Solver of a row, with its seed, repeat and run where they tell rows apart."""
-    numbers = {name: getattr(entry.record, name) for name in TRIAL if several(name, entries)}
-    more = [f"{name} {number}" for name, number in numbers.items() if number is not None]
-    more += [entry.run] if several("run", entries) else []
-    return entry.record.solver + (f" ({', '.join(more)})" if more else "")
+    trial = entry.record.trial if any(several(name, entries) for name in TRIAL) else ""
+    more = ", ".join(filter(None, (trial, entry.run if several("run", entries) else "")))
+    return entry.record.solver + (f" ({more})" if more else "")
 
 
 def labels(sharing: Iterable[Entry], entries: Sequence[Entry]) -> str:
@@ -212,80 +234,49 @@ def labels(sharing: Iterable[Entry], entries: Sequence[Entry]) -> str:
 def cell_notes(entries: Sequence[Entry]) -> list[str]:
     """Target, reasons of what is not ok, bounds, what is proved, who takes no part.
 
-    Rows of which the same is to be said share a note.
+    Rows of which the same is to be said are named together.
     """
-
-    def shared(about: Callable[[Entry], Key | None]) -> list[tuple[Key, str]]:
-        groups = grouped(entries, about).items()
-        return [(said, labels(group, entries)) for said, group in groups if said is not None]
-
-    notes = []
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
-    if targets:
-        notes.append(f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}")
-    reasons = shared(_reason)
-    often = Counter(status for (status, _, _), _ in reasons)
-    for (status, reason, see), names in reasons:
-        # the table has these statuses, and there is one reason for all that have it
-        is_of_all = reason and status in _BUDGETS and often[status] == 1
-        said = filter(None, ("" if is_of_all else names, reason))
-        notes.append(f"{status}: {' – '.join(said)}{see}")
-    for remark in (_optimum, _without_proof, _proof):  # what stands before the names and after
-        notes += [f"{before}{names}{after}" for (before, after), names in shared(remark)]
-    refusals = shared(_refusal)
-    for status, what in ABSENT.items():
-        absent = [
-            f"{names} ({why})" if why else names for (s, why), names in refusals if s == status
-        ]
-        notes += [f"{what}: {'; '.join(absent)}"] * bool(absent)
-    return [printable(note) for note in notes]
+    notes = [f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}"]
+    said = [(head, tail, entry) for entry in entries for head, tail in _remarks(entry)]
+    for head, own in grouped(said, lambda remark: remark[0]).items():
+        groups = grouped(own, lambda remark: remark[1])
+        parts = [labels([e for *_, e in same], entries) + tail for tail, same in groups.items()]
+        if head in _BUDGETS and len(groups) == 1 and own[0][1]:  # the table says of whom
+            parts = [own[0][1].removeprefix(" – ")]
+        notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
+    return [printable(note) for note in notes[not targets :]]
 
 
-def _refusal(entry: Entry) -> tuple[str, str] | None:
-    """Why a solver does not take part: the first clause of its reason, without its own name."""
-    if entry.record.status not in ABSENT:
-        return None
-    clause = entry.record.reason.partition(";")[0].strip()
-    clause = clause.removeprefix(f"{entry.record.solver.partition('(')[0]} ")
-    return entry.record.status, shortened(printable(clause), MOST_OF_A_REFUSAL)
-
-
-def _reason(entry: Entry) -> tuple[str, str, str] | None:
+def _remarks(entry: Entry) -> Iterator[tuple[str, str]]:
+    """What is to be said about a row, each as what stands before its name and after."""
     record = entry.record
-    if record.status in ABSENT or record.status == "ok":
-        return None
-    log = record.log if record.status in ALARMING else None
-    see = f" (see {entry.run}/{log})" if entry.run else f" (see {log})"
-    reason = record.reason if log else record.reason.partition(";")[0]
-    return record.status, shortened(printable(reason)), see if log else ""
+    clause = shortened(printable(record.reason.partition(";")[0].strip()))
+    if record.status in ABSENT:
+        why = clause.removeprefix(f"{record.solver.partition('(')[0]} ")
+        yield ABSENT[record.status], f" ({why})" if why else ""
+    elif record.status in ALARMING:  # of which nothing is to be trusted
+        log = f" (see {entry.run and f'{entry.run}/'}{record.log})" if record.log else ""
+        why = shortened(printable(record.reason))
+        yield record.status, (f" – {why}" if why else "") + log
+    else:
+        if record.status != "ok":
+            yield record.status, f" – {clause}" if clause else ""
+        if (best := _optimum(record)) and (record.status == "ok" or PROVED not in record.reason):
+            yield "", best
+        exact = record.statistics.get("exact")
+        if isinstance(exact, str) and exact != "found":
+            yield "exact", f" – {shortened(printable(exact))}"
+        if entry.is_proved:
+            yield "max regret exactly 0, in rational arithmetic", ""
 
 
-def _optimum(entry: Entry) -> tuple[str, str] | None:
-    """What an objective came to, from the statistics `objective`, `bound` and `sense`.
-
-    Nothing where a reason that is printed says it, or where the cell is not to be trusted.
-    """
-    record = entry.record
-    if record.status in ALARMING or (record.status != "ok" and PROVED in record.reason):
-        return None
-    # infinity is a text
-    numbers = (record.statistics.get(name) for name in ("objective", "bound"))
+def _optimum(record: CellRecord) -> str:
+    """What an objective came to, from the statistics `objective`, `bound` and `sense`."""
+    numbers = (record.statistics.get(name) for name in ("objective", "bound"))  # or a text: inf
     best, bound = (f"{n:z.6g}" if isinstance(n, int | float) else None for n in numbers)
-    sign = _SIGNS.get(str(record.statistics.get("sense")))
+    sign = {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense")))
     if sign is None:  # whether others are above or below is not known then
-        return None if None in (best, bound) else ("", f": objective {best}, bound {bound}")
+        return "" if None in (best, bound) else f": objective {best}, bound {bound}"
     proved = "no bound is proved" if bound is None else f"{PROVED}: all are {sign} {bound}"
-    return "", f": best {best or 'none'}, {proved}"
-
-
-def _without_proof(entry: Entry) -> tuple[str, str] | None:
-    """Why there is no equilibrium in fractions, where the statistic `exact` says so."""
-    text = entry.record.statistics.get("exact")
-    if entry.record.status in ALARMING or not isinstance(text, str) or text == "found":
-        return None
-    return "exact: ", f" – {shortened(printable(text))}"
-
-
-def _proof(entry: Entry) -> tuple[str, str] | None:
-    said = ("max regret exactly 0, in rational arithmetic: ", "")
-    return said if entry.is_proved else None
+    return f": best {best or 'none'}, {proved}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from eqbench.report.rows import Column, Report, Row, text_of
+from eqbench.report.rows import Column, Report, Row
 from eqbench.text import printable
 
 _NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "`": "asciigrave"}
@@ -20,6 +20,7 @@ _ESCAPES = {
     **{"-": r"-{}", "–": "--", "\u00a0": "~"},
 }
 # Two hyphens in a row would become a dash.
+_NUMBER = re.compile(r"([-+.…\d]*\d)(?:e([-+]\d+))?")
 _SPECIAL = re.compile(r"[\\{}$&#_%^~|<>`]|-(?=-)|[^\x20-\x7e]")
 
 
@@ -60,10 +61,11 @@ def _headings(columns: Sequence[Column]) -> list[list[str]]:
 
 
 def _cell(row: Row, column: Column) -> str:
-    text = text_of(row, column)
-    if column.kind not in ("small", "seconds", "payoff") or row.values.get(column.title) is None:
+    """A number in Python's notation, such as 1.3e-11, in that of a book; or text."""
+    text = row.cell(column).text
+    found = _NUMBER.fullmatch(text)
+    if found is None or column.kind not in ("small", "seconds", "payoff"):
         return escaped(text)
-    # a number in Python's notation, such as 1.3e-11, in that of a book
-    digits, _, exponent = text.partition("e")
-    power = rf"\times10^{{{int(exponent)}}}" if exponent and int(exponent) else ""
+    digits, exponent = found.groups()
+    power = rf"\times10^{{{int(exponent)}}}" if int(exponent or 0) else ""
     return f"${digits}{power}$".replace("…", r"\ldots ")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from rich.cells import cell_len
 
-from eqbench.report.rows import Report, Table, text_of
+from eqbench.report.rows import Column, Report, Table
 from eqbench.text import printable
 
 # An underscore inside a word never means anything.
@@ -16,7 +17,7 @@ _SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
 def markdown(report: Report) -> str:
     """Text of a report: one section per game, notes as a list below each table."""
     sections = ["".join(f"- {escaped(sentence)}\n" for sentence in report.answer)]
-    sections += [_section(table.with_payoff_columns()) for table in report.tables]
+    sections += ["\n".join(_section(table.with_payoff_columns())) for table in report.tables]
     sections += [f"{escaped(note)}\n" for note in (report.legend, *report.notes) if note]
     return "\n".join(filter(None, sections))
 
@@ -26,23 +27,24 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(lambda match: "\\" + match[0], printable(text))
 
 
-def _section(table: Table) -> str:
-    head = [escaped(column.title) + column.unit for column in table.columns]
-    body = [[escaped(text_of(row, column)) for column in table.columns] for row in table.rows]
-    widths = [max(3, *map(cell_len, cells)) for cells in zip(head, *body, strict=True)]
-    right = [column.numeric for column in table.columns]
-    rule = ["-" * (width - r) + ":" * r for width, r in zip(widths, right, strict=True)]
-    lines = [_line(cells, widths, right) for cells in (head, rule, *body) if table.rows]
+def _section(table: Table) -> Iterator[str]:
+    yield from (f"### {escaped(table.heading)}", "")
+    for line in table.lines:
+        yield from (escaped(line), "")
+    if table.rows:
+        columns = [_aligned(table, column) for column in table.columns]
+        yield from (f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True))
+    yield ""
     notes = [f"- {escaped(note)}" for note in table.remarks]
-    said = [text for line in table.lines for text in (escaped(line), "")]
-    return "\n".join(
-        [f"### {escaped(table.heading)}", "", *said, *lines, "", *notes, *([""] * bool(notes))]
-    )
+    yield from [*notes, ""] if notes else []
 
 
-def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
-    padded = []
-    for cell, width, at_right in zip(cells, widths, right, strict=True):
-        space = " " * (width - cell_len(cell))
-        padded.append(space + cell if at_right else cell + space)
-    return f"| {' | '.join(padded)} |"
+def _aligned(table: Table, column: Column) -> list[str]:
+    """A column from its heading to its last row, all equally wide."""
+    texts = [escaped(column.title) + column.unit]
+    texts += [escaped(row.cell(column).text) for row in table.rows]
+    width = max(3, *map(cell_len, texts))
+    spaces = [" " * (width - cell_len(text)) for text in texts]
+    sides = (spaces, texts) if column.numeric else (texts, spaces)
+    head, *cells = map("".join, zip(*sides, strict=True))
+    return [head, "-" * (width - column.numeric) + ":" * column.numeric, *cells]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from eqbench.store.schema import CellRecord, EquilibriumRecord
@@ -38,18 +39,17 @@ def label(record: CellRecord) -> list[str]:
     play another candidate is, each with the number of those that were handed over. If there is
     only one, where in its family they are stands behind it.
     """
-    members = found(record)
-    best = record.equilibria[:1]
-    first = [item.identity["name"] for item in best if item.identity]
-    names = dict.fromkeys(first + sorted(members, key=order))
+    members, finds = found(record), {}
+    for best in record.equilibria[:1]:
+        if best.identity:
+            near = replace(best, identity={**best.identity, "on_path": False})
+            finds[best.identity["name"]] = [near]
+    finds |= {name: members[name] for name in sorted(members, key=order)}
     texts = []
-    for name in names:
-        own = handed_over(members.get(name, best))
-        where = "" if len(names) > 1 else spread(item.identity for item in own)
-        identity = members.get(name, best)[0].identity
-        if identity and name not in members:
-            identity = {**identity, "on_path": False}
-        texts.append(identity_text(identity, where, len(own)))
+    for own in finds.values():
+        shown = handed_over(own)
+        where = "" if len(finds) > 1 else spread(item.identity for item in shown)
+        texts.append(identity_text(own[0].identity, where, len(shown)))
     return texts
 
 
@@ -89,9 +89,9 @@ def marks(labels: Iterable[str]) -> tuple[str, ...]:
 def order(name: str) -> tuple[Any, ...]:
     """Sort key of a name: known ones by family and number, then clusters by number."""
     place = _FAMILY.index(name) if name in _FAMILY else 0
-    parts = re.split(r"(\d+)", name.partition(":")[2])
-    numbered = [int(part) if at % 2 else part for at, part in enumerate(parts)]
-    return is_cluster(name), name.partition(":")[0], place, numbered
+    family, _, member = name.partition(":")
+    numbered = [int(part) if at % 2 else part for at, part in enumerate(re.split(r"(\d+)", member))]
+    return is_cluster(name), family, place, numbered
 
 
 def is_cluster(name: str) -> bool:
@@ -138,12 +138,9 @@ def decimal(value: float, digits: int = 3) -> str:
 
 
 def identity_text(identity: Identity | None, where: str | None = None, times: int = 1) -> str:
-    """Which published equilibrium it is; empty if none is known.
+    """Which published equilibrium it is, where in its family, and how often; empty if unknown.
 
-    Parameters
-    ----------
-    where : in its family; its leading parameter unless given
-    times : how often it was found
+    It is where its leading parameter says unless `where` is given.
     """
     if not identity:
         return ""

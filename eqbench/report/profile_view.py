@@ -13,8 +13,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data
 from eqbench.report.entries import game_title
 from eqbench.report.naming import decimal, kind_of_match
-from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun

@@ -17,8 +17,7 @@ from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.rational import rational
-from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
-from eqbench.report.terminal import seconds
+from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values, seconds
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (

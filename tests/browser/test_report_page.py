@@ -19,10 +19,10 @@ import pytest
 from report_pages import CLOSING, HOSTILE, page_run, write_trace
 from stored_runs import cell, identity, write_run
 
-from eqbench.report.html.document import Cell, Picture, Section, Table
+from eqbench.report.html.document import Picture, Section, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
-from eqbench.report.rows import Column
+from eqbench.report.rows import Cell, Column
 from eqbench.store.stored_run import read_run
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")

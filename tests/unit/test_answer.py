@@ -40,7 +40,7 @@ def test_one_game_is_answered_by_solver() -> None:
         without_figures("06", status="unsupported"),
     )
     assert sentences == (
-        "2 of 5 solvers reached the target (max regret 4.0e-10); shortest time: fast (500.0 ms).",
+        "2 of 5 solvers reached the target (max regret 4.0e-10); fastest to it: fast (500.0 ms).",
         "Found equilibria of 1 published set: szafron:c11=0 (2 solvers, β 0.1…0.3), and of 1 "
         "cluster in no published set.",
         "Not ok: stuck (stopped by itself); late (budget used up); bad (crashed).",
@@ -57,7 +57,7 @@ def test_seeds_are_told_from_solvers() -> None:
     first, _, last = said(*records)
     assert first == (
         "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
-        "(4 of 5 cells); shortest time: a (2.0 s, median of 3)."
+        "(4 of 5 cells); fastest to it: a (2.0 s, median of 3)."
     )
     assert last == "Not ok: b (budget used up)."
 
@@ -67,7 +67,7 @@ def test_seeds_are_told_from_solvers() -> None:
     [
         (
             [cell("01")],
-            "1 of 1 solver reached the target (max regret 4.0e-10); shortest time: "
+            "1 of 1 solver reached the target (max regret 4.0e-10); fastest to it: "
             "cfr_plus (12.3 ms).",
         ),
         (
@@ -81,7 +81,7 @@ def test_seeds_are_told_from_solvers() -> None:
         ),
         (
             [cell("01", target=None), short("02", solver="b", target=None)],
-            "1 of 2 solvers ended ok (there was no target); shortest time: cfr_plus (12.3 ms).",
+            "1 of 2 solvers ended ok (there was no target); fastest: cfr_plus (12.3 ms).",
         ),
         # what crashed or was refuted counts for nothing, whatever was measured
         (
@@ -92,7 +92,7 @@ def test_seeds_are_told_from_solvers() -> None:
         # rounding may leave a little more than the target
         (
             [cell("01", target=1e-17)],
-            "1 of 1 solver reached the target (max regret 1.0e-17); shortest time: "
+            "1 of 1 solver reached the target (max regret 1.0e-17); fastest to it: "
             "cfr_plus (12.3 ms).",
         ),
         (
@@ -107,7 +107,7 @@ def test_seeds_are_told_from_solvers() -> None:
                 cell("03", solver="steady", seed=0, elapsed_s=0.01),
             ],
             "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
-            "(2 of 3 cells); shortest time: steady (10.0 ms).",
+            "(2 of 3 cells); fastest to it: steady (10.0 ms).",
         ),
     ],
 )
@@ -154,10 +154,10 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
         for game, known in enumerate([identity("skp:1"), *[identity("cluster:1")] * 6])
     ]
     few, many = said(*games[0], *games[1]), said(*(c for game in games for c in game))
-    each = "1 of 2 solvers, shortest time a (12.3 ms)."
+    each = "1 of 2 solvers reached the target (max regret 4.0e-10); fastest to it: a (12.3 ms)."
     assert few == (
         "On 2 games 2 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a; most often with the shortest time: a (on 2 games).",
+        "take: a; most often fastest to it: a (on 2 games).",
         "Found equilibria of 1 published set: skp:1, and of 1 cluster in no published set.",
         "Not ok: b ×2 (budget used up).",
         f"g0: {each} Found equilibria of 1 published set: skp:1.",

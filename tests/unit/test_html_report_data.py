@@ -23,7 +23,7 @@ from stored_runs import cell, with_candidate, without_figures, write_run
 from eqbench.report.charts import chart, drawable, specification
 from eqbench.report.charts.datasets import GameFacts, datasets, shown_games
 from eqbench.report.exports import entries_of
-from eqbench.report.html.tables import matrix
+from eqbench.report.html.page import matrix
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -53,7 +53,7 @@ def test_median_of_a_page_is_between_two_and_ok_has_a_time(tmp_path: Path) -> No
     (game,) = games_of(tmp_path / "run", *records, cell("02", elapsed_s=3.0, **exact))
     table = matrix(game, 0)
     place = [column.title for column in table.columns].index("time to target")
-    assert {row[0].text: row[place].value for row in table.rows} == {
+    assert {row[0].text: row[place].value for row in table.cells} == {
         "cfr_plus": 5.0,
         "rounded": 3.0,
     }

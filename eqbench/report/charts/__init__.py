@@ -65,27 +65,30 @@ def specification(
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
     look = looks(solvers)
-    players = dict.fromkeys(name[1:] for row in equilibria for name in row if name[0] == "u")
+    names = ["u1", "u2", *(name for row in equilibria for name in row)]
+    players = dict.fromkeys(name[1:] for name in names if name[0] == "u")
     given = {
         "@solvers": list(solvers),
         "@names": {solver: solver for solver in solvers},
-        "@players": {p: f"payoff of P{p}" for p in players if p != "1"} or {"2": "payoff of P2"},
+        "@players": {player: f"payoff of P{player}" for player in players},
         **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
     switches = spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
-        if choices := [*switches.get(param["name"], {})][:2]:
+        choices = [*switches.get(param["name"], {})][:2]
+        if choices and param["value"] not in choices:
             param["value"] = choices[-1 if param["name"] == "second" else 0]
     return spec
 
 
 def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
-    """Whether data have rows that a chart draws, and cells with what it needs."""
-    told = spec["usermeta"]
-    known = (row.get(told.get("needs", "cell")) is not None for row in data["cells"])
-    return bool(data[told["rows"]]) and any(known)
+    """Whether data have rows that a chart draws, cells with what it needs, and as many games."""
+    told, cells = spec["usermeta"], data["cells"]
+    known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
+    games = {row["game"] for row in cells if "share" in row}
+    return bool(data[told["rows"]]) and known and len(games) >= told.get("games", 0)
 
 
 def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:

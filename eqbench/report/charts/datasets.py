@@ -73,33 +73,24 @@ def shown_games(
     for title, own in groups:
         first = own[0].record
         known = (facts or {}).get(first.game_spec, GameFacts())
-        usual = (entry.record.target for entry in own if _has_usual_target(entry))
-        unit = known.payoff_scale or next(filter(None, usual), _USUAL_TARGET) / _USUAL_TARGET
+        sources = [(entry.record.target, entry.source) for entry in own]
+        usual = [t for t, run in sources if t and run and run.plan["request"].get("target") is None]
+        unit = known.payoff_scale or [*usual, _USUAL_TARGET][0] / _USUAL_TARGET
         name = printable(first.game if times[first.game] == 1 else title)
         games.append(ShownGame(name, unit, known, {places[id(entry)]: entry for entry in own}))
     return games
 
 
-def _has_usual_target(entry: Entry) -> bool:
-    return entry.source is not None and entry.source.plan["request"].get("target") is None
-
-
 def datasets(games: Sequence[ShownGame]) -> dict[str, Rows]:
     """All datasets; names of columns are those of the stored records where there are such."""
-    pairs = {place: (game, entry) for game in games for place, entry in game.cells.items()}
-    cells = [cell_row(place, *pairs[place]) for place in sorted(pairs)]
-    snapshots = [
-        {"cell": row["cell"], **point} for row in cells for point in _curve(pairs[row["cell"]][1])
-    ]
-    drawn = Counter(_series(cells[place]) for place in {point["cell"] for point in snapshots})
-    for row in cells:
-        row["alone"] = drawn[_series(row)] < 2
+    entries = {place: entry for game in games for place, entry in game.cells.items()}
+    cells = sorted((row for game in games for row in cell_rows(game)), key=lambda row: row["cell"])
     trials = _trials(cells)
-    _add_shares(cells, trials, pairs)
+    _add_shares(cells, trials)
     most = _MOST_DRAWN // max(len(cells), 1) + 1
     return {
         "cells": cells,
-        "snapshots": snapshots,
+        "snapshots": [{"cell": k} | row for k in sorted(entries) for row in _curve(entries[k])],
         "equilibria": [row for game in games for row in _equilibria(game, most)],
         "trials": trials if any(row["trial"] for row in trials) else [],
     }
@@ -110,27 +101,37 @@ def solvers_in(data: Mapping[str, Rows]) -> list[str]:
     return list(dict.fromkeys(data["cells"][row["cell"]]["solver"] for row in data["snapshots"]))
 
 
-def _series(cell: Mapping[str, Any]) -> tuple[str, str]:
-    return cell["game"], cell["solver"]
+def cell_rows(game: ShownGame) -> Rows:
+    """Rows of the cells of a game without what depends on other games.
+
+    Of the targets that cells of a game had the strictest counts for all, unless it is 0, which no
+    measured regret has to reach.
+    """
+    target = min(entry.record.target or 0.0 for entry in game.cells.values())
+    drawn = Counter(entry.solver for entry in game.cells.values() if entry.curve)
+    rows = []
+    for place, entry in game.cells.items():
+        record = entry.record
+        memory = record.peak_memory_bytes if record.elapsed_s is not None else None
+        rows.append(
+            {
+                "cell": place,
+                "game": game.name,
+                "solver": printable(entry.solver),
+                **{name: getattr(record, name) for name in _FIELDS},
+                "memory_mib": None if memory is None else memory / 2**20,
+                "to_target_s": _time(entry, record.target),
+                "target_s": _time(entry, target),
+                "coarse_s": _time(entry, COARSE * game.unit),
+                "floor": NEGLIGIBLE * game.unit,
+                "alone": drawn[entry.solver] < 2,
+            }
+        )
+    return rows
 
 
-def cell_row(place: int, game: ShownGame, entry: Entry) -> dict[str, Any]:
-    """Row of a cell in the dataset of cells, without what depends on others."""
-    record = entry.record
-    memory = record.peak_memory_bytes if record.elapsed_s is not None else None
-    return {
-        "cell": place,
-        "game": game.name,
-        "solver": printable(entry.solver),
-        **{name: getattr(record, name) for name in _FIELDS},
-        "memory_mib": None if memory is None else memory / 2**20,
-        "to_target_s": _time(entry, record.target or -math.inf),
-        "floor": NEGLIGIBLE * game.unit,
-    }
-
-
-def _time(entry: Entry, target: float) -> float | None:
-    time = entry.time_to(target)
+def _time(entry: Entry, target: float | None) -> float | None:
+    time = entry.time_to(target) if target else math.inf
     return None if time == math.inf else max(time, SHORTEST_S)
 
 
@@ -157,38 +158,24 @@ def _rounded(value: float, digits: int = 4) -> float | None:
 def _trials(cells: Rows) -> Rows:
     """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
     rows: Rows = []
-    trial = 0
+    number = 0
     for game, own in grouped(cells, lambda row: row["game"]).items():
-        numbers = {(row["seed"], row["repeat"]) for row in own}
-        for seed, repeat in sorted({n for n in numbers if n[0] is not None} or numbers, key=str):
+        drawn = {(row["seed"], row["repeat"]) for row in own}
+        for seed, repeat in sorted({each for each in drawn if each[0] is not None} or drawn):
+            trial = {"trial": number, "game": game, "seed": seed}
             found = [r for r in own if r["repeat"] == repeat and r["seed"] in (seed, None)]
-            rows += [
-                {"trial": trial, "game": game, "seed": seed, "cell": row["cell"]} for row in found
-            ]
-            trial += 1
+            rows += [trial | {"side": row["solver"], "cell": row["cell"]} for row in found]
+            number += 1
     return rows
 
 
-def _add_shares(cells: Rows, trials: Rows, pairs: Mapping[int, tuple[ShownGame, Entry]]) -> None:
-    """Give cells their shares of the trials of which every solver has a cell, however it ended.
-
-    Of several games also their times to a coarse target and to that of the runs, the strictest of
-    each game, unless one of these is 0, which no measured regret has to reach.
-    """
+def _add_shares(cells: Rows, trials: Rows) -> None:
+    """Give cells their shares of the trials of which every solver has a cell, however it ended."""
     solvers = {row["solver"] for row in cells}
     asked = grouped(trials, lambda row: row["trial"]).values()
-    common = [own for own in asked if {cells[row["cell"]]["solver"] for row in own} == solvers]
-    times = Counter(row["cell"] for own in common for row in own)
-    for place, number in times.items():
-        cells[place]["share"] = number / len(common)
-    places = grouped(times, lambda place: cells[place]["game"]).values()
-    targets = [min(pairs[place][1].record.target or 0.0 for place in own) for own in places]
-    for own, target in zip(places, targets, strict=True) if len(targets) > 1 else ():
-        strict = target if all(targets) else -math.inf
-        for place in own:
-            game, entry = pairs[place]
-            reached = {"coarse_s": COARSE * game.unit, "target_s": strict}
-            cells[place] |= {name: _time(entry, regret) for name, regret in reached.items()}
+    common = [own for own in asked if {row["side"] for row in own} == solvers]
+    for place, times in Counter(row["cell"] for own in common for row in own).items():
+        cells[place]["share"] = times / len(common)
 
 
 def _equilibria(game: ShownGame, most: int) -> Rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
+from eqbench.report import read_data
 from eqbench.report.charts import drawable, looks, specification
 from eqbench.report.charts.datasets import (
     GameFacts,
@@ -20,7 +22,8 @@ from eqbench.report.charts.datasets import (
     shown_games,
     solvers_in,
 )
-from eqbench.report.entries import Entry
+from eqbench.report.entries import Entry, Trials, began, trials
+from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html.document import (
     Beside,
@@ -30,17 +33,21 @@ from eqbench.report.html.document import (
     Facts,
     Prose,
     Section,
+    Table,
     document,
+    page_table,
 )
-from eqbench.report.html.tables import TEXTS, matrix, overview, page_table
-from eqbench.report.naming import kind_of_match, listing
-from eqbench.report.rows import Report, all_cells
-from eqbench.report.terminal import mebibytes
+from eqbench.report.naming import LOOSE, handed_over, kind_of_match, listing, spread
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
+from eqbench.report.view import all_cells
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import printable, printable_lines
 
+TEXTS = read_data("html/texts")
+REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
+_MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
 _MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
@@ -105,6 +112,101 @@ def report_page(
     return document(title, sections, lead=report.answer, data=values)
 
 
+def overview(games: Sequence[ShownGame]) -> Table:
+    """What became of every solver on every game: the time to the target or the best regret."""
+    of_game = [{own.solver: own for own in trials(game.cells.values())} for game in games]
+    solvers = dict.fromkeys(solver for own in of_game for solver in own)
+    columns = [SOLVER, *(Column(game.name) for game in games)]
+    rows = [
+        [name, *(_status(own.get(name), with_figure=True) for own in of_game)] for name in solvers
+    ]
+    return Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
+
+
+def matrix(game: ShownGame, place: int) -> Table:
+    """Which solver found which equilibria of a game, how good and how fast."""
+    entries = began(game.cells.values())
+    found = equilibria(entries)
+    known, near = ([item for item in found if item.is_near is near] for near in (False, True))
+    shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
+    groups = [
+        *((Column(i.title, "count", i.title.replace(":", ":\n", 1)), [i]) for i in shown),
+        *[(Column(f"{len(others)} more", "count"), others)] * bool(others),
+        *[(Column("only near", "count", "only\nnear"), near)] * bool(near),
+    ]
+    timed = [Column(f"time to {r}", "seconds", f"time to\n{r}") for r in ("target", *REGRETS)]
+    best = Column("best regret", "small", "best\nregret")
+    columns = [SOLVER, Column("status", "status"), timed[0], best, *timed[1:]]
+    rows = [
+        [
+            *(own.solver, _status(own), own.time_to(), own.best),
+            *(own.time_to(float(regret)) for regret in REGRETS),
+            *(_finds(items, own) for _, items in groups),
+        ]
+        for own in trials(entries, "status")
+    ]
+    return Table(
+        f"matrix-{place}",
+        columns + [column for column, _ in groups],
+        rows,
+        TEXTS["matrix"],
+        f"Equilibria that each solver found on {game.name}",
+        game=str(place),
+        folded=[column.title for column in timed[1:]],
+    )
+
+
+def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
+    """What became of the cells of a solver, alarms first, and how they were verified.
+
+    The figure is the time to the target, or else the best regret.
+    """
+    if own is None:
+        return Cell("not run", None, kind="idle")
+    records = [entry.record for entry in own.entries]
+    statuses = Counter(record.status for record in records)
+    ranks = {"bad": 2, "good": 1}
+    status = max(statuses, key=lambda name: (ranks.get(TONES[name], 0), statuses[name]))
+    often = f"{statuses[status]}/{len(records)}" if len(statuses) > 1 else ""
+    if "refuted" in statuses:
+        sign = "✗"
+    elif all(record.equilibria and record.equilibria[0].exact for record in records):
+        sign = "✓✓"
+    else:
+        sign = "✓" * any(record.equilibria for record in records)
+    figure = ""
+    if with_figure and (time := own.time_to()) is not None:
+        figure = seconds(time)
+    elif with_figure and own.best is not None:
+        figure = small(own.best)
+    reasons = dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)
+    return Cell(
+        " ".join(filter(None, (status, often, sign, figure))),
+        hint="; ".join(reasons),
+        kind="fair" if often and TONES[status] == "good" else TONES[status],
+    )
+
+
+def _finds(items: Sequence[Found], own: Trials) -> Cell:
+    """How many of some equilibria a solver found, or in how many of its cells, and where."""
+    cells = [members for item in items for members in item.by(own.solver)]
+    if not cells:
+        return Cell("·", None, kind="faint")
+    if items[0].is_near:
+        names = [item.name for item in items if item.by(own.solver)]
+        return Cell(f"≈{len(names)}", len(names), ", ".join(names), "faint")
+    members = [member for each in cells for member in handed_over(each)]
+    if len(items) > 1:
+        return Cell(str(len(members)), len(members), kind="good")
+    several = len(own.entries) > 1
+    number = len(cells) if several else len(members)
+    where = spread(member.identity for member in members)
+    between = ("\n" if "…" in where else " ") * bool(where)
+    loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
+    text = f"{number}{f'/{len(own.entries)}' * several}{between}{where}{LOOSE * loose}"
+    return Cell(text, number, kind="good")
+
+
 def _cells(entries: Sequence[Entry], report: Report) -> list[Block]:
     """One row for each cell, which opens to its candidates, and notes on them."""
     table = page_table(
@@ -113,7 +215,6 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[Block]:
         caption=TEXTS["results"],
         filters=("game", "status", "solver"),
         folded=("exploitability",),
-        hints=[entry.record.reason for entry in entries],
         opens=True,
     )
     statuses = {entry.record.status for entry in entries}

@@ -22,8 +22,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.reference import realization
 from eqbench.report.naming import decimal, identity_text, marks
-from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.report.terminal import small
+from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, small
 from eqbench.spec import is_foreign
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.stored_games import game_of_runs, registry_of_runs
@@ -447,7 +446,6 @@ MOST_IN_MATRIX = 60
 def _entries(title: str, document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
     names = [identity_text(entry["identity"]) for entry in entries]
-    exact = frozenset(["max regret"] if "exact" in document else [])
     columns = (
         Column("entry", identifies=True),
         Column("from"),
@@ -460,8 +458,9 @@ def _entries(title: str, document: Mapping[str, Any]) -> Table:
     for entry, name, own in zip(entries, names, figures["own"], strict=True):
         payoffs, further = map(_payoff, own["payoffs"]), _parameters(entry["identity"])
         said = (entry["label"], entry["source"], name or None, further or None)
-        row = Row.of(columns, (*said, list(payoffs), entry["max_regret"]))
-        rows.append(replace(row, exact=exact))
+        is_zero = "exact" in document and entry["max_regret"] == 0
+        regret = EXACT_ZERO if is_zero else entry["max_regret"]
+        rows.append(Row.of(columns, (*said, list(payoffs), regret)))
     sources = {entry["label"]: entry["source"] for entry in entries}
     notes = (
         *(

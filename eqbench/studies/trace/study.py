@@ -18,8 +18,7 @@ from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
 from eqbench.report.naming import identity_text, marks
-from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
-from eqbench.report.terminal import seconds
+from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values, seconds
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
