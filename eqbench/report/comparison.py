@@ -122,14 +122,15 @@ class Rule:
                 return cls(compact, metric, sign, multiple, plus)
         raise UsageError(f"{text!r} is not a condition: {TEXTS['condition']}")
 
-    def reason(self, figures: Figures, cells: int) -> str:
-        """How figures of so many cells break it, in words; empty if they do not.
+    def reason(self, pair: Comparison) -> str:
+        """How a pair breaks it, in words; empty if it does not.
 
         A figure that the base has and the new side lacks breaks every rule about it.
         """
+        figures = pair.figures(self.metric)
         base, new = figures.base, figures.new
         if figures.lost:
-            return f"{figures.lost} of {cells} cells have no {self.metric} any more"
+            return f"{figures.lost} of {len(pair.trials)} cells have no {self.metric} any more"
         # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
         limit = self.plus + (self.factor or 0.0) * max(base or 0.0, 0.0)
         if new is None or not _BEYOND[self.sign](new, limit):
@@ -183,28 +184,26 @@ class Comparison:
         statuses = [Counter(entry.record.status for entry in side) for side in sides]
         return {"status": [*statuses], "equilibria": [counts(side) for side in sides]}
 
-    def worse(self) -> list[tuple[CellRecord, CellRecord]]:
-        """Cells of which the status is worse than before, with those of the base."""
+    def worse(self) -> list[tuple[int | None, str]]:
+        """Seeds of the cells whose status is worse than before, and how, in words."""
         grade = {status: facts["grade"] for status, facts in STATUSES.items()}
         cells = [(old.record, new.record) for old, new in self.trials]
-        return [(old, new) for old, new in cells if grade[new.status] > grade[old.status]]
+        return [
+            (new.seed, f"{old.status} → {new.status}" + f" ({new.trial})" * bool(new.trial) + why)
+            for old, new in cells
+            for why in [f": {new.reason}" if new.reason else ""]
+            if grade[new.status] > grade[old.status]
+        ]
 
     @cached_property
     def regressions(self) -> list[dict[str, str]]:
         """What became worse by which rule, game by game, and then what is missing."""
         found = []
         for pair in self.pairs:
-            changes = [
-                f"{old.status} → {new.status}"
-                + (f" ({new.trial})" if new.trial else "")
-                + (f": {new.reason}" if new.reason else "")
-                for old, new in ([] if self.allow_worse_status else pair.worse())
-            ]
-            broken = {"status": "; ".join(changes)}
-            for rule in self.rules:
-                broken[rule.text] = rule.reason(pair.figures(rule.metric), len(pair.trials))
-            names = pair.cell.game, pair.cell.solver
-            found += [(*names, rule, text) for rule, text in broken.items() if text]
+            changes = [] if self.allow_worse_status or self.solvers else pair.worse()
+            broken = [("status", "; ".join(text for _, text in changes))]
+            broken += [(rule.text, rule.reason(pair)) for rule in self.rules]
+            found += [(pair.cell.game, pair.cell.solver, *each) for each in broken if each[1]]
         lost = () if self.allow_missing else self.only_base
         for names, cells in grouped(lost, lambda cell: (cell.game, cell.solver)).items():
             seeds = [str(seed) for seed in dict.fromkeys(c.seed for c in cells) if seed is not None]
@@ -242,14 +241,11 @@ def compare_runs(
             f"{base.path} and {new.path} have no finished cell in common; compare runs of the "
             f"same game, solver and seed\n  {base.path}: {shown[0]}\n  {new.path}: {shown[1]}"
         )
-    return Comparison(
-        base,
-        new,
-        [(Entry("", before, base), Entry("", after, new)) for before, after in common],
-        only_base=[cell for key, cell in old.items() if key not in now],
-        only_new=[cell for key, cell in now.items() if key not in old],
-        warnings=[*_differences(base, new, common), *dict.fromkeys(base.notes + new.notes)],
-    )
+    trials = [(Entry("", before, base), Entry("", after, new)) for before, after in common]
+    only_base = [cell for key, cell in old.items() if key not in now]
+    only_new = [cell for key, cell in now.items() if key not in old]
+    warnings = [*_differences(base, new, common), *dict.fromkeys(base.notes + new.notes)]
+    return Comparison(base, new, trials, only_base, only_new, warnings)
 
 
 def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[Any, CellRecord]]:
@@ -269,18 +265,17 @@ def _differences(
 ) -> Iterator[str]:
     """What the runs were asked for, where they ran, and what they ran, as far as it differs."""
 
-    def facts(run: StoredRun) -> list[dict[str, Any]]:
-        machine = run.plan.get("environment") or {}
+    def facts(run: StoredRun) -> dict[str, Any]:
         limits = {name: run.plan["request"].get(name) for name in _DATA["limits"]}
-        return [limits, machine | (machine.get("packages") or {}) | {"packages": None}]
+        machine = run.plan.get("environment") or {}
+        return limits | machine | (machine.get("packages") or {}) | limits | {"packages": None}
 
-    limits, machine = (
-        [f"{name} {a.get(name)} → {b.get(name)}" for name in a | b if a.get(name) != b.get(name)]
-        for a, b in zip(facts(base), facts(new), strict=True)
-    )
+    old, now = facts(base), facts(new)
+    changes = [name for name in old | now if old.get(name) != now.get(name)]
     for what, found in {
-        "limits differ": limits,
-        "machine or packages differ": machine,
+        "limits, machine or packages differ": [
+            f"{name} {old.get(name)} → {now.get(name)}" for name in changes
+        ],
         "solver or model of another version": [
             now.solver for old, now in cells if old.solver_version != now.solver_version
         ],
@@ -321,7 +316,7 @@ def compare_solvers(
     ]
     if not trials:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
-    return Comparison(run, run, trials, (), (), run.notes, names, allow_worse_status=True)
+    return Comparison(run, run, trials, (), (), run.notes, names)
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
