@@ -26,12 +26,15 @@ from eqbench.report.overview import scatter
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import StoredRun, cell_name, named
+from eqbench.store.stored_run import StoredRun, cell_name, chosen
 from eqbench.text import printable
 
 _DATA = read_data("comparison")
 TEXTS = _DATA["texts"]
-METRICS = {name: Column(**facts) for name, facts in _DATA["metrics"].items()}
+METRICS, TIMES, _OF_SOLVERS = (
+    {name: Column(**facts) for name, facts in _DATA[part].items()}
+    for part in ("metrics", "times", "of_solvers")
+)
 FEWEST_TRIALS, RESAMPLES, TIE, MISSING = 5, 2_000, 0.01, "missing"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
@@ -230,9 +233,7 @@ def compare_runs(
     and of files that are alike within a run. All `games` and `solvers` are compared unless some
     are named. Where there is nothing to compare, a UsageError is raised.
     """
-    both = [*base.finished, *new.finished]
-    keys = named(games, both, "game") & named(solvers, both, "solver")
-    sides = [[cell for cell in run.finished if cell.key in keys] for run in (base, new)]
+    sides = [run.finished for run in chosen([base, new], games, solvers)]
     old, now = _by_identity(sides)
     common = [(old[key], cell) for key, cell in now.items() if key in old]
     if not common:
@@ -295,19 +296,18 @@ def compare_solvers(
 
     Cells of equal seed and repeat are held against each other, a cell without a seed against all.
     """
-    cells = [cell for cell in run.finished if cell.elapsed_s is not None]
-    keys, wanted = named(games, cells, "game"), [s for text in solvers for s in split_specs(text)]
-    chosen = [keys & named([solver], cells, "solver") for solver in wanted]
-    sides = [[cell for cell in cells if cell.key in own] for own in chosen]
+    wanted = [spec for text in solvers for spec in split_specs(text)]
+    found = [chosen([run], games, [solver])[0].finished for solver in wanted]
+    sides = [[cell for cell in side if cell.elapsed_s is not None] for side in found]
     specs = [{cell.solver_spec for cell in side} for side in sides]
     if [len(own) for own in specs] != [1, 1] or specs[0] == specs[1]:
-        known = ", ".join(dict.fromkeys(cell.solver for cell in cells))
+        known = ", ".join(dict.fromkeys(c.solver for c in run.finished if c.elapsed_s is not None))
         raise UsageError(
             "give a second run, or two solvers of this one with their options: --solver A,B; "
             f"{run.path} has {known or 'no finished cell'}"
         )
-    names = [printable(side[0].solver) for side in sides]
     entries = {cell.key: Entry("", cell, run) for side in sides for cell in side}
+    names = [printable(side[0].solver) for side in sides]
     trials = [
         (entries[old.key], entries[new.key])
         for old, new in product(*sides)
@@ -341,14 +341,14 @@ def _cell(pair: Comparison) -> dict[str, Any]:
         name: {"base": old, "new": new, "changed": old != new}
         for name, (old, new) in pair.ends().items()
     }
-    ends["status"]["worse"] = [new.seed for _, new in pair.worse()]
+    ends["status"]["worse"] = [seed for seed, _ in pair.worse()]
     names = ("game", "solver", "game_spec", "solver_spec")
     return {
         **{name: getattr(pair.cell, name) for name in names},
         "seeds": [new.record.seed for _, new in pair.trials],
         **ends,
         "metrics": _metrics(pair, METRICS),
-        **({"times_to": _metrics(pair, _DATA["times"])} if pair.solvers else {}),
+        **({"times_to": _metrics(pair, TIMES)} if pair.solvers else {}),
     }
 
 
@@ -366,11 +366,9 @@ def comparison_report(comparison: Comparison) -> Report:
         answer = tuple(_answer(comparison, len(games)))
     else:
         tables = [_of_runs(title, own) for title, own in games.items()]
-    legend = TEXTS["solvers" if comparison.solvers else "runs"]
-    if any(column.title.endswith("interval") for table in tables for column in table.columns):
-        legend += TEXTS["intervals"]
-    facts = {"tie": TIE, "resamples": RESAMPLES, "fewest": FEWEST_TRIALS}
-    return Report(tuple(tables), legend.format(**facts), tuple(_notes(comparison)), answer)
+    legend = TEXTS["solvers" if comparison.solvers else "runs"] + TEXTS["intervals"]
+    legend = legend.format(tie=TIE, resamples=RESAMPLES, fewest=FEWEST_TRIALS)
+    return Report(tuple(tables), legend, tuple(_notes(comparison)), answer)
 
 
 def _answer(comparison: Comparison, games: int) -> Iterator[str]:
@@ -382,62 +380,55 @@ def _answer(comparison: Comparison, games: int) -> Iterator[str]:
     for metric, word in {**words, "max_regret": "max regret"}.items():
         each = comparison.figures(metric)
         less, equal, more = each.wins
-        *_, ratio, between = _shown(each)
         if equal == each.seeds > 0:
             loose = " or within the target" * (metric == "max_regret")
             yield f"Their {word} is the same in every trial, to {TIE:.0%}{loose}."
-        elif ratio is not None:
-            interval = f" (95 % interval {between})" if between else ""
+        elif each.ratio is not None:
+            interval = f" (95 % interval {_between(each)})" if each.interval else ""
             yield (
-                f"{second} has {FORMATS['ratio'](ratio)} times the {word} of {first}{interval}, "
-                f"over {over}: less in {less}, more in {more}, the same in {equal}."
+                f"{second} has {FORMATS['ratio'](each.ratio)} times the {word} of {first}"
+                f"{interval}, over {over}: less in {less}, more in {more}, the same in {equal}."
             )
 
 
 def _of_solvers(title: str, pair: Comparison) -> Table:
-    times = {to: Column(f"time to {float(to):.0e}", "seconds") for to in _DATA["times"]}
     sides = [f"{side}: {name}" for side, name in zip("AB", pair.solvers, strict=True)]
+    medians = [Column(side, "number", side.replace("(", "\n(", 1)) for side in sides]
+    columns = {"base": medians[0], "new": medians[1], **_OF_SOLVERS}
     rows = []
-    for metric, column in ({name: METRICS[name] for name in _DATA["of_solvers"]} | times).items():
-        each = pair.figures(metric)
-        *medians, ratio, between = _shown(each, column)
-        row: dict[Column, Any] = {Column("metric", identifies=True): column.title}
-        for side, value in zip(sides, medians, strict=True):
-            # different games have no common median
-            text = column.cell(value, with_unit=True).text if title else None
-            row[Column(side, "number", side.replace("(", "\n(", 1))] = text
-        row[Column("B / A", "ratio")] = ratio
-        row[Column("95 % interval", "number", "95 %\ninterval", dispensable=2)] = between
-        wins = Column("wins–ties–losses of A", stacked="wins–ties–\nlosses of A", dispensable=1)
-        row[wins] = "–".join(map(str, reversed(each.wins)))
-        row[Column("trials", "count")] = each.seeds
-        rows += [row] * (each.base is not None)
+    for metric in _DATA["shown"]:
+        column = {**METRICS, **TIMES}[metric]
+        figures = _shown(pair.figures(metric), column)
+        if figures["base"] is not None:
+            for side in ("base", "new"):  # different games have no common median
+                text = column.cell(figures[side], with_unit=True).text
+                figures[side] = text if title else None
+            row = {columns[name]: figures[name] for name in columns}
+            rows.append({Column("metric", identifies=True): column.title, **row})
     ends = zip(sides, *pair.ends().values(), strict=True)
     lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]
     return _table(title or "all games", rows, lines)
 
 
 def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
+    is_several = any(len(pair.trials) > 1 for pair in pairs)
     tested = {rule.metric for rule in pairs[0].rules}
-    trials = Column("trials", "count") if any(len(p.trials) > 1 for p in pairs) else None
     rows = []
     for pair in pairs:
         status, found = (_change(*sides) for sides in pair.ends().values())
-        row: dict[Column, Any] = {SOLVER: pair.cell.solver}
-        row |= {trials: len(pair.trials)} if trials else {}
-        row[Column("status")] = status
+        trials = len(pair.trials) if is_several else None
+        row = {SOLVER: pair.cell.solver, _OF_SOLVERS["seeds"]: trials, Column("status"): status}
         for metric, column in METRICS.items():
             if metric not in tested and not column.dispensable:
                 continue
-            name, kind = column.title, column.kind
-            base, new, ratio, between = _shown(pair.figures(metric), column)
-            values = {name: (kind, base), f"new\n{name}": (kind, new)}
-            if kind != "small":
-                values[f"{name}\nnew /\nbase"] = "ratio", ratio
-                values[f"{name}\n95 %\ninterval"] = "number", between
+            figures = _shown(pair.figures(metric), column)
             rank = 0 if metric in tested else column.dispensable
-            for stacked, (of, value) in values.items():
-                row[Column(stacked.replace("\n", " "), of, stacked, dispensable=rank)] = value
+            for part, heading in _DATA["of_runs"].items():
+                stacked = heading.format(column.title)
+                kind = _OF_SOLVERS[part].kind if part in _OF_SOLVERS else column.kind
+                shown = Column(stacked.replace("\n", " "), kind, stacked, dispensable=rank)
+                is_shown = part not in _OF_SOLVERS or column.kind != "small"
+                row[shown] = figures[part] if is_shown else None
         rows.append(row | {Column("equilibrium", dispensable=4): found})
     return _table(title, rows)
 
@@ -449,12 +440,17 @@ def _table(title: str, rows: Sequence[Mapping[Column, Any]], lines: Sequence[str
     return Table(title, columns, found, lines=tuple(lines))
 
 
-def _shown(figures: Figures, column: Column | None = None) -> list[Any]:
-    """Both medians, whole ones of counts, the ratio, and its interval."""
-    is_count = column is not None and column.kind == "count"
-    sides = [round(side) if side and is_count else side for side in (figures.base, figures.new)]
-    between = figures.interval and "–".join(map(FORMATS["ratio"], figures.interval))
-    return [*sides, figures.ratio, between]
+def _shown(figures: Figures, column: Column) -> dict[str, Any]:
+    """Figures as tables have them: medians of counts are whole, intervals and wins are texts."""
+    sides = {"base": figures.base, "new": figures.new}
+    if column.kind == "count":
+        sides = {side: value and round(value) for side, value in sides.items()}
+    wins = "–".join(map(str, reversed(figures.wins)))
+    return asdict(figures) | sides | {"interval": _between(figures), "wins": wins}
+
+
+def _between(figures: Figures) -> str | None:
+    return figures.interval and "–".join(map(FORMATS["ratio"], figures.interval))
 
 
 def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:
@@ -497,15 +493,7 @@ def comparison_page(comparison: Comparison) -> str:
         name += [new.record.trial or old.record.trial]
         trials.append((" ".join(name), dict(zip(sides, (old, new), strict=True))))
     charts, data = scatter(trials)
-    tables = [
-        page_table(
-            table,
-            f"comparison-{k}",
-            title=table.title,
-            caption="\n".join((*table.lines, *table.remarks)),
-        )
-        for k, table in enumerate(report.tables, 1)
-    ]
+    tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
     notes = Prose([report.legend, *report.notes], small=True)
     sections = [Section("Trial by trial", charts), Section("Metrics", [*reversed(tables), notes])]
     return document(" and ".join(sides), sections, lead=report.answer, data=data)

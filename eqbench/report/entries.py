@@ -32,7 +32,7 @@ _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """A record, the name of its run, which is empty where there is one only, and the run itself."""
 

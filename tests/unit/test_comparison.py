@@ -141,8 +141,8 @@ def test_what_makes_figures_incomparable_is_said(folder, tmp_path: Path) -> None
     (paths[1] / "manifest.json").write_text(json.dumps(manifest))
     warnings = compare_runs(*map(read_run, paths)).warnings
     assert warnings == [
-        "limits differ: timeout_s 10.0 → 20.0, threads None → 2",
-        "machine or packages differ: processor None → fast, numpy None → 3",
+        "limits, machine or packages differ: timeout_s 10.0 → 20.0, threads None → 2, "
+        "processor None → fast, numpy None → 3",
         "solver or model of another version: cfr_plus",
         "the tree differs: kuhn2",
     ]

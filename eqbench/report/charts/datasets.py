@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eqbench.report.entries import Entry, grouped, titled
+from eqbench.report.entries import Entry, titled
 from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.text import printable
 
 Rows = list[dict[str, Any]]
+# A name, and cells of a game that belong together by what each of them counts for.
+Trial = tuple[str, Mapping[str, Entry]]
 
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
@@ -66,7 +68,7 @@ def shown_games(
     entries: Sequence[Entry], facts: Mapping[str, GameFacts] | None = None
 ) -> list[ShownGame]:
     """Games of cells; the facts about them are by canonical spec and may lack any."""
-    places = {id(entry): place for place, entry in enumerate(entries)}
+    places = {entry: place for place, entry in enumerate(entries)}
     groups = titled(entries)
     times = Counter(own[0].record.game for _, own in groups)
     games = []
@@ -77,23 +79,56 @@ def shown_games(
         usual = [t for t, run in sources if t and run and run.plan["request"].get("target") is None]
         unit = known.payoff_scale or [*usual, _USUAL_TARGET][0] / _USUAL_TARGET
         name = printable(first.game if times[first.game] == 1 else title)
-        games.append(ShownGame(name, unit, known, {places[id(entry)]: entry for entry in own}))
+        games.append(ShownGame(name, unit, known, {places[entry]: entry for entry in own}))
     return games
 
 
-def datasets(games: Sequence[ShownGame]) -> dict[str, Rows]:
-    """All datasets; names of columns are those of the stored records where there are such."""
+def datasets(games: Sequence[ShownGame], trials: Sequence[Trial] | None = None) -> dict[str, Rows]:
+    """All datasets; names of columns are those of the stored records where there are such.
+
+    Trials are those of solvers unless given, if there is more than one.
+    """
     entries = {place: entry for game in games for place, entry in game.cells.items()}
-    cells = sorted((row for game in games for row in cell_rows(game)), key=lambda row: row["cell"])
-    trials = _trials(cells)
-    _add_shares(cells, trials)
+    cells = sorted((row for game in games for row in _cells(game)), key=lambda row: row["cell"])
+    row_of = {entries[row["cell"]]: row for row in cells}
+    of_solvers = [trial for game in games for trial in solver_trials(game)]
+    # shares of the trials of which every solver has a cell, however it ended
+    labels = {row["solver"] for row in cells}
+    common = [own for _, own in of_solvers if own.keys() == labels]
+    for entry, times in Counter(entry for own in common for entry in own.values()).items():
+        row_of[entry]["share"] = times / len(common)
+    if trials is None:
+        trials = of_solvers if len(of_solvers) > 1 else []
     most = _MOST_DRAWN // max(len(cells), 1) + 1
     return {
         "cells": cells,
         "snapshots": [{"cell": k} | row for k in sorted(entries) for row in _curve(entries[k])],
         "equilibria": [row for game in games for row in _equilibria(game, most)],
-        "trials": trials if any(row["trial"] for row in trials) else [],
+        "trials": [
+            {"trial": number, "seed": name, "side": side}
+            | {column: row_of[entry][column] for column in ("game", "cell")}
+            for number, (name, own) in enumerate(trials)
+            for side, entry in own.items()
+        ],
     }
+
+
+def solver_trials(game: ShownGame) -> list[Trial]:
+    """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
+    records = [entry.record for entry in game.cells.values()]
+    names = {(record.seed, record.repeat): record.trial for record in records}
+    drawn = sorted(key for key in names if key[0] is not None) or sorted(names)
+    return [
+        (
+            names[seed, repeat],
+            {
+                printable(entry.solver): entry
+                for entry in game.cells.values()
+                if entry.record.repeat == repeat and entry.record.seed in (seed, None)
+            },
+        )
+        for seed, repeat in drawn
+    ]
 
 
 def solvers_in(data: Mapping[str, Rows]) -> list[str]:
@@ -101,8 +136,8 @@ def solvers_in(data: Mapping[str, Rows]) -> list[str]:
     return list(dict.fromkeys(data["cells"][row["cell"]]["solver"] for row in data["snapshots"]))
 
 
-def cell_rows(game: ShownGame) -> Rows:
-    """Rows of the cells of a game without what depends on other games.
+def _cells(game: ShownGame) -> Rows:
+    """Rows of the cells of a game.
 
     Of the targets that cells of a game had the strictest counts for all, unless it is 0, which no
     measured regret has to reach.
@@ -153,29 +188,6 @@ def _curve(entry: Entry) -> Iterator[dict[str, float | None]]:
 def _rounded(value: float, digits: int = 4) -> float | None:
     """A number with so many digits; None for what JSON does not know."""
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
-
-
-def _trials(cells: Rows) -> Rows:
-    """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
-    rows: Rows = []
-    number = 0
-    for game, own in grouped(cells, lambda row: row["game"]).items():
-        drawn = {(row["seed"], row["repeat"]) for row in own}
-        for seed, repeat in sorted({each for each in drawn if each[0] is not None} or drawn):
-            trial = {"trial": number, "game": game, "seed": seed}
-            found = [r for r in own if r["repeat"] == repeat and r["seed"] in (seed, None)]
-            rows += [trial | {"side": row["solver"], "cell": row["cell"]} for row in found]
-            number += 1
-    return rows
-
-
-def _add_shares(cells: Rows, trials: Rows) -> None:
-    """Give cells their shares of the trials of which every solver has a cell, however it ended."""
-    solvers = {row["solver"] for row in cells}
-    asked = grouped(trials, lambda row: row["trial"]).values()
-    common = [own for own in asked if {row["side"] for row in own} == solvers]
-    for place, times in Counter(row["cell"] for own in common for row in own).items():
-        cells[place]["share"] = times / len(common)
 
 
 def _equilibria(game: ShownGame, most: int) -> Rows:

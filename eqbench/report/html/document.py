@@ -104,9 +104,9 @@ def page_table(table: ReportTable, name: str, **look: Any) -> Table:
     """A table of a report for a page, with the solver first, where it stays when it is scrolled."""
     split = table.with_payoff_columns("P")
     columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
-    return Table(
-        name, columns, [[row.values.get(c.title) for c in columns] for row in split.rows], **look
-    )
+    rows = [[row.values.get(column.title) for column in columns] for row in split.rows]
+    said = {"title": table.heading, "caption": "\n".join((*table.lines, *table.remarks))}
+    return Table(name, columns, rows, **(said | look))
 
 
 @dataclass(frozen=True)

@@ -63,13 +63,10 @@ def report_page(
     summarize: bool = False,
     place: Path | None = None,
 ) -> str:
-    """The page as text; the same runs and facts give the same text.
+    """The page as text; the same runs and facts of games, by canonical spec, give the same text.
 
-    Parameters
-    ----------
-    facts : of games by canonical spec; what is missing costs only what they are for
-    summarize : whether to add tables with one row per game and solver over all seeds
-    place : folder that the page is for, so that it can link to the files of runs beside it
+    It has summaries over all seeds if asked for, and links to the files of runs if these are near
+    the folder `place`, for which it is.
     """
     entries = entries_of(runs)
     games = shown_games(entries, facts)
@@ -79,7 +76,7 @@ def report_page(
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
 
     def charts(*names: str) -> list[Chart]:
-        specs = {name: specification(name, solvers, data["equilibria"]) for name in names}
+        specs = {name: specification(name, data) for name in names}
         return [Chart(name, spec) for name, spec in specs.items() if drawable(spec, data)]
 
     matrices = [matrix(game, number) for number, game in enumerate(games)]
@@ -235,8 +232,7 @@ def _tables(report: Report, name: str) -> list[Block]:
     for number, table in enumerate(report.tables, 1):
         game += not table.topic
         if bool(table.topic) == (name == "found"):
-            look = {"title": table.heading, "caption": "\n".join(table.remarks)}
-            tables.append(page_table(table, f"{name}-{number}", game=str(game), **look))
+            tables.append(page_table(table, f"{name}-{number}", game=str(game)))
     return tables
 
 
