@@ -51,7 +51,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "count": "{:,}".format,
     "small": small,
     "number": "{:.9g}".format,
-    "ratio": "{:.2f}".format,
+    "ratio": lambda value: f"{value:.2f}" if 0.1 <= value < 1000 else f"{value:.2g}",
     "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
     "payoffs": lambda values: " ".join(map(FORMATS["payoff"], values)),
     "seconds": lambda value: f"{value:.0f}" if value >= 100 else f"{value:#.3g}",
