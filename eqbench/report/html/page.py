@@ -77,7 +77,7 @@ def report_page(
     """
     entries = entries_of(runs)
     games = shown_games(entries, facts)
-    data = datasets(games)
+    data = datasets(entries, facts)
     solvers = solvers_in(data)
     report = report_on(runs, every_matrix=True)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
@@ -117,7 +117,7 @@ def report_page(
 
 def overview(games: Sequence[ShownGame]) -> Table:
     """What became of every solver on every game: the time to the target or the best regret."""
-    of_game = [{own.solver: own for own in trials(game.cells.values())} for game in games]
+    of_game = [{own.solver: own for own in trials(game.entries)} for game in games]
     solvers = dict.fromkeys(solver for own in of_game for solver in own)
     columns = [SOLVER, *(Column(game.name) for game in games)]
     rows = [
@@ -128,7 +128,7 @@ def overview(games: Sequence[ShownGame]) -> Table:
 
 def matrix(game: ShownGame, place: int) -> Table:
     """Which solver found which equilibria of a game, how good and how fast."""
-    entries = began(game.cells.values())
+    entries = began(game.entries)
     found = equilibria(entries)
     known, near = ([item for item in found if item.is_near is near] for near in (False, True))
     shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
@@ -236,7 +236,7 @@ def _sources(games: Sequence[ShownGame]) -> list[Facts]:
     """Where the published sets that occur are from, and what the symbols in their names are."""
     pairs = []
     for game in games:
-        records = [entry.record for entry in game.cells.values()]
+        records = [entry.record for entry in game.entries]
         found = {i.identity["name"] for record in records for i in record.equilibria if i.identity}
         said = {t: [n for n in names if n in found] for t, names in game.facts.sources.items()}
         lines = [f"{', '.join(names)}: {text}" for text, names in said.items() if names]
@@ -289,7 +289,7 @@ def _data(
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
     most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(entries), 1) + 1)
-    cells = []
+    cells = {}
     for entry in entries:
         record = entry.record
         show = ["eqbench", "show", str(run_of[entry.run].path), cell_name(record), "--candidates"]
@@ -299,10 +299,10 @@ def _data(
             "equilibria": [_candidate(item) for item in record.equilibria[:most]],
             "command": printable(shlex.join(show)),
         }
-        cells.append(record.to_json() | more)
+        cells[entry] = record.to_json() | more
     shown = []
     for game in games:
-        own = [(cells[k], run_of[entry.run].path) for k, entry in game.cells.items()]
+        own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
         actions = grouped(
             _add_strategies(own, _MOST_FREQUENCIES // len(cells)), lambda action: action[:2]
         ).items()
@@ -318,7 +318,7 @@ def _data(
         }
         for label, run in run_of.items()
     ]
-    return {"schema": "eqbench.report/1", "runs": asked, "games": shown, "cells": cells}
+    return {"schema": "eqbench.report/1", "runs": asked, "games": shown, "cells": [*cells.values()]}
 
 
 def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
@@ -416,7 +416,7 @@ def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
     Without two sides that have a trial in common there is no chart.
     """
     entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
-    data = datasets(shown_games([*entries]), trials)
+    data = datasets([*entries], trials=trials)
     spec = specification("pairs", data, measure="elapsed_s")
     spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
     charts = [Chart("pairs", spec)] if drawable(spec, data) else []
