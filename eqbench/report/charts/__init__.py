@@ -295,12 +295,16 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
 def _sides(data: Mapping[str, Rows]) -> tuple[list[str], str, str]:
     """Sides of trials, and which two have most timed cells to compare; none if no two have any."""
     timed = [row for row in data["trials"] if data["cells"][row["cell"]]["elapsed_s"]]
-    pairs: dict[tuple[str, str], set[tuple[int, int]]] = {}
+    pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for own in grouped(timed, lambda row: row["trial"]).values():
-        for one, other in combinations(own, 2):  # the same two may stand in many trials
+        for one, other in combinations(own, 2):
             sides = one["side"], other["side"]
-            pairs.setdefault(sides, set()).add((one["cell"], other["cell"]))
-    first, second = max(pairs, key=lambda sides: len(pairs[sides]), default=("", ""))
+            pairs.setdefault(sides, []).append((one["cell"], other["cell"]))
+
+    def most(sides: tuple[str, str]) -> int:  # a cell may stand in many trials
+        return min(len(set(cells)) for cells in zip(*pairs[sides], strict=True))
+
+    first, second = max(pairs, key=most, default=("", ""))
     return list(dict.fromkeys(row["side"] for row in timed if pairs)), first, second
 
 
