@@ -23,10 +23,8 @@ from eqbench.report.charts import (
     Trial,
     datasets,
     drawable,
-    looks,
     shown_games,
     solver_trials,
-    solvers_in,
     specification,
 )
 from eqbench.report.entries import Entry, Trials, began, grouped, several, trials
@@ -78,7 +76,6 @@ def report_page(
     entries = entries_of(runs)
     games = shown_games(entries, facts)
     data = datasets(entries, facts)
-    solvers = solvers_in(data)
     report = report_on(runs, every_matrix=True)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
 
@@ -105,11 +102,8 @@ def report_page(
         "Cost": [charts("memory", "times")],
         "What was run": [block for run in runs for block in _about(run)],
     }
-    look = zip(solvers, looks(solvers), strict=True)
-    values = _data(runs, entries, games, place) | {
-        "solvers": [{"name": name, "look": own} for name, own in look],
-        "datasets": data,
-    }
+    values = _data(runs, entries, games, place)
+    values |= {"solvers": data.pop("solvers"), "datasets": data}
     shown = " ".join(listing([game.name for game in games], 4))
     title = f"eqbench on {shown}" if shown else "eqbench report"
     return document(title, parts, lead=report.answer, data=values)
