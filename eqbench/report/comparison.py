@@ -190,13 +190,13 @@ class Comparison:
     def worse(self) -> list[tuple[int | None, str]]:
         """Seeds of the cells whose status is worse than before, and how, in words."""
         grade = {status: facts["grade"] for status, facts in STATUSES.items()}
-        cells = [(old.record, new.record) for old, new in self.trials]
-        return [
-            (new.seed, f"{old.status} → {new.status}" + f" ({new.trial})" * bool(new.trial) + why)
-            for old, new in cells
-            for why in [f": {new.reason}" if new.reason else ""]
-            if grade[new.status] > grade[old.status]
-        ]
+        found = []
+        for old, new in ((old.record, new.record) for old, new in self.trials):
+            if grade[new.status] > grade[old.status]:
+                trial = f" ({new.trial})" if new.trial else ""
+                change = f"{old.status} → {new.status}{trial}"
+                found.append((new.seed, f"{change}: {new.reason}" if new.reason else change))
+        return found
 
     @cached_property
     def regressions(self) -> list[dict[str, str]]:
@@ -216,11 +216,10 @@ class Comparison:
 
 
 def _value(entry: Entry, metric: str) -> float | None:
-    if metric not in METRICS:
+    if metric in TIMES:
         return max(entry.time_to(float(metric)), SHORTEST_S)
-    value = getattr(entry.record, metric)
-    # a method that counts no iterations says 0
-    return None if metric == "iterations" and value == 0 else value
+    value: float | None = getattr(entry.record, metric)
+    return value or None if metric == "iterations" else value  # 0 where a method counts none
 
 
 def compare_runs(
@@ -230,8 +229,7 @@ def compare_runs(
 
     Games of files and of OpenSpiel are the same if their trees are, wherever the file is; others
     if their canonical specs are, and so are those of files in old runs, which keep no content,
-    and of files that are alike within a run. All `games` and `solvers` are compared unless some
-    are named. Where there is nothing to compare, a UsageError is raised.
+    and of files that are alike within a run. UsageError if there is nothing to compare.
     """
     sides = [run.finished for run in chosen([base, new], games, solvers)]
     old, now = _by_identity(sides)
@@ -307,13 +305,13 @@ def compare_solvers(
             f"{run.path} has {known or 'no finished cell'}"
         )
     entries = {cell.key: Entry("", cell, run) for side in sides for cell in side}
-    names = [printable(side[0].solver) for side in sides]
     trials = [
         (entries[old.key], entries[new.key])
         for old, new in product(*sides)
         if (old.game_spec, old.repeat) == (new.game_spec, new.repeat)
         and (old.seed == new.seed or None in (old.seed, new.seed))
     ]
+    names = [printable(side[0].solver) for side in sides]
     if not trials:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
     return Comparison(run, run, trials, (), (), run.notes, names)
@@ -359,16 +357,15 @@ def _metrics(pair: Comparison, names: Iterable[str]) -> dict[str, Any]:
 def comparison_report(comparison: Comparison) -> Report:
     """Of runs a table per game with a row per solver; of solvers one with a row per metric."""
     games = grouped(comparison.pairs, lambda own: game_title(own.cell.game, own.cell.game_spec))
-    answer: tuple[str, ...] = ()
     if comparison.solvers:
-        tables = [_of_solvers(title, own) for title, (own,) in games.items()]
+        tables = [_of_solvers(title, pair) for title, (pair,) in games.items()]
         tables += [_of_solvers("", comparison)] * (len(games) > 1)
-        answer = tuple(_answer(comparison, len(games)))
     else:
-        tables = [_of_runs(title, own) for title, own in games.items()]
+        tables = [_of_runs(title, pairs) for title, pairs in games.items()]
     legend = TEXTS["solvers" if comparison.solvers else "runs"] + TEXTS["intervals"]
     legend = legend.format(tie=TIE, resamples=RESAMPLES, fewest=FEWEST_TRIALS)
-    return Report(tuple(tables), legend, tuple(_notes(comparison)), answer)
+    answer = _answer(comparison, len(games)) if comparison.solvers else ()
+    return Report(tuple(tables), legend, tuple(_notes(comparison)), tuple(answer))
 
 
 def _answer(comparison: Comparison, games: int) -> Iterator[str]:
@@ -384,7 +381,8 @@ def _answer(comparison: Comparison, games: int) -> Iterator[str]:
             loose = " or within the target" * (metric == "max_regret")
             yield f"Their {word} is the same in every trial, to {TIE:.0%}{loose}."
         elif each.ratio is not None:
-            interval = f" (95 % interval {_between(each)})" if each.interval else ""
+            between = _shown(each, METRICS[metric])["interval"]
+            interval = f" (95 % interval {between})" if between else ""
             yield (
                 f"{second} has {FORMATS['ratio'](each.ratio)} times the {word} of {first}"
                 f"{interval}, over {over}: less in {less}, more in {more}, the same in {equal}."
@@ -442,15 +440,14 @@ def _table(title: str, rows: Sequence[Mapping[Column, Any]], lines: Sequence[str
 
 def _shown(figures: Figures, column: Column) -> dict[str, Any]:
     """Figures as tables have them: medians of counts are whole, intervals and wins are texts."""
-    sides = {"base": figures.base, "new": figures.new}
+    texts = {
+        "interval": figures.interval and "–".join(map(FORMATS["ratio"], figures.interval)),
+        "wins": "–".join(map(str, reversed(figures.wins))),
+    }
+    medians = {"base": figures.base, "new": figures.new}
     if column.kind == "count":
-        sides = {side: value and round(value) for side, value in sides.items()}
-    wins = "–".join(map(str, reversed(figures.wins)))
-    return asdict(figures) | sides | {"interval": _between(figures), "wins": wins}
-
-
-def _between(figures: Figures) -> str | None:
-    return figures.interval and "–".join(map(FORMATS["ratio"], figures.interval))
+        medians = {side: value and round(value) for side, value in medians.items()}
+    return asdict(figures) | medians | texts
 
 
 def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:
@@ -474,10 +471,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         if each["rule"] != MISSING:
             yield "regression: {game}/{solver}: {text} [{rule}]".format(**each)
     if not comparison.regressions and not comparison.solvers:
-        kinds = ["status"] * (not comparison.allow_worse_status)
-        kinds += ["missing cells"] * (not comparison.allow_missing)
-        tested = ", ".join([*kinds, *(rule.text for rule in comparison.rules)])
-        yield f"no regression; looked at: {tested or 'nothing'}"
+        yield "no regression"
 
 
 def comparison_page(comparison: Comparison) -> str:
@@ -489,9 +483,9 @@ def comparison_page(comparison: Comparison) -> str:
     ]
     trials = []
     for old, new in comparison.trials:
-        name = [new.record.solver] * (not comparison.solvers)
-        name += [new.record.trial or old.record.trial]
-        trials.append((" ".join(name), dict(zip(sides, (old, new), strict=True))))
+        solver = "" if comparison.solvers else f"{new.record.solver} "
+        name = f"{solver}{new.record.trial or old.record.trial}".strip()
+        trials.append((name, dict(zip(sides, (old, new), strict=True))))
     charts, data = scatter(trials)
     tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
     notes = Prose([report.legend, *report.notes], small=True)
