@@ -128,7 +128,7 @@ def decimal(value: float, digits: int = 3) -> str:
 def identity_text(identity: Identity | None, where: str | None = None, times: int = 1) -> str:
     """Name of an equilibrium with its place in the family, and how often; empty if unknown.
 
-    It is where its leading parameter says unless `where` is given.
+    The place is that of its leading parameter unless `where` is given.
     """
     if not identity:
         return ""
