@@ -111,7 +111,7 @@ def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
 
 def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibrium: bool) -> Table:
     """Table of payoffs and regrets as JSON values have them, below which equilibrium that is."""
-    exact, sums = found.get("exact") or {}, _DATA["sums"]
+    exact, sums, notes = found.get("exact"), _DATA["sums"], list[str]()
     rounded = found | {"exploitability": found["nash_conv"] / len(players)}
     sides = {
         "player": [*map(_label, players), *(text.format(len(players)) for text in sums.values())],
@@ -119,23 +119,22 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
         "regret": [*found["regrets"], *(rounded[name] for name in sums)],
     }
     if exact:
-        sides["exact payoff"] = list(map(_readable, exact["payoffs"]))
         regrets = *exact["regrets"], *(exact[name] for name in sums if name in exact)
-        sides["exact regret"] = list(map(_readable, regrets))
-    columns = [Column(key, **own) for key, own in _DATA["figures"].items() if key in sides]
-    rows = zip_longest(*(sides[column.title] for column in columns))
-    lines, notes = [f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."], []
-    if found.get("resolved", True):
-        is_proved = bool(exact) and set(exact["regrets"]) == {"0"}
-        lines = _identity_lines(
-            found["identity"], is_equilibrium=is_equilibrium, is_proved=is_proved
-        )
-    if exact and any(fraction not in sides["exact regret"] for fraction in exact["regrets"]):
-        notes.append("Long fractions are printed by --json.")
-    if not exact and any(0 < abs(regret) < ROUNDING for regret in found["regrets"]):
+        fractions = {"exact payoff": exact["payoffs"], "exact regret": regrets}
+        sides |= {title: [_readable(text) for text in own] for title, own in fractions.items()}
+        if any(len(text) > LONGEST_FRACTION for own in fractions.values() for text in own):
+            notes.append("Long fractions are printed by --json.")
+    elif any(0 < abs(regret) < ROUNDING for regret in found["regrets"]):
         notes.append("Regrets around 1e-16 are rounding; eqbench verify --exact tells.")
-    values = tuple(Row.of(columns, row) for row in rows)
-    return Table("", tuple(columns), values, tuple(notes), lines=tuple(lines))
+    columns = [Column(title, **own) for title, own in _DATA["figures"].items() if title in sides]
+    values = zip_longest(*(sides[column.title] for column in columns))
+    lines = [f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."]
+    if found.get("resolved", True):
+        is_proved = exact is not None and set(exact["regrets"]) == {"0"}
+        known = found["identity"]
+        lines = _identity_lines(known, is_equilibrium=is_equilibrium, is_proved=is_proved)
+    rows = tuple(Row.of(columns, row) for row in values)
+    return Table("", tuple(columns), rows, tuple(notes), lines=tuple(lines))
 
 
 def _identity_lines(
