@@ -6,7 +6,7 @@ import shlex
 import signal
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -272,25 +272,19 @@ def _duration(time: float) -> str:
 
 
 def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:
-    from eqbench.report.entries import Entry
-    from eqbench.report.exports import report_of
+    from eqbench.report.exports import report_on
     from eqbench.store.schema import SCHEMA
+    from eqbench.store.stored_run import StoredRun
 
     document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
     for record in records:
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
-    entries = [Entry("", record) for record in records]
-    timeouts = {"": float(folder.plan["request"]["timeout_s"])}
+    stored = StoredRun(folder.path, folder.plan, tuple(records), 0, ())
     put_result(
         document,
-        lambda: report_of(
-            entries,
-            timeouts,
-            options,
-            summarize=options.summarize,
-            planned=len(folder.plan["cells"]),
-        ),
+        # what has not finished is said below
+        lambda: replace(report_on([stored], options, summarize=options.summarize), notes=()),
         as_json=options.as_json,
     )
     if not options.as_json:

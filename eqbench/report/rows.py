@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import quote
 
 from eqbench.report import read_data
-from eqbench.report.naming import MOST_NAMES, identity_text, listing
+from eqbench.report.naming import MOST_NAMES, listing
 
 Words = Literal["text", "status", "found", "names"]
 Number = Literal["count", "small", "number", "ratio", "payoffs", "payoff", "seconds", "bytes"]
@@ -204,22 +204,6 @@ class Report:
     legend: str = ""  #: what the figures of all tables are
     notes: tuple[str, ...] = ()  #: what is missing
     answer: tuple[str, ...] = ()  #: what came of it all, in sentences
-
-
-def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
-    """Columns for profiles as the verifier sees them: payoffs, max regret, identity."""
-    payoffs = (Column(f"u:{player}", "payoff", layout="+z.6f") for player in players)
-    return (*payoffs, Column("max regret", "number"), Column("identity"))
-
-
-def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
-    """Values for these columns; ! marks a regret that no equilibrium has."""
-    mark = "" if profile.get("is_equilibrium", True) else " !"
-    return {
-        **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
-        "max regret": small(profile["max_regret"]) + mark,
-        "identity": identity_text(profile.get("identity")) or None,
-    }
 
 
 RUN = Column("run", identifies=True)

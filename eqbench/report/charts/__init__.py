@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
+from itertools import combinations
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.charts.datasets import Rows, datasets
-from eqbench.report.charts.material import GameFacts, collect
+from eqbench.report.charts.datasets import GameFacts, Rows, datasets, shown_games, solvers_in
+from eqbench.report.entries import grouped
+from eqbench.report.exports import entries_of
 from eqbench.store.stored_run import StoredRun
 
 VEGA_LITE = "6.4"
@@ -23,24 +25,15 @@ def chart(
 ) -> dict[str, Any]:
     """A chart of runs as a complete specification of Vega-Lite with its data.
 
-    Parameters
-    ----------
-    name : one of `CHARTS`
-    facts : of games by canonical spec, as on a page; what is missing costs only what it is for
-
-    Raises
-    ------
-    UsageError
-        If there is no chart of that name.
+    Facts of games are by canonical spec; what is missing costs only what it is for. It raises a
+    `UsageError` if the name is none of `CHARTS`.
     """
-    material = collect(runs, facts)
-    data = datasets(material)
-    spec = specification(name, material.solvers, material.players)
-    games = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
-    games = games or [game.short for game in material.games]
-    game = next(param for param in spec["params"] if param["name"] == "game")
-    game |= {"value": games[0]} if games else {}
+    data = datasets(shown_games(entries_of(runs), facts))
+    measured = {row["game"] for row in data["cells"] if row["max_regret"] is not None}
+    games = sorted(measured) or list(dict.fromkeys(row["game"] for row in data["cells"]))
+    spec = specification(name, data, game=next(iter(games), ""))
     if len(games) > 1:
+        game = next(param for param in spec["params"] if param["name"] == "game")
         game["bind"] = {"input": "select", "options": games, "name": "game "}
     text = json.dumps(spec)
     title = spec["usermeta"]["title"]
@@ -53,35 +46,53 @@ def chart(
     }
 
 
-def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[str, Any]:
+def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[str, Any]:
     """Template of a chart, in which every solver has a color, dashes and a shape of its own.
 
     In `usermeta` stands what it shows: which rows, what it needs of cells, and what a reader may
-    switch, by name of a parameter its values, each with the title that it gives an axis.
+    switch, by name of a parameter its values, each with the title that it gives an axis. Two sides
+    of trials are first those that have most trials in common.
     """
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
+    solvers = solvers_in(data)
     look = looks(solvers)
+    columns = ["u1", "u2", *(column for row in data["equilibria"] for column in row)]
+    players = dict.fromkeys(column[1:] for column in columns if column[0] == "u")
+    sides, first, second = _sides(data)
     given = {
-        "@solvers": list(solvers),
-        "@names": {solver: solver for solver in solvers},
-        "@players": {str(p): f"payoff of P{p}" for p in range(2, max(players, 2) + 1)},
+        "@solvers": solvers,
+        "@sides": {side: side for side in sides},
+        "@first": first,
+        "@second": second,
+        "@players": {player: f"payoff of P{player}" for player in players},
         **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
-    switches = spec["usermeta"].setdefault("switches", {})
+    spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
-        if choices := [*switches.get(param["name"], {})][:2]:
-            param["value"] = choices[-1 if param["name"] == "second" else 0]
+        param["value"] = values.get(param["name"], param["value"])
     return spec
 
 
+def _sides(data: Mapping[str, Rows]) -> tuple[list[str], str, str]:
+    """Sides of trials, and which two are timed in most trials; none without two such sides."""
+    timed = [row for row in data["trials"] if data["cells"][row["cell"]]["elapsed_s"]]
+    of_side = grouped(timed, lambda row: row["side"]).items()
+    trials = {side: {row["trial"] for row in own} for side, own in of_side}
+    common = {pair: len(trials[pair[0]] & trials[pair[1]]) for pair in combinations(trials, 2)}
+    first, second = max(common, key=lambda pair: common[pair], default=("", ""))
+    return (list(trials), first, second) if common.get((first, second)) else ([], "", "")
+
+
 def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
-    """Whether data have rows that a chart draws, and cells with what it needs."""
-    told = spec["usermeta"]
-    known = (row.get(told.get("needs", "cell")) is not None for row in data["cells"])
-    return bool(data[told["rows"]]) and any(known)
+    """Whether data have rows and choices for a chart, cells with what it needs, enough games."""
+    told, cells = spec["usermeta"], data["cells"]
+    known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
+    games = {row["game"] for row in cells if "share" in row}
+    has_all = bool(data[told["rows"]]) and all(told["switches"].values())
+    return has_all and known and len(games) >= told.get("games", 0)
 
 
 def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
