@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
 from eqbench.report import read_data
-from eqbench.report.charts.datasets import SHORTEST_S
+from eqbench.report.charts import SHORTEST_S
 from eqbench.report.entries import STATUSES, Entry, game_title, grouped
 from eqbench.report.equilibria import counts
-from eqbench.report.html.document import Prose, Section, document, page_table
+from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.overview import scatter
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.spec import is_foreign, split_specs
@@ -488,6 +488,6 @@ def comparison_page(comparison: Comparison) -> str:
         trials.append((name, dict(zip(sides, (old, new), strict=True))))
     charts, data = scatter(trials)
     tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
-    notes = Prose([report.legend, *report.notes], small=True)
-    sections = [Section("Trial by trial", charts), Section("Metrics", [*reversed(tables), notes])]
-    return document(" and ".join(sides), sections, lead=report.answer, data=data)
+    metrics: list[Block] = [*reversed(tables), Prose([report.legend, *report.notes], small=True)]
+    parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
+    return document(" and ".join(sides), parts, lead=report.answer, data=data)

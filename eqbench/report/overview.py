@@ -9,11 +9,17 @@ from typing import Any
 from eqbench.errors import counted, first_of
 from eqbench.report import read_data
 from eqbench.report.answer import answer
-from eqbench.report.charts import drawable, specification
-from eqbench.report.charts.datasets import Trial, datasets, shown_games, solver_trials
+from eqbench.report.charts import (
+    Trial,
+    datasets,
+    drawable,
+    shown_games,
+    solver_trials,
+    specification,
+)
 from eqbench.report.entries import Entry, Trials, several
 from eqbench.report.exports import entries_of
-from eqbench.report.html.document import Chart, Section, Table, document
+from eqbench.report.html.document import Block, Chart, Table, document
 from eqbench.report.rows import Cell
 from eqbench.report.view import INDEX
 from eqbench.store.stored_run import StoredRun
@@ -26,8 +32,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     rows = [_row(link, run) for link, run in runs.items()]
     table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     charts, data = scatter(_trials(entries_of(list(runs.values()))))
-    sections = [Section("Runs", [table]), Section("Two runs or solvers compared", charts)]
-    return document(counted(len(runs), "run"), sections, data=data)
+    parts: dict[str, Sequence[Block]] = {"Runs": [table], "Two runs or solvers compared": charts}
+    return document(counted(len(runs), "run"), parts, data=data)
 
 
 def _row(link: str, run: StoredRun) -> list[Any]:

@@ -56,7 +56,7 @@ function writeAddress() {
   if ([...state.without].join() !== FOLDED) query.set("without", [...state.without].join());
   for (const [key, name] of Object.entries(MAPS))
     for (const [part, value] of Object.entries(state[name]))
-      if (value !== "" && value !== DEFAULTS[part]) query.append(key, `${part}:${value}`);
+      if (value !== "") query.append(key, `${part}:${value}`);
   const text = query.toString();
   if (text || location.hash.includes("=")) history.replaceState(null, "", `#${text}`);
 }
@@ -163,7 +163,8 @@ function link(part) {
 }
 
 const HINT =
-  "Click a solver to single it out, Shift-click to hide it. Ctrl and wheel zoom a chart, a double click resets it.";
+  "Click a solver to single it out, Shift-click to hide it. " +
+  "Ctrl and wheel zoom a chart, a double click resets it.";
 
 function legend() {
   const bar = document.getElementById("solvers");
@@ -175,7 +176,6 @@ function legend() {
         type: "button",
         class: "chip",
         "data-solver": place,
-        title: "click: single out in all charts; Shift and click, or double click: hide",
         onclick: (event) => choose(name, event),
       },
       swatch(look),
@@ -192,7 +192,7 @@ function legend() {
   pick.addEventListener("input", () => {
     state.game = pick.value;
     showChoices();
-    redraw([...drawn.keys()]);
+    redraw();
     refresh();
   });
   bar.append(
@@ -207,12 +207,15 @@ function legend() {
 
 const drawn = new Map(); // by name: what vegaEmbed gave
 let isPrinted = false;
-const DEFAULTS = {};
-for (const spec of Object.values(SPECS))
-  for (const { name, value } of spec.params)
-    if (name in spec.usermeta.switches) DEFAULTS[name] = value;
+const SWITCHES = {}; // by name of a parameter: its choices with their titles, and the usual one
+for (const { params, usermeta } of Object.values(SPECS))
+  for (const { name, value } of params)
+    if (name in usermeta.switches) SWITCHES[name] = { choices: usermeta.switches[name], usual: value };
 
-const choiceOf = (name) => state.switches[name] ?? variedPlayers()[name] ?? DEFAULTS[name];
+function choiceOf(name) {
+  const { choices, usual } = SWITCHES[name];
+  return [state.switches[name], variedPlayers()[name]].find((one) => one in choices) ?? usual;
+}
 
 // The first two players whose payoffs differ between the equilibria of the game.
 function variedPlayers() {
@@ -235,10 +238,9 @@ function showChoices() {
 }
 
 function themed(isLight) {
-  const css = getComputedStyle(document.body);
   const colors = { "--ink": "#1f2933", "--soft": "#5b6672", "--line": "#dfe3e8" };
   const [ink, soft, line] = Object.entries(colors).map(([name, color]) =>
-    isLight ? color : css.getPropertyValue(name).trim(),
+    isLight ? color : `var(${name})`,
   );
   const lines = { gridColor: line, domainColor: soft, tickColor: soft };
   const axis = { labelColor: soft, titleColor: ink, ...lines };
@@ -254,23 +256,19 @@ function encodings(part, found = []) {
 // The chart as a specification; for paper it has its legend within it, and is light on any screen.
 function filled(name, forPaper) {
   const spec = structuredClone(SPECS[name]);
-  const { switches = {}, titles = {} } = spec.usermeta;
+  const { titles = {} } = spec.usermeta;
   const given = { game: state.game, focus: state.focus, hidden: [...state.hidden], cell: -1 };
-  for (const param of spec.params) {
-    if (param.name in switches) {
-      const choice = choiceOf(param.name);
-      param.value = choice in switches[param.name] ? choice : param.value;
-      given[param.name] = param.value;
-    } else if (param.name in given) param.value = given[param.name];
-  }
+  for (const param of spec.params)
+    param.value = param.name in SWITCHES ? choiceOf(param.name) : given[param.name];
   for (const encoding of encodings(spec))
     for (const channel of ["x", "y", "color", "shape", "strokeDash", "fill"]) {
       const own = encoding[channel];
       if (!own) continue;
       if (own.title && titles[channel])
-        own.title = titles[channel].map((param) => switches[param][given[param]]).join(": ");
+        own.title = titles[channel].map((param) => SWITCHES[param].choices[choiceOf(param)]).join(": ");
       const isLinear = state.linear.has(`${name}.${channel}`);
-      if (own.scale?.type === "log" && isLinear) Object.assign(own.scale, { type: "linear", zero: false });
+      if (own.scale?.type === "log" && isLinear)
+        Object.assign(own.scale, { type: "linear", zero: false });
       if (own.field === "solver" && !forPaper) own.legend = null;
     }
   const solvers = new Set(rowsOf(name).map((row) => row.solver));
@@ -320,7 +318,7 @@ function rowsOf(name) {
 
 function controls(name) {
   const place = document.querySelector(`#${CSS.escape(name)} .filters`);
-  const { switches = {}, log = [] } = SPECS[name].usermeta;
+  const { switches, log = [] } = SPECS[name].usermeta;
   for (const [param, choices] of Object.entries(switches)) {
     const options = Object.entries(choices).map(([value, text]) => make("option", { value }, text));
     const select = make("select", { "aria-label": param, "data-switch": param }, ...options);
@@ -344,7 +342,7 @@ function controls(name) {
   }
 }
 
-function redraw(names) {
+function redraw(names = [...drawn.keys()]) {
   names.forEach(draw);
   writeAddress();
 }
@@ -365,7 +363,6 @@ function startCharts() {
     seen.observe(document.getElementById(name));
   }
   showChoices();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw([...drawn.keys()]));
   matchMedia("print").addEventListener("change", ({ matches }) => toPaper(matches));
   addEventListener("beforeprint", () => toPaper(true));
   addEventListener("afterprint", () => toPaper(false));
@@ -406,19 +403,13 @@ function compare(a, b, numeric, sign) {
 
 function sortBy(head, sign) {
   const table = head.closest("table");
+  state.sorts[head.closest(".card").id] = `${head.cellIndex}:${sign}`;
   for (const other of table.querySelectorAll("thead th")) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
   const numeric = head.classList.contains("number");
   const rows = rowsIn(table).map((row) => [valueOf(row.cells[head.cellIndex]), row]);
   rows.sort(([a], [b]) => compare(a, b, numeric, sign));
   for (const [, row] of rows) table.tBodies[0].append(row, ...(row.opened ? [row.opened] : []));
-}
-
-function sortOnClick(head) {
-  const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-  sortBy(head, sign);
-  state.sorts[head.closest(".card").id] = `${head.cellIndex}:${sign}`;
-  writeAddress();
 }
 
 function filterRows(card) {
@@ -481,7 +472,11 @@ function chartCsv(name) {
 
 function startTable(card) {
   for (const button of card.querySelectorAll("thead button"))
-    button.addEventListener("click", () => sortOnClick(button.closest("th")));
+    button.addEventListener("click", () => {
+      const head = button.closest("th");
+      sortBy(head, head.ariaSort === "ascending" ? -1 : 1);
+      writeAddress();
+    });
   const fields = card.querySelectorAll(".filters > input, .filters > select");
   for (const field of fields) {
     const key = field.matches("select") ? `${card.id}.${field.dataset.column}` : card.id;
