@@ -394,7 +394,7 @@ def _of_solvers(title: str, pair: Comparison) -> Table:
     medians = [Column(side, "number", side.replace("(", "\n(", 1)) for side in sides]
     columns = {"base": medians[0], "new": medians[1], **_OF_SOLVERS}
     rows = []
-    for metric in _DATA["shown"]:
+    for metric in _DATA["of_two"]:
         column = {**METRICS, **TIMES}[metric]
         figures = _shown(pair.figures(metric), column)
         if figures["base"] is not None:
@@ -416,9 +416,8 @@ def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
         status, found = (_change(*sides) for sides in pair.ends().values())
         trials = len(pair.trials) if is_several else None
         row = {SOLVER: pair.cell.solver, _OF_SOLVERS["seeds"]: trials, Column("status"): status}
-        for metric, column in METRICS.items():
-            if metric not in tested and not column.dispensable:
-                continue
+        for metric in [name for name in METRICS if name in tested.union(_DATA["usual"])]:
+            column = METRICS[metric]
             figures = _shown(pair.figures(metric), column)
             rank = 0 if metric in tested else column.dispensable
             for part, heading in _DATA["of_runs"].items():
