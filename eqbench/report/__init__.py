@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+from eqbench.text import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -42,3 +44,9 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
     )
     environment.filters |= filters
     return environment
+
+
+def said(name: str, facts: Mapping[str, Any], **filters: Any) -> tuple[str, ...]:
+    """Lines of a template of plain text."""
+    known = templates(printable, html=False, **filters)
+    return tuple(known.get_template(f"{name}.txt").render(facts).splitlines())

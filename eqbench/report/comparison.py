@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
-from eqbench.report import read_data
+from eqbench.report import read_data, said
 from eqbench.report.charts import SHORTEST_S
 from eqbench.report.entries import STATUSES, Entry, game_title, grouped
 from eqbench.report.equilibria import counts
@@ -30,7 +30,6 @@ from eqbench.store.stored_run import StoredRun, cell_name, chosen
 from eqbench.text import printable
 
 _DATA = read_data("comparison")
-TEXTS = _DATA["texts"]
 METRICS, TIMES, _OF_SOLVERS = (
     {name: Column(**facts) for name, facts in _DATA[part].items()}
     for part in ("metrics", "times", "of_solvers")
@@ -39,6 +38,8 @@ FEWEST_TRIALS, RESAMPLES, TIE, MISSING = 5, 2_000, 0.01, "missing"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_FILTERS = {"counted": counted, "first_of": first_of, "cell_name": cell_name}
+_FILTERS |= {"ratio": FORMATS["ratio"]}
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Rule:
             multiple, plus = None if limit else float(factor or 1), float(limit or margin or 0)
             if math.inf not in (multiple, plus):
                 return cls(compact, metric, sign, multiple, plus)
-        raise UsageError(f"{text!r} is not a condition: {TEXTS['condition']}")
+        raise UsageError(f"{text!r} is not a condition: {_DATA['condition']}")
 
     def reason(self, pair: Comparison) -> str:
         """How a pair breaks it, in words; empty if it does not.
@@ -171,6 +172,12 @@ class Comparison:
         """The same for each game and new solver alone."""
         groups = grouped(self.trials, lambda t: (t[1].record.game_spec, t[1].record.solver_spec))
         return [replace(self, trials=group) for group in groups.values()]
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether all cells used up the time that they had."""
+        times = [entry.record.elapsed_s for trial in self.trials for entry in trial]
+        return all(time is not None and time >= self.base.timeout_s for time in times)
 
     def figures(self, metric: str) -> Figures:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
@@ -362,31 +369,13 @@ def comparison_report(comparison: Comparison) -> Report:
         tables += [_of_solvers("", comparison)] * (len(games) > 1)
     else:
         tables = [_of_runs(title, pairs) for title, pairs in games.items()]
-    legend = TEXTS["solvers" if comparison.solvers else "runs"] + TEXTS["intervals"]
-    legend = legend.format(tie=TIE, resamples=RESAMPLES, fewest=FEWEST_TRIALS)
-    answer = _answer(comparison, len(games)) if comparison.solvers else ()
-    return Report(tuple(tables), legend, tuple(_notes(comparison)), tuple(answer))
-
-
-def _answer(comparison: Comparison, games: int) -> Iterator[str]:
-    """How the second solver does beside the first, in a sentence for each metric of interest."""
-    first, second = comparison.solvers
-    over = counted(len(comparison.trials), "trial") + (f" on {games} games" if games > 1 else "")
-    times = [entry.record.elapsed_s or 0.0 for trial in comparison.trials for entry in trial]
-    words = {"elapsed_s": "solving time"} if min(times) < comparison.base.timeout_s else {}
-    for metric, word in {**words, "max_regret": "max regret"}.items():
-        each = comparison.figures(metric)
-        less, equal, more = each.wins
-        if equal == each.seeds > 0:
-            loose = " or within the target" * (metric == "max_regret")
-            yield f"Their {word} is the same in every trial, to {TIE:.0%}{loose}."
-        elif each.ratio is not None:
-            between = _shown(each, METRICS[metric])["interval"]
-            interval = f" (95 % interval {between})" if between else ""
-            yield (
-                f"{second} has {FORMATS['ratio'](each.ratio)} times the {word} of {first}"
-                f"{interval}, over {over}: less in {less}, more in {more}, the same in {equal}."
-            )
+    titles = {column.title for table in tables for column in table.columns}
+    facts = {
+        **{"comparison": comparison, "games": len(games), "tie": TIE, "resamples": RESAMPLES},
+        **{"fewest": FEWEST_TRIALS, "has_intervals": any("interval" in title for title in titles)},
+    }
+    answer = said("comparison_answer", facts, **_FILTERS) if comparison.solvers else ()
+    return Report(tuple(tables), notes=said("comparison", facts, **_FILTERS), answer=answer)
 
 
 def _of_solvers(title: str, pair: Comparison) -> Table:
@@ -456,21 +445,6 @@ def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:
 
 def _counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ×{n}" if n > 1 else name for name, n in found.items()) or "–"
-
-
-def _notes(comparison: Comparison) -> Iterator[str]:
-    yield TEXTS["noise"]
-    yield from (f"warning: {text}" for text in comparison.warnings)
-    for side, cells in {"base": comparison.only_base, "new": comparison.only_new}.items():
-        if cells:
-            lost = "regression: " * (side == "base" and not comparison.allow_missing)
-            names = first_of([*map(cell_name, cells)])
-            yield f"{lost}only in {side}: {counted(len(cells), 'cell')}, {names}"
-    for each in comparison.regressions:
-        if each["rule"] != MISSING:
-            yield "regression: {game}/{solver}: {text} [{rule}]".format(**each)
-    if not comparison.regressions and not comparison.solvers:
-        yield "no regression"
 
 
 def comparison_page(comparison: Comparison) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
-from eqbench.report import read_data, templates
+from eqbench.report import read_data, said
 from eqbench.report.entries import game_title
 from eqbench.report.naming import decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
@@ -84,7 +84,7 @@ def _szafron_grid(sets: Sequence[dict[str, Any]]) -> dict[str, list[list[float]]
 def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
     found, sets = facts["candidate"], facts["information_sets"]
-    title, *lines = _said("cell", facts)
+    title, *lines = said("cell", facts, **_FILTERS)
     if found is None:
         return Report((Table(title, lines=tuple(lines)),))
     is_equilibrium = found["max_regret"] <= DEFAULT_TOLERANCE * facts["payoff_scale"]
@@ -129,13 +129,7 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
     }
     rows = tuple(Row.of(columns, row) for row in values)
-    return Table("", tuple(columns), rows, tuple(notes), lines=_said("identity", facts))
-
-
-def _said(name: str, facts: dict[str, Any]) -> tuple[str, ...]:
-    """Lines of a template."""
-    known = templates(printable, html=False, **_FILTERS)
-    return tuple(known.get_template(f"{name}.txt").render(facts).splitlines())
+    return Table("", tuple(columns), rows, tuple(notes), lines=said("identity", facts, **_FILTERS))
 
 
 def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
