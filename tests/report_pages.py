@@ -104,7 +104,7 @@ def chart_of(name: str, path: Path, *records: CellRecord, **switches: Any) -> di
 
 
 def data_of(path: Path, *records: CellRecord, **facts: GameFacts) -> dict[str, Rows]:
-    return datasets(games_of(path, *records, facts=facts))
+    return datasets(entries_of([read_run(write_run(path, *records))]), facts)
 
 
 def _paid(record: CellRecord, first: float) -> CellRecord:

@@ -14,11 +14,10 @@ from eqbench.errors import EqbenchError, UsageError
 from eqbench.registry import default_registry
 from eqbench.report.charts import GameFacts
 from eqbench.report.exports import report_on, results_csv, summary_csv
-from eqbench.report.html.page import report_page
+from eqbench.report.html.page import index_page, report_page
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.naming import symbol
-from eqbench.report.overview import index_page
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign

@@ -22,7 +22,7 @@ from eqbench.report.charts import SHORTEST_S
 from eqbench.report.entries import STATUSES, Entry, game_title, grouped
 from eqbench.report.equilibria import counts
 from eqbench.report.html.document import Block, Prose, document, page_table
-from eqbench.report.overview import scatter
+from eqbench.report.html.page import scatter
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
@@ -461,6 +461,6 @@ def comparison_page(comparison: Comparison) -> str:
         trials.append((name, dict(zip(sides, (old, new), strict=True))))
     charts, data = scatter(trials)
     tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
-    metrics: list[Block] = [*reversed(tables), Prose([report.legend, *report.notes], small=True)]
+    metrics: list[Block] = [*reversed(tables), Prose(report.notes, small=True)]
     parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
     return document(" and ".join(sides), parts, lead=report.answer, data=data)

@@ -38,7 +38,7 @@ OTHER = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
 def test_curve_joins_snapshots_and_the_profile_that_counts(tmp_path: Path) -> None:
     run = tmp_path / "run"
     record = write_trace(run, cell("01", elapsed_s=0.2, iterations=500))
-    ((entry,),) = (game.cells.values() for game in games_of(run, record))
+    ((entry,),) = (game.entries for game in games_of(run, record))
     assert [point.elapsed_s for point in entry.curve] == [0.001, 0.01, 0.1, 0.2]
     assert [point.work for point in entry.curve] == [1, 10, 100, 500]
     assert entry.curve[0].nash_conv == pytest.approx(0.8)
@@ -85,7 +85,7 @@ def test_payoff_scale_is_read_off_the_usual_target_and_facts_come_before(tmp_pat
 
 def test_equilibria_say_how_they_stand_to_what_is_published(tmp_path: Path) -> None:
     facts = {KUHN3: GameFacts(6.0, ends={"szafron:c11=0": SEGMENT})}
-    data = datasets(shown_games(entries_of([read_run(page_run(tmp_path / "run"))]), facts))
+    data = datasets(entries_of([read_run(page_run(tmp_path / "run"))]), facts)
     family = [row for row in data["equilibria"] if "u3" in row and row["cell"] is not None]
     published = [row for row in data["equilibria"] if row["cell"] is None]
     assert [row["match"] for row in family] == ["strict", "on path", "near", "no name"]
@@ -176,7 +176,7 @@ def is_drawn(name: str, data: dict[str, Any]) -> bool:
 
 def test_runs_of_different_games_have_no_shares(tmp_path: Path) -> None:
     paths = write_run(tmp_path / "a", cell("01")), write_run(tmp_path / "b", cell("02", **OTHER))
-    data = datasets(shown_games(entries_of(list(map(read_run, paths)))))
+    data = datasets(entries_of(list(map(read_run, paths))))
     assert not is_drawn("targets", data)
     assert not is_drawn("profile", data)
 

@@ -64,7 +64,7 @@ class GameFacts:
 
 @dataclass(frozen=True)
 class ShownGame:
-    """A game as typed, and its cells by their places among all.
+    """A game as typed, and its cells.
 
     `unit` is what targets are relative to: the payoff range, or 1 where nobody knows it.
     """
@@ -72,14 +72,13 @@ class ShownGame:
     name: str
     unit: float
     facts: GameFacts
-    cells: Mapping[int, Entry]
+    entries: Sequence[Entry]
 
 
 def shown_games(
     entries: Sequence[Entry], facts: Mapping[str, GameFacts] | None = None
 ) -> list[ShownGame]:
     """Games of cells; the facts about them are by canonical spec and may lack any."""
-    places = {entry: place for place, entry in enumerate(entries)}
     groups = titled(entries)
     times = Counter(own[0].record.game for _, own in groups)
     games = []
@@ -90,31 +89,37 @@ def shown_games(
         usual = [t for t, run in sources if t and run and run.plan["request"].get("target") is None]
         unit = known.payoff_scale or [*usual, _USUAL_TARGET][0] / _USUAL_TARGET
         name = printable(first.game if times[first.game] == 1 else title)
-        games.append(ShownGame(name, unit, known, {places[entry]: entry for entry in own}))
+        games.append(ShownGame(name, unit, known, own))
     return games
 
 
-def datasets(games: Sequence[ShownGame], trials: Sequence[Trial] | None = None) -> dict[str, Rows]:
+def datasets(
+    entries: Sequence[Entry],
+    facts: Mapping[str, GameFacts] | None = None,
+    trials: Sequence[Trial] | None = None,
+) -> dict[str, Rows]:
     """All datasets; names of columns are those of the stored records where there are such.
 
     Trials are those of solvers unless given, if there is more than one.
     """
-    entries = {place: entry for game in games for place, entry in game.cells.items()}
-    cells = sorted((row for game in games for row in _cells(game)), key=lambda row: row["cell"])
-    row_of = {entries[row["cell"]]: row for row in cells}
+    games = shown_games(entries, facts)
+    places = {entry: place for place, entry in enumerate(entries)}
+    row_of = {e: {"cell": places[e]} | row for game in games for e, row in _cells(game)}
     of_solvers = [trial for game in games for trial in solver_trials(game)]
     # shares of the trials of which every solver has a cell, however it ended
-    labels = {row["solver"] for row in cells}
+    labels = {row["solver"] for row in row_of.values()}
     common = [own for _, own in of_solvers if own.keys() == labels]
     for entry, times in Counter(entry for own in common for entry in own.values()).items():
         row_of[entry]["share"] = times / len(common)
     if trials is None:
         trials = of_solvers if len(of_solvers) > 1 else []
-    most = _MOST_DRAWN // max(len(cells), 1) + 1
+    most = _MOST_DRAWN // max(len(entries), 1) + 1
     return {
-        "cells": cells,
-        "snapshots": [{"cell": k} | row for k in sorted(entries) for row in _curve(entries[k])],
-        "equilibria": [row for game in games for row in _equilibria(game, most)],
+        "cells": [row_of[entry] for entry in entries],
+        "snapshots": [
+            {"cell": k} | row for k, entry in enumerate(entries) for row in _curve(entry)
+        ],
+        "equilibria": [row for game in games for row in _equilibria(game, places, most)],
         "trials": [
             {"trial": number, "seed": name, "side": side}
             | {column: row_of[entry][column] for column in ("game", "cell")}
@@ -126,7 +131,7 @@ def datasets(games: Sequence[ShownGame], trials: Sequence[Trial] | None = None) 
 
 def solver_trials(game: ShownGame) -> list[Trial]:
     """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
-    cells = [(entry, entry.record) for entry in game.cells.values()]
+    cells = [(entry, entry.record) for entry in game.entries]
     names = {(record.seed, record.repeat): record.trial for _, record in cells}
     trials: list[Trial] = []
     for seed, repeat in sorted(key for key in names if key[0] is not None) or sorted(names):
@@ -140,21 +145,20 @@ def solvers_in(data: Mapping[str, Rows]) -> list[str]:
     return list(dict.fromkeys(data["cells"][row["cell"]]["solver"] for row in data["snapshots"]))
 
 
-def _cells(game: ShownGame) -> Rows:
+def _cells(game: ShownGame) -> Iterator[tuple[Entry, dict[str, Any]]]:
     """Rows of the cells of a game.
 
     Of the targets that cells of a game had the strictest counts for all, unless it is 0, which no
     measured regret has to reach.
     """
-    target = min(entry.record.target or 0.0 for entry in game.cells.values())
-    drawn = Counter(entry.solver for entry in game.cells.values() if entry.curve)
-    rows = []
-    for place, entry in game.cells.items():
+    target = min(entry.record.target or 0.0 for entry in game.entries)
+    drawn = Counter(entry.solver for entry in game.entries if entry.curve)
+    for entry in game.entries:
         record = entry.record
         memory = record.peak_memory_bytes if record.elapsed_s is not None else None
-        rows.append(
+        yield (
+            entry,
             {
-                "cell": place,
                 "game": game.name,
                 "solver": printable(entry.solver),
                 **{name: getattr(record, name) for name in _FIELDS},
@@ -164,9 +168,8 @@ def _cells(game: ShownGame) -> Rows:
                 "coarse_s": _time(entry, COARSE * game.unit),
                 "floor": NEGLIGIBLE * game.unit,
                 "alone": drawn[entry.solver] < 2,
-            }
+            },
         )
-    return rows
 
 
 def _time(entry: Entry, target: float | None) -> float | None:
@@ -194,14 +197,14 @@ def _rounded(value: float, digits: int = 4) -> float | None:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
-def _equilibria(game: ShownGame, most: int) -> Rows:
+def _equilibria(game: ShownGame, places: Mapping[Entry, int], most: int) -> Rows:
     """Published payoffs, and the best candidates of each cell that are equilibria.
 
     Empty unless payoffs pass along a published family, or are more than two.
     """
     sound = [
-        (place, rank, item)
-        for place, entry in game.cells.items()
+        (places[entry], rank, item)
+        for entry in game.entries
         for rank, item in enumerate(entry.record.equilibria)
         if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
     ]
@@ -241,7 +244,7 @@ def chart(
     Facts of games are by canonical spec; what is missing costs only what it is for. It raises a
     `UsageError` if the name is none of `CHARTS`.
     """
-    data = datasets(shown_games(entries_of(runs), facts))
+    data = datasets(entries_of(runs), facts)
     measured = {row["game"] for row in data["cells"] if row["max_regret"] is not None}
     games = sorted(measured) or list(dict.fromkeys(row["game"] for row in data["cells"]))
     spec = specification(name, data, game=next(iter(games), ""))

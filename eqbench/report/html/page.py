@@ -1,4 +1,4 @@
-"""The page of one or several runs: what was found first, provenance last."""
+"""The page of one or several runs, what was found first, provenance last; the index of many."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
+from eqbench.errors import counted, first_of
 from eqbench.report import read_data
+from eqbench.report.answer import answer
 from eqbench.report.charts import (
     GameFacts,
     ShownGame,
+    Trial,
     datasets,
     drawable,
     looks,
     shown_games,
+    solver_trials,
     solvers_in,
     specification,
 )
-from eqbench.report.entries import Entry, Trials, began, grouped, trials
+from eqbench.report.entries import Entry, Trials, began, grouped, several, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html.document import (
@@ -40,7 +44,7 @@ from eqbench.report.html.document import (
 )
 from eqbench.report.naming import LOOSE, handed_over, kind_of_match, listing, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
-from eqbench.report.view import all_cells
+from eqbench.report.view import INDEX, all_cells
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
@@ -73,7 +77,7 @@ def report_page(
     """
     entries = entries_of(runs)
     games = shown_games(entries, facts)
-    data = datasets(games)
+    data = datasets(entries, facts)
     solvers = solvers_in(data)
     report = report_on(runs, every_matrix=True)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
@@ -113,7 +117,7 @@ def report_page(
 
 def overview(games: Sequence[ShownGame]) -> Table:
     """What became of every solver on every game: the time to the target or the best regret."""
-    of_game = [{own.solver: own for own in trials(game.cells.values())} for game in games]
+    of_game = [{own.solver: own for own in trials(game.entries)} for game in games]
     solvers = dict.fromkeys(solver for own in of_game for solver in own)
     columns = [SOLVER, *(Column(game.name) for game in games)]
     rows = [
@@ -124,7 +128,7 @@ def overview(games: Sequence[ShownGame]) -> Table:
 
 def matrix(game: ShownGame, place: int) -> Table:
     """Which solver found which equilibria of a game, how good and how fast."""
-    entries = began(game.cells.values())
+    entries = began(game.entries)
     found = equilibria(entries)
     known, near = ([item for item in found if item.is_near is near] for near in (False, True))
     shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
@@ -194,12 +198,12 @@ def _finds(items: Sequence[Found], own: Trials) -> Cell:
     members = [member for each in cells for member in handed_over(each)]
     if len(items) > 1:
         return Cell(str(len(members)), len(members), kind="good")
-    several = len(own.entries) > 1
-    number = len(cells) if several else len(members)
+    is_often = len(own.entries) > 1
+    number = len(cells) if is_often else len(members)
     where = spread(member.identity for member in members)
     between = ("\n" if "…" in where else " ") * bool(where)
     loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
-    text = f"{number}{f'/{len(own.entries)}' * several}{between}{where}{LOOSE * loose}"
+    text = f"{number}{f'/{len(own.entries)}' * is_often}{between}{where}{LOOSE * loose}"
     return Cell(text, number, kind="good")
 
 
@@ -232,7 +236,7 @@ def _sources(games: Sequence[ShownGame]) -> list[Facts]:
     """Where the published sets that occur are from, and what the symbols in their names are."""
     pairs = []
     for game in games:
-        records = [entry.record for entry in game.cells.values()]
+        records = [entry.record for entry in game.entries]
         found = {i.identity["name"] for record in records for i in record.equilibria if i.identity}
         said = {t: [n for n in names if n in found] for t, names in game.facts.sources.items()}
         lines = [f"{', '.join(names)}: {text}" for text, names in said.items() if names]
@@ -285,7 +289,7 @@ def _data(
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
     most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(entries), 1) + 1)
-    cells = []
+    cells = {}
     for entry in entries:
         record = entry.record
         show = ["eqbench", "show", str(run_of[entry.run].path), cell_name(record), "--candidates"]
@@ -295,10 +299,10 @@ def _data(
             "equilibria": [_candidate(item) for item in record.equilibria[:most]],
             "command": printable(shlex.join(show)),
         }
-        cells.append(record.to_json() | more)
+        cells[entry] = record.to_json() | more
     shown = []
     for game in games:
-        own = [(cells[k], run_of[entry.run].path) for k, entry in game.cells.items()]
+        own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
         actions = grouped(
             _add_strategies(own, _MOST_FREQUENCIES // len(cells)), lambda action: action[:2]
         ).items()
@@ -314,7 +318,7 @@ def _data(
         }
         for label, run in run_of.items()
     ]
-    return {"schema": "eqbench.report/1", "runs": asked, "games": shown, "cells": cells}
+    return {"schema": "eqbench.report/1", "runs": asked, "games": shown, "cells": [*cells.values()]}
 
 
 def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
@@ -364,3 +368,56 @@ def _frequencies(file: Path) -> dict[Action, int]:
         }
     except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
         return {}  # a page can do without
+
+
+def index_page(runs: Mapping[str, StoredRun]) -> str:
+    """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
+    rows = [_index_row(link, run) for link, run in runs.items()]
+    table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
+    charts, data = scatter(_trials(entries_of(list(runs.values()))))
+    title = counted(len(runs), "run")
+    return document(title, {"Runs": [table], "Two runs or solvers compared": charts}, data=data)
+
+
+def _index_row(link: str, run: StoredRun) -> list[Any]:
+    """What the index says about a run, in the order of its columns."""
+    entries = entries_of([run])
+    figures = Trials(entries).statistics
+    statuses = Counter(cell.status for cell in run.cells)
+    return [
+        Cell(run.path.absolute().name, link=link),
+        next(iter(answer(entries, run.planned)), "No cell has finished yet."),
+        ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
+        statuses["ok"],
+        run.planned,
+        figures["median time"],
+        figures["best max regret"],
+        first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
+        first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
+        str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
+    ]
+
+
+def _trials(entries: Sequence[Entry]) -> list[Trial]:
+    """Trials of whole runs, and of solvers, each by its name and that of its run."""
+    of_runs: dict[Any, tuple[str, dict[str, Entry]]] = {}
+    for entry in entries if several("run", entries) else ():
+        cell = entry.record
+        key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
+        _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
+        sides[f"all of {entry.run}"] = entry
+    games = shown_games(entries)
+    return [*of_runs.values(), *(trial for game in games for trial in solver_trials(game))]
+
+
+def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
+    """A chart with a point for each trial of two sides, and the data of the page that it needs.
+
+    Without two sides that have a trial in common there is no chart.
+    """
+    entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
+    data = datasets([*entries], trials=trials)
+    spec = specification("pairs", data, measure="elapsed_s")
+    spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
+    charts = [Chart("pairs", spec)] if drawable(spec, data) else []
+    return charts, {"datasets": {name: data[name] for name in ("cells", "trials")}}
