@@ -34,7 +34,7 @@ METRICS, TIMES, _OF_SOLVERS = (
     {name: Column(**facts) for name, facts in _DATA[part].items()}
     for part in ("metrics", "times", "of_solvers")
 )
-FEWEST_TRIALS, RESAMPLES, TIE, MISSING = 5, 2_000, 0.01, "missing"
+FEWEST_TRIALS, RESAMPLES, TIE = (_DATA[name] for name in ("fewest", "resamples", "tie"))
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
@@ -173,12 +173,6 @@ class Comparison:
         groups = grouped(self.trials, lambda t: (t[1].record.game_spec, t[1].record.solver_spec))
         return [replace(self, trials=group) for group in groups.values()]
 
-    @property
-    def is_out_of_time(self) -> bool:
-        """Whether all cells used up the time that they had."""
-        times = [entry.record.elapsed_s for trial in self.trials for entry in trial]
-        return all(time is not None and time >= self.base.timeout_s for time in times)
-
     def figures(self, metric: str) -> Figures:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
         is_regret = metric in METRICS and METRICS[metric].kind == "small"
@@ -218,7 +212,7 @@ class Comparison:
         for names, cells in grouped(lost, lambda cell: (cell.game, cell.solver)).items():
             seeds = [str(seed) for seed in dict.fromkeys(c.seed for c in cells) if seed is not None]
             which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
-            found.append((*names, MISSING, f"missing from the new run{which}"))
+            found.append((*names, "missing", f"missing from the new run{which}"))
         return [dict(zip(("game", "solver", "rule", "text"), own, strict=True)) for own in found]
 
 
@@ -369,11 +363,9 @@ def comparison_report(comparison: Comparison) -> Report:
         tables += [_of_solvers("", comparison)] * (len(games) > 1)
     else:
         tables = [_of_runs(title, pairs) for title, pairs in games.items()]
-    titles = {column.title for table in tables for column in table.columns}
-    facts = {
-        **{"comparison": comparison, "games": len(games), "tie": TIE, "resamples": RESAMPLES},
-        **{"fewest": FEWEST_TRIALS, "has_intervals": any("interval" in title for title in titles)},
-    }
+    times = [entry.record.elapsed_s for trial in comparison.trials for entry in trial]
+    is_spent = all(time is not None and time >= comparison.base.timeout_s for time in times)
+    facts = _DATA | {"comparison": comparison, "games": len(games), "is_spent": is_spent}
     answer = said("comparison_answer", facts, **_FILTERS) if comparison.solvers else ()
     return Report(tuple(tables), notes=said("comparison", facts, **_FILTERS), answer=answer)
 
