@@ -35,6 +35,7 @@ METRICS, TIMES, _OF_SOLVERS = (
     for part in ("metrics", "times", "of_solvers")
 )
 FEWEST_TRIALS, RESAMPLES, TIE = (_DATA[name] for name in ("fewest", "resamples", "tie"))
+_ALL = "all games"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
@@ -386,7 +387,7 @@ def _of_solvers(title: str, pair: Comparison) -> Table:
             rows.append({Column("metric", identifies=True): column.title, **row})
     ends = zip(sides, *pair.ends().values(), strict=True)
     lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]
-    return _table(title or "all games", rows, lines)
+    return _table(title or _ALL, rows, lines)
 
 
 def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
@@ -453,6 +454,9 @@ def comparison_page(comparison: Comparison) -> str:
         trials.append((name, dict(zip(sides, (old, new), strict=True))))
     charts, data = scatter(trials)
     tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
-    metrics: list[Block] = [*reversed(tables), Prose(report.notes, small=True)]
+    metrics: list[Block] = [
+        *sorted(tables, key=lambda own: own.title != _ALL),
+        Prose(report.notes, small=True),
+    ]
     parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
     return document(" and ".join(sides), parts, lead=report.answer, data=data)
