@@ -321,7 +321,8 @@ def compare_solvers(
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON values, with all metrics."""
-    overall = {"solvers": comparison.solvers, "overall": _metrics(comparison, METRICS)}
+    solvers = comparison.solvers
+    overall = {"solvers": solvers, "overall": _metrics(comparison, METRICS)} if solvers else {}
     return {
         "schema": "eqbench.compare/1",
         "base": str(comparison.base.path),
@@ -332,7 +333,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "only_new": list(map(cell_name, comparison.only_new)),
         "rules": [rule.text for rule in comparison.rules],
         "regressions": comparison.regressions,
-        **(overall if comparison.solvers else {}),
+        **overall,
     }
 
 
