@@ -78,6 +78,25 @@ def test_folder_of_runs_gets_an_index_and_each_run_its_page(folder: Path) -> Non
     assert pages[0].read_text() == "kept"
 
 
+def test_index_begins_with_the_two_that_have_most_trials_in_common(folder: Path) -> None:
+    other = {"game": "kuhn3", "game_spec": "kuhn(players=3)"}
+    write_run(folder / "zero", *seeds("c", [1.0], **other))
+    *_, index = write_index(runs_in(folder), folder / "index.html")
+    values = {
+        p["name"]: p["value"] for p in data_of(index.read_text())["charts"]["pairs"]["params"]
+    }
+    assert {values["first"], values["second"]} == {"all of one", "all of two"}
+    assert values["measure"] == "elapsed_s"
+
+
+def test_index_has_no_chart_of_runs_that_have_nothing_in_common(tmp_path: Path) -> None:
+    other = {"game": "kuhn3", "game_spec": "kuhn(players=3)"}
+    write_run(tmp_path / "one", *seeds("a", [1.0]))
+    write_run(tmp_path / "two", *seeds("b", [2.0], **other))
+    *_, index = write_index(runs_in(tmp_path), tmp_path / "index.html")
+    assert data_of(index.read_text())["charts"] == {}
+
+
 def test_page_of_a_comparison_has_a_point_for_each_trial(folder: Path, tmp_path: Path) -> None:
     call = ["compare", str(folder / "one"), "--solver", "a,b", "--format", "html"]
     done = CliRunner().invoke(app, [*call, "--out", str(tmp_path / "page.html")])

@@ -267,7 +267,7 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
 
     In `usermeta` stands what it shows: which rows, what it needs of cells, and what a reader may
     switch, by name of a parameter its values, each with the title that it gives an axis. Two sides
-    of trials are first those that have most trials in common.
+    of trials are first those that have most cells to compare.
     """
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
@@ -293,13 +293,19 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
 
 
 def _sides(data: Mapping[str, Rows]) -> tuple[list[str], str, str]:
-    """Sides of trials, and which two are timed in most trials; none without two such sides."""
+    """Sides of trials, and which two have most timed cells to compare; none if no two have any."""
     timed = [row for row in data["trials"] if data["cells"][row["cell"]]["elapsed_s"]]
-    of_side = grouped(timed, lambda row: row["side"]).items()
-    trials = {side: {row["trial"] for row in own} for side, own in of_side}
-    common = {pair: len(trials[pair[0]] & trials[pair[1]]) for pair in combinations(trials, 2)}
-    first, second = max(common, key=lambda pair: common[pair], default=("", ""))
-    return (list(trials), first, second) if common.get((first, second)) else ([], "", "")
+    pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for own in grouped(timed, lambda row: row["trial"]).values():
+        for one, other in combinations(own, 2):
+            sides = one["side"], other["side"]
+            pairs.setdefault(sides, []).append((one["cell"], other["cell"]))
+
+    def most(sides: tuple[str, str]) -> int:  # a cell may stand in many trials
+        return min(len(set(cells)) for cells in zip(*pairs[sides], strict=True))
+
+    first, second = max(pairs, key=most, default=("", ""))
+    return list(dict.fromkeys(row["side"] for row in timed if pairs)), first, second
 
 
 def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:

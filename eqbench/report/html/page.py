@@ -406,8 +406,8 @@ def _trials(entries: Sequence[Entry]) -> list[Trial]:
         key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
         _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
         sides[f"all of {entry.run}"] = entry
-    games = shown_games(entries)
-    return [*of_runs.values(), *(trial for game in games for trial in solver_trials(game))]
+    of_solvers = [trial for game in shown_games(entries) for trial in solver_trials(game)]
+    return [*of_runs.values(), *(of_solvers if len(of_solvers) > 1 else ())]
 
 
 def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
