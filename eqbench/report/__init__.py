@@ -26,6 +26,10 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    def finalize(value: Any) -> Any:
+        is_text = isinstance(value, str) and not isinstance(value, Markup)
+        return clean(value) if is_text else value
+
     marks = ("{%", "%}", "{{", "}}") if html else ("<%", "%>", "<<", ">>")
     environment = Environment(
         *marks,
@@ -34,7 +38,7 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
         autoescape=html,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda v: clean(v) if isinstance(v, str) and not isinstance(v, Markup) else v,
+        finalize=finalize,
     )
     environment.filters |= filters
     return environment

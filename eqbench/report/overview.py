@@ -8,8 +8,14 @@ from typing import Any
 
 from eqbench.errors import counted
 from eqbench.report.answer import answer
-from eqbench.report.charts import drawable, specification
-from eqbench.report.charts.datasets import Trial, datasets, shown_games, solver_trials
+from eqbench.report.charts import (
+    Trial,
+    datasets,
+    drawable,
+    shown_games,
+    solver_trials,
+    specification,
+)
 from eqbench.report.comparison import TEXTS, Comparison, some
 from eqbench.report.entries import Entry, Trials, several
 from eqbench.report.exports import entries_of

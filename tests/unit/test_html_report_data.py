@@ -20,8 +20,7 @@ from report_pages import (
 )
 from stored_runs import cell, with_candidate, without_figures, write_run
 
-from eqbench.report.charts import chart, drawable, specification
-from eqbench.report.charts.datasets import GameFacts, datasets, shown_games
+from eqbench.report.charts import GameFacts, chart, datasets, drawable, shown_games, specification
 from eqbench.report.exports import entries_of
 from eqbench.report.html.page import matrix
 from eqbench.store.schema import CellRecord

@@ -15,13 +15,15 @@ from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.report import read_data
-from eqbench.report.charts import drawable, looks, specification
-from eqbench.report.charts.datasets import (
+from eqbench.report.charts import (
     GameFacts,
     ShownGame,
     datasets,
+    drawable,
+    looks,
     shown_games,
     solvers_in,
+    specification,
 )
 from eqbench.report.entries import Entry, Trials, began, grouped, trials
 from eqbench.report.equilibria import Found, equilibria
