@@ -77,8 +77,8 @@ class Entry:
     def time_to(self, regret: float | None = None) -> float:
         """Seconds of solving until a max regret was measured, or else the target was met.
 
-        Infinite if it never was. Without a target it is met in the end, as it is where rounding
-        leaves a little more.
+        Infinite if it never was. The end meets the target if it is ok: rounding may leave a little
+        more, and there may be no target.
         """
         level = self.record.target or 0.0 if regret is None else regret
         times = [point.elapsed_s for point in self.curve if point.max_regret <= level]
