@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+from eqbench.text import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,6 +28,10 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    def finalize(value: Any) -> Any:
+        is_text = isinstance(value, str) and not isinstance(value, Markup)
+        return clean(value) if is_text else value
+
     marks = ("{%", "%}", "{{", "}}") if html else ("<%", "%>", "<<", ">>")
     environment = Environment(
         *marks,
@@ -34,7 +40,13 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
         autoescape=html,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda v: clean(v) if isinstance(v, str) and not isinstance(v, Markup) else v,
+        finalize=finalize,
     )
     environment.filters |= filters
     return environment
+
+
+def said(name: str, facts: Mapping[str, Any], **filters: Any) -> tuple[str, ...]:
+    """Lines of a template of plain text."""
+    known = templates(printable, html=False, **filters)
+    return tuple(known.get_template(f"{name}.txt").render(facts).splitlines())

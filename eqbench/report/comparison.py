@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
-from eqbench.report import read_data
+from eqbench.report import read_data, said
 from eqbench.report.charts import SHORTEST_S
 from eqbench.report.entries import STATUSES, Entry, game_title, grouped
 from eqbench.report.equilibria import counts
@@ -30,15 +30,17 @@ from eqbench.store.stored_run import StoredRun, cell_name, chosen
 from eqbench.text import printable
 
 _DATA = read_data("comparison")
-TEXTS = _DATA["texts"]
 METRICS, TIMES, _OF_SOLVERS = (
     {name: Column(**facts) for name, facts in _DATA[part].items()}
     for part in ("metrics", "times", "of_solvers")
 )
-FEWEST_TRIALS, RESAMPLES, TIE, MISSING = 5, 2_000, 0.01, "missing"
+FEWEST_TRIALS, RESAMPLES, TIE = (_DATA[name] for name in ("fewest", "resamples", "tie"))
+_ALL = "all games"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_FILTERS = {"counted": counted, "first_of": first_of, "cell_name": cell_name}
+_FILTERS |= {"ratio": FORMATS["ratio"]}
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class Rule:
             multiple, plus = None if limit else float(factor or 1), float(limit or margin or 0)
             if math.inf not in (multiple, plus):
                 return cls(compact, metric, sign, multiple, plus)
-        raise UsageError(f"{text!r} is not a condition: {TEXTS['condition']}")
+        raise UsageError(f"{text!r} is not a condition: {_DATA['condition']}")
 
     def reason(self, pair: Comparison) -> str:
         """How a pair breaks it, in words; empty if it does not.
@@ -190,13 +192,13 @@ class Comparison:
     def worse(self) -> list[tuple[int | None, str]]:
         """Seeds of the cells whose status is worse than before, and how, in words."""
         grade = {status: facts["grade"] for status, facts in STATUSES.items()}
-        cells = [(old.record, new.record) for old, new in self.trials]
-        return [
-            (new.seed, f"{old.status} → {new.status}" + f" ({new.trial})" * bool(new.trial) + why)
-            for old, new in cells
-            for why in [f": {new.reason}" if new.reason else ""]
-            if grade[new.status] > grade[old.status]
-        ]
+        found = []
+        for old, new in ((old.record, new.record) for old, new in self.trials):
+            if grade[new.status] > grade[old.status]:
+                trial = f" ({new.trial})" if new.trial else ""
+                change = f"{old.status} → {new.status}{trial}"
+                found.append((new.seed, f"{change}: {new.reason}" if new.reason else change))
+        return found
 
     @cached_property
     def regressions(self) -> list[dict[str, str]]:
@@ -211,16 +213,15 @@ class Comparison:
         for names, cells in grouped(lost, lambda cell: (cell.game, cell.solver)).items():
             seeds = [str(seed) for seed in dict.fromkeys(c.seed for c in cells) if seed is not None]
             which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
-            found.append((*names, MISSING, f"missing from the new run{which}"))
+            found.append((*names, "missing", f"missing from the new run{which}"))
         return [dict(zip(("game", "solver", "rule", "text"), own, strict=True)) for own in found]
 
 
 def _value(entry: Entry, metric: str) -> float | None:
-    if metric not in METRICS:
+    if metric in TIMES:
         return max(entry.time_to(float(metric)), SHORTEST_S)
-    value = getattr(entry.record, metric)
-    # a method that counts no iterations says 0
-    return None if metric == "iterations" and value == 0 else value
+    value: float | None = getattr(entry.record, metric)
+    return value or None if metric == "iterations" else value  # 0 where a method counts none
 
 
 def compare_runs(
@@ -230,8 +231,7 @@ def compare_runs(
 
     Games of files and of OpenSpiel are the same if their trees are, wherever the file is; others
     if their canonical specs are, and so are those of files in old runs, which keep no content,
-    and of files that are alike within a run. All `games` and `solvers` are compared unless some
-    are named. Where there is nothing to compare, a UsageError is raised.
+    and of files that are alike within a run. UsageError if there is nothing to compare.
     """
     sides = [run.finished for run in chosen([base, new], games, solvers)]
     old, now = _by_identity(sides)
@@ -307,13 +307,13 @@ def compare_solvers(
             f"{run.path} has {known or 'no finished cell'}"
         )
     entries = {cell.key: Entry("", cell, run) for side in sides for cell in side}
-    names = [printable(side[0].solver) for side in sides]
     trials = [
         (entries[old.key], entries[new.key])
         for old, new in product(*sides)
         if (old.game_spec, old.repeat) == (new.game_spec, new.repeat)
         and (old.seed == new.seed or None in (old.seed, new.seed))
     ]
+    names = [printable(side[0].solver) for side in sides]
     if not trials:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
     return Comparison(run, run, trials, (), (), run.notes, names)
@@ -321,7 +321,8 @@ def compare_solvers(
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON values, with all metrics."""
-    overall = {"solvers": comparison.solvers, "overall": _metrics(comparison, METRICS)}
+    solvers = comparison.solvers
+    overall = {"solvers": solvers, "overall": _metrics(comparison, METRICS)} if solvers else {}
     return {
         "schema": "eqbench.compare/1",
         "base": str(comparison.base.path),
@@ -332,7 +333,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "only_new": list(map(cell_name, comparison.only_new)),
         "rules": [rule.text for rule in comparison.rules],
         "regressions": comparison.regressions,
-        **(overall if comparison.solvers else {}),
+        **overall,
     }
 
 
@@ -359,36 +360,16 @@ def _metrics(pair: Comparison, names: Iterable[str]) -> dict[str, Any]:
 def comparison_report(comparison: Comparison) -> Report:
     """Of runs a table per game with a row per solver; of solvers one with a row per metric."""
     games = grouped(comparison.pairs, lambda own: game_title(own.cell.game, own.cell.game_spec))
-    answer: tuple[str, ...] = ()
     if comparison.solvers:
-        tables = [_of_solvers(title, own) for title, (own,) in games.items()]
+        tables = [_of_solvers(title, pair) for title, (pair,) in games.items()]
         tables += [_of_solvers("", comparison)] * (len(games) > 1)
-        answer = tuple(_answer(comparison, len(games)))
     else:
-        tables = [_of_runs(title, own) for title, own in games.items()]
-    legend = TEXTS["solvers" if comparison.solvers else "runs"] + TEXTS["intervals"]
-    legend = legend.format(tie=TIE, resamples=RESAMPLES, fewest=FEWEST_TRIALS)
-    return Report(tuple(tables), legend, tuple(_notes(comparison)), answer)
-
-
-def _answer(comparison: Comparison, games: int) -> Iterator[str]:
-    """How the second solver does beside the first, in a sentence for each metric of interest."""
-    first, second = comparison.solvers
-    over = counted(len(comparison.trials), "trial") + (f" on {games} games" if games > 1 else "")
-    times = [entry.record.elapsed_s or 0.0 for trial in comparison.trials for entry in trial]
-    words = {"elapsed_s": "solving time"} if min(times) < comparison.base.timeout_s else {}
-    for metric, word in {**words, "max_regret": "max regret"}.items():
-        each = comparison.figures(metric)
-        less, equal, more = each.wins
-        if equal == each.seeds > 0:
-            loose = " or within the target" * (metric == "max_regret")
-            yield f"Their {word} is the same in every trial, to {TIE:.0%}{loose}."
-        elif each.ratio is not None:
-            interval = f" (95 % interval {_between(each)})" if each.interval else ""
-            yield (
-                f"{second} has {FORMATS['ratio'](each.ratio)} times the {word} of {first}"
-                f"{interval}, over {over}: less in {less}, more in {more}, the same in {equal}."
-            )
+        tables = [_of_runs(title, pairs) for title, pairs in games.items()]
+    times = [entry.record.elapsed_s for trial in comparison.trials for entry in trial]
+    is_spent = all(time is not None and time >= comparison.base.timeout_s for time in times)
+    facts = _DATA | {"comparison": comparison, "games": len(games), "is_spent": is_spent}
+    answer = said("comparison_answer", facts, **_FILTERS) if comparison.solvers else ()
+    return Report(tuple(tables), notes=said("comparison", facts, **_FILTERS), answer=answer)
 
 
 def _of_solvers(title: str, pair: Comparison) -> Table:
@@ -396,7 +377,7 @@ def _of_solvers(title: str, pair: Comparison) -> Table:
     medians = [Column(side, "number", side.replace("(", "\n(", 1)) for side in sides]
     columns = {"base": medians[0], "new": medians[1], **_OF_SOLVERS}
     rows = []
-    for metric in _DATA["shown"]:
+    for metric in _DATA["of_two"]:
         column = {**METRICS, **TIMES}[metric]
         figures = _shown(pair.figures(metric), column)
         if figures["base"] is not None:
@@ -407,7 +388,7 @@ def _of_solvers(title: str, pair: Comparison) -> Table:
             rows.append({Column("metric", identifies=True): column.title, **row})
     ends = zip(sides, *pair.ends().values(), strict=True)
     lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]
-    return _table(title or "all games", rows, lines)
+    return _table(title or _ALL, rows, lines)
 
 
 def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
@@ -418,9 +399,8 @@ def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
         status, found = (_change(*sides) for sides in pair.ends().values())
         trials = len(pair.trials) if is_several else None
         row = {SOLVER: pair.cell.solver, _OF_SOLVERS["seeds"]: trials, Column("status"): status}
-        for metric, column in METRICS.items():
-            if metric not in tested and not column.dispensable:
-                continue
+        for metric in [name for name in METRICS if name in tested.union(_DATA["usual"])]:
+            column = METRICS[metric]
             figures = _shown(pair.figures(metric), column)
             rank = 0 if metric in tested else column.dispensable
             for part, heading in _DATA["of_runs"].items():
@@ -442,15 +422,14 @@ def _table(title: str, rows: Sequence[Mapping[Column, Any]], lines: Sequence[str
 
 def _shown(figures: Figures, column: Column) -> dict[str, Any]:
     """Figures as tables have them: medians of counts are whole, intervals and wins are texts."""
-    sides = {"base": figures.base, "new": figures.new}
+    texts = {
+        "interval": figures.interval and "–".join(map(FORMATS["ratio"], figures.interval)),
+        "wins": "–".join(map(str, reversed(figures.wins))),
+    }
+    medians = {"base": figures.base, "new": figures.new}
     if column.kind == "count":
-        sides = {side: value and round(value) for side, value in sides.items()}
-    wins = "–".join(map(str, reversed(figures.wins)))
-    return asdict(figures) | sides | {"interval": _between(figures), "wins": wins}
-
-
-def _between(figures: Figures) -> str | None:
-    return figures.interval and "–".join(map(FORMATS["ratio"], figures.interval))
+        medians = {side: value and round(value) for side, value in medians.items()}
+    return asdict(figures) | medians | texts
 
 
 def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:
@@ -462,24 +441,6 @@ def _counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ×{n}" if n > 1 else name for name, n in found.items()) or "–"
 
 
-def _notes(comparison: Comparison) -> Iterator[str]:
-    yield TEXTS["noise"]
-    yield from (f"warning: {text}" for text in comparison.warnings)
-    for side, cells in {"base": comparison.only_base, "new": comparison.only_new}.items():
-        if cells:
-            lost = "regression: " * (side == "base" and not comparison.allow_missing)
-            names = first_of([*map(cell_name, cells)])
-            yield f"{lost}only in {side}: {counted(len(cells), 'cell')}, {names}"
-    for each in comparison.regressions:
-        if each["rule"] != MISSING:
-            yield "regression: {game}/{solver}: {text} [{rule}]".format(**each)
-    if not comparison.regressions and not comparison.solvers:
-        kinds = ["status"] * (not comparison.allow_worse_status)
-        kinds += ["missing cells"] * (not comparison.allow_missing)
-        tested = ", ".join([*kinds, *(rule.text for rule in comparison.rules)])
-        yield f"no regression; looked at: {tested or 'nothing'}"
-
-
 def comparison_page(comparison: Comparison) -> str:
     """Page with a point for each trial of a comparison, and its tables."""
     report = comparison_report(comparison)
@@ -489,11 +450,14 @@ def comparison_page(comparison: Comparison) -> str:
     ]
     trials = []
     for old, new in comparison.trials:
-        name = [new.record.solver] * (not comparison.solvers)
-        name += [new.record.trial or old.record.trial]
-        trials.append((" ".join(name), dict(zip(sides, (old, new), strict=True))))
+        solver = "" if comparison.solvers else f"{new.record.solver} "
+        name = f"{solver}{new.record.trial or old.record.trial}".strip()
+        trials.append((name, dict(zip(sides, (old, new), strict=True))))
     charts, data = scatter(trials)
     tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
-    metrics: list[Block] = [*reversed(tables), Prose([report.legend, *report.notes], small=True)]
+    metrics: list[Block] = [
+        *sorted(tables, key=lambda own: own.title != _ALL),
+        Prose(report.notes, small=True),
+    ]
     parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
     return document(" and ".join(sides), parts, lead=report.answer, data=data)

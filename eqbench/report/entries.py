@@ -1,4 +1,4 @@
-"""Records as the rows of tables: which belong together, what a row is called, notes on it."""
+"""Records as entries of reports: their groups, names, anytime curves, and notes on them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Entry:
 
     @property
     def is_proved(self) -> bool:
-        """Whether the profile that the row shows is an equilibrium by exact computation."""
+        """True if the profile of the row is an equilibrium by exact computation."""
         return bool(self.record.equilibria) and self.record.equilibria[0].is_proved
 
     @cached_property
@@ -77,8 +77,8 @@ class Entry:
     def time_to(self, regret: float | None = None) -> float:
         """Seconds of solving until a max regret was measured, or else the target was met.
 
-        Infinite if it never was. Without a target it is met in the end, as it is where rounding
-        leaves a little more.
+        Infinite if it never was. The end meets the target if it is ok: rounding may leave a little
+        more, and there may be no target.
         """
         level = self.record.target or 0.0 if regret is None else regret
         times = [point.elapsed_s for point in self.curve if point.max_regret <= level]
@@ -106,7 +106,7 @@ class Trials:
 
     @property
     def is_always_ok(self) -> bool:
-        """Whether all cells did."""
+        """True if all cells did."""
         return self.ok == len(self.entries)
 
     @property
@@ -237,7 +237,7 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
 
 
 def _remarks(entry: Entry) -> Iterator[tuple[str, str]]:
-    """What is to be said about a row, each as what stands before its name and after."""
+    """Remarks on a row, each in two parts: before the name of the row, and after."""
     record = entry.record
     clause = shortened(printable(record.reason.partition(";")[0].strip()))
     if record.status in ABSENT:

@@ -1,4 +1,4 @@
-"""Which equilibria were found, and by whom: one table per game."""
+"""Equilibria that the cells of a game found, and the table of who found them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Found:
 
     @cached_property
     def where(self) -> str:
-        """Where in their family the candidates are."""
+        """Place of the candidates in their family."""
         return naming.spread(item.identity for item in self.members)
 
     def by(self, solver: str) -> list[Sequence[EquilibriumRecord]]:
@@ -54,7 +54,7 @@ class Found:
 
 
 def equilibria(entries: Sequence[Entry]) -> list[Found]:
-    """What the cells of a game found: published ones, clusters, and what they only came near.
+    """Equilibria that the cells of a game found, and those that they only came near.
 
     Clusters stand in the order of how many cells found them. A candidate is near an equilibrium
     if it is the best of a cell none of whose candidates is on the path of any.

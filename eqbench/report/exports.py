@@ -122,7 +122,7 @@ def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
 
 
 def run_names(runs: Sequence[StoredRun]) -> list[str]:
-    """What tells the runs apart: their folders' names, or their paths if names repeat."""
+    """Names that tell runs apart: those of their folders, or their paths if names repeat."""
     folders = [run.path.absolute().name for run in runs]
     if len(folders) == 1:
         return [""]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -21,7 +20,7 @@ def latex(report: Report) -> str:
 
     Columns that follow from others are left out, since a page is narrow.
     """
-    known = templates(escaped, html=False, escaped=escaped, headings=_headings, cell=_cell)
+    known = templates(escaped, html=False, escaped=escaped, cell=_cell)
     # exploitability follows from NashConv
     tables = [table.with_payoff_columns().without(2) for table in report.tables]
     return known.get_template("tables.tex").render(report=report, tables=tables)
@@ -34,13 +33,6 @@ def escaped(text: str) -> str:
     """
     known = read_data("latex")
     return _SPECIAL.sub(lambda m: known.get(m[0], f"[U+{ord(m[0]):04X}]"), printable(text))
-
-
-def _headings(columns: Sequence[Column]) -> list[Markup]:
-    """Headings in up to two lines, the unit on the second."""
-    titles = [(escaped(column.title), column.unit.strip()) for column in columns]
-    pairs = [(title, unit) if unit else title.rpartition(" ")[::2] for title, unit in titles]
-    return [Markup(" & ".join(line)) for line in zip(*pairs, strict=True) if any(line)]
 
 
 def _cell(row: Row, column: Column) -> Markup:

@@ -39,6 +39,6 @@ def _filled(table: Table, column: Column) -> list[str]:
     texts += [escaped(row.cell(column).text) for row in table.rows]
     width = max(3, *map(cell_len, texts))
     spaces = [" " * (width - cell_len(text)) for text in texts]
-    sides = (spaces, texts) if column.numeric else (texts, spaces)
-    head, *cells = map("".join, zip(*sides, strict=True))
+    pairs = zip(spaces, texts, strict=True) if column.numeric else zip(texts, spaces, strict=True)
+    head, *cells = map("".join, pairs)
     return [head, "-" * (width - column.numeric) + ":" * column.numeric, *cells]

@@ -1,4 +1,4 @@
-"""How equilibria are called where people read about them."""
+"""Names of equilibria for people."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def order(name: str) -> tuple[Any, ...]:
 
 
 def is_cluster(name: str) -> bool:
-    """Whether a name stands for an equilibrium that is not known, numbered within its run."""
+    """True for the name of an equilibrium that is not known, numbered within its run."""
     return name.startswith(_CLUSTER)
 
 
 def kind_of_match(identity: Identity) -> Match:
-    """How well a profile fits the equilibrium that its identity names: see profile.toml."""
+    """Closeness of a profile to the equilibrium that its identity names: see profile.toml."""
     if is_cluster(identity["name"]):
         return "cluster"
     if not identity["on_path"]:
@@ -105,7 +105,7 @@ def kind_of_match(identity: Identity) -> Match:
 
 
 def spread(identities: Iterable[Identity | None]) -> str:
-    """Where in a family some members are: ``β=0.189`` or ``β 0.1…0.3``; empty if it has no name."""
+    """Place of members in their family: ``β=0.189`` or ``β 0.1…0.3``; empty if it has no name."""
     known = [identity for identity in identities if identity and identity.get("leading")]
     if not known:
         return ""
@@ -115,7 +115,7 @@ def spread(identities: Iterable[Identity | None]) -> str:
 
 
 def symbol(parameter: str) -> str:
-    """What a parameter is called where people read."""
+    """Letter of a parameter, or its name."""
     return _SYMBOLS.get(parameter, parameter)
 
 
@@ -126,9 +126,9 @@ def decimal(value: float, digits: int = 3) -> str:
 
 
 def identity_text(identity: Identity | None, where: str | None = None, times: int = 1) -> str:
-    """Which published equilibrium it is, where in its family, and how often; empty if unknown.
+    """Name of an equilibrium with its place in the family, and how often; empty if unknown.
 
-    It is where its leading parameter says unless `where` is given.
+    The place is that of its leading parameter unless `where` is given.
     """
     if not identity:
         return ""

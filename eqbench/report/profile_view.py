@@ -12,9 +12,9 @@ from typing import Any
 from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
-from eqbench.report import read_data
+from eqbench.report import read_data, said
 from eqbench.report.entries import game_title
-from eqbench.report.naming import decimal, is_cluster, kind_of_match, listing
+from eqbench.report.naming import decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
@@ -24,9 +24,12 @@ from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED
 
 SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
-MOST_DIFFERENCES = 5
 ROUNDING = 1e-13
 LONGEST_FRACTION = 40
+_FILTERS = {
+    **{"game_title": game_title, "shortened": shortened, "decimal": decimal},
+    **{"small": small, "seconds": seconds, "mebibytes": mebibytes},
+}
 _DATA = read_data("profile")
 _GRID = _DATA["szafron"]
 
@@ -80,22 +83,10 @@ def _szafron_grid(sets: Sequence[dict[str, Any]]) -> dict[str, list[list[float]]
 
 def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
-    record, found, sets = facts["cell"], facts["candidate"], facts["information_sets"]
-    seed = "" if record["seed"] is None else f", seed {record['seed']},"
-    title = f"{record['solver']}{seed} on {game_title(record['game'], record['game_spec'])}"
-    reason = f" – {shortened(printable(record['reason']))}" if record["reason"] else ""
-    iterations = f"{record['iterations']:,} iterations, " if record["iterations"] else ""
-    time, memory = seconds(record["elapsed_s"]), mebibytes(record["peak_memory_bytes"])
-    lines = [
-        f"{record['status']}{reason}",
-        f"{iterations}time {time}, memory {memory}, key {record['key']}",
-    ]
+    found, sets = facts["candidate"], facts["information_sets"]
+    title, *lines = said("cell", facts, **_FILTERS)
     if found is None:
-        return Report((Table(title, lines=(*lines, "the cell has no profile")),))
-    which = f"rank {facts['rank']} (the best is 0) of {facts['candidates']}"
-    lines.append(f"{which}: {found['claim']}, {found['profile']}")
-    if found["refuted"] is not None:
-        lines.append(f"refuted: {shortened(printable(found['refuted']))}")
+        return Report((Table(title, lines=tuple(lines)),))
     is_equilibrium = found["max_regret"] <= DEFAULT_TOLERANCE * facts["payoff_scale"]
     figures = figures_table(facts["players"], found, is_equilibrium=is_equilibrium)
     figures = replace(figures, title=title, lines=(*lines, *figures.lines))
@@ -111,7 +102,7 @@ def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
 
 def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibrium: bool) -> Table:
     """Table of payoffs and regrets as JSON values have them, below which equilibrium that is."""
-    exact, sums = found.get("exact") or {}, _DATA["sums"]
+    exact, sums, notes = found.get("exact"), _DATA["sums"], list[str]()
     rounded = found | {"exploitability": found["nash_conv"] / len(players)}
     sides = {
         "player": [*map(_label, players), *(text.format(len(players)) for text in sums.values())],
@@ -119,51 +110,26 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
         "regret": [*found["regrets"], *(rounded[name] for name in sums)],
     }
     if exact:
-        sides["exact payoff"] = list(map(_readable, exact["payoffs"]))
         regrets = *exact["regrets"], *(exact[name] for name in sums if name in exact)
-        sides["exact regret"] = list(map(_readable, regrets))
-    columns = [Column(key, **own) for key, own in _DATA["figures"].items() if key in sides]
-    rows = zip_longest(*(sides[column.title] for column in columns))
-    lines, notes = [f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."], []
-    if found.get("resolved", True):
-        is_proved = bool(exact) and set(exact["regrets"]) == {"0"}
-        lines = _identity_lines(
-            found["identity"], is_equilibrium=is_equilibrium, is_proved=is_proved
-        )
-    if exact and any(fraction not in sides["exact regret"] for fraction in exact["regrets"]):
-        notes.append("Long fractions are printed by --json.")
-    if not exact and any(0 < abs(regret) < ROUNDING for regret in found["regrets"]):
+        fractions = {"exact payoff": exact["payoffs"], "exact regret": regrets}
+        sides |= {title: [_readable(text) for text in own] for title, own in fractions.items()}
+        if any(len(text) > LONGEST_FRACTION for own in fractions.values() for text in own):
+            notes.append("Long fractions are printed by --json.")
+    elif any(0 < abs(regret) < ROUNDING for regret in found["regrets"]):
         notes.append("Regrets around 1e-16 are rounding; eqbench verify --exact tells.")
-    values = tuple(Row.of(columns, row) for row in rows)
-    return Table("", tuple(columns), values, tuple(notes), lines=tuple(lines))
-
-
-def _identity_lines(
-    identity: dict[str, Any] | None, *, is_equilibrium: bool, is_proved: bool
-) -> list[str]:
-    """Say which equilibrium a profile is, where in its set, and how it differs."""
-    if identity is None or is_cluster(identity["name"]):
-        verdict = "an equilibrium, proved exactly;" if is_proved else "equilibrium:"
-        verdict = f"{verdict} in no published set" if is_equilibrium else "no equilibrium"
-        lines = [verdict + (f" ({identity['name']} of its run)" if identity else "")]
-    else:
-        verdict = "equilibrium:" if is_equilibrium else "no equilibrium, but near"
-        also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
-        fits, distance = kind_of_match(identity), small(identity["distance"])
-        lines = [f"{verdict} {identity['name']}{also}"]
-        lines.append(f"  {_DATA['closeness'][fits]}; distance {distance}")
-    facts = {}
-    if identity is not None:
-        parameters = (f"{name}={decimal(x, 6)}" for name, x in identity["parameters"].items())
-        differences = sorted(identity["off_path"].items(), key=lambda item: -abs(item[1]))
-        off_path = [f"{place} by {decimal(x, 6)}" for place, x in differences]
-        facts = {
-            "parameters": ", ".join(parameters),
-            "dimension of the equilibria around it": identity["dimension"],
-            "off the path of play": " ".join(listing(off_path, MOST_DIFFERENCES)),
-        }
-    said = (f"  {name}: {value}" for name, value in facts.items() if value not in (None, ""))
-    return [*lines, *said]
+    columns = [Column(title, **own) for title, own in _DATA["figures"].items() if title in sides]
+    values = zip_longest(*(sides[column.title] for column in columns))
+    identity: dict[str, Any] = found["identity"] or {}
+    off_path = identity.get("off_path", {})
+    facts = {
+        **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
+        "resolved": found.get("resolved", True),
+        "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
+        "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
+        "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
+    }
+    rows = tuple(Row.of(columns, row) for row in values)
+    return Table("", tuple(columns), rows, tuple(notes), lines=said("identity", facts, **_FILTERS))
 
 
 def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:

@@ -120,7 +120,7 @@ class Column:
 
     def cell(self, value: Any, *, with_unit: bool = False) -> Cell:
         """Cell of a value; a dash if there is none, nothing where it would say which row."""
-        if isinstance(value, Cell) and not with_unit and isinstance(value.value, float):
+        if isinstance(value, Cell) and not with_unit and isinstance(value.value, int | float):
             value = value.value  # bare numbers are for programs too
         if isinstance(value, Cell):
             return value

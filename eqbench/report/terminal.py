@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, RenderableType
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -37,10 +37,8 @@ class Screen(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(printable_lines(text), **options)
 
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        for each in super().render(renderable, options):
+    def render(self, *args: Any, **options: Any) -> Iterable[Segment]:
+        for each in super().render(*args, **options):
             # a segment with control codes is rich's own, for example one that moves the cursor
             yield each if each.control else each._replace(text=printable_lines(each.text))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -179,17 +179,13 @@ def _vega() -> str:
     return bundle
 
 
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
 @cache
 def _page() -> Template:
     filters: dict[str, Any] = {
         "anchor": anchor_of,
         "address": address_of,
-        "base64": _base64,
-        "digest": lambda text: _base64(hashlib.sha256(text.encode()).digest()),
+        "base64": lambda data: b64encode(data).decode(),
+        "digest": lambda text: hashlib.sha256(text.encode()).digest(),
         "kind": lambda block: type(block).__name__,
     }
     return templates(printable_lines, **filters).get_template("html/templates/page.html")
