@@ -18,7 +18,7 @@ function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes))
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null) made.setAttribute(name, value === true ? "" : value);
+    else if (value !== false) made.setAttribute(name, value === true ? "" : value);
   made.append(...children.filter((child) => child !== null));
   return made;
 }
@@ -68,7 +68,7 @@ function readAddress() {
   if (GAMES.some((known) => known.name === game)) state.game = game;
   if (SOLVERS.some((known) => known.name === query.get("only"))) state.focus = query.get("only");
   for (const [key, name] of Object.entries(LISTS)) state[name] = new Set(query.getAll(key));
-  if (query.has("without")) state.without = new Set(query.get("without").split(",").filter(Boolean));
+  if (query.has("without")) state.without = new Set(query.get("without").split(","));
   for (const [key, name] of Object.entries(MAPS))
     for (const text of query.getAll(key)) {
       const at = text.indexOf(":");
@@ -129,7 +129,8 @@ function showSolvers() {
   for (const part of document.querySelectorAll("[data-solver]")) {
     const name = SOLVERS[part.dataset.solver]?.name; // of others nothing is drawn
     const cell = Number(part.dataset.cell ?? -1);
-    part.classList.toggle("on", name === shown && (state.cell < 0 || cell < 0 || cell === state.cell));
+    const isOther = state.cell >= 0 && cell >= 0 && cell !== state.cell;
+    part.classList.toggle("on", name === shown && !isOther);
     part.classList.toggle("off", shown !== "" && name !== shown);
     part.classList.toggle("gone", state.hidden.has(name));
     if (part.matches("button")) {
@@ -209,8 +210,8 @@ const drawn = new Map(); // by name: what vegaEmbed gave
 let isPrinted = false;
 const SWITCHES = {}; // by name of a parameter: its choices with their titles, and the usual one
 for (const { params, usermeta } of Object.values(SPECS))
-  for (const { name, value } of params)
-    if (name in usermeta.switches) SWITCHES[name] = { choices: usermeta.switches[name], usual: value };
+  for (const { name, value: usual } of params)
+    if (name in usermeta.switches) SWITCHES[name] = { choices: usermeta.switches[name], usual };
 
 function choiceOf(name) {
   const { choices, usual } = SWITCHES[name];
@@ -264,8 +265,8 @@ function filled(name, forPaper) {
     for (const channel of ["x", "y", "color", "shape", "strokeDash", "fill"]) {
       const own = encoding[channel];
       if (!own) continue;
-      if (own.title && titles[channel])
-        own.title = titles[channel].map((param) => SWITCHES[param].choices[choiceOf(param)]).join(": ");
+      const named = (titles[channel] ?? []).map((param) => SWITCHES[param].choices[choiceOf(param)]);
+      if (own.title && named.length) own.title = named.join(": ");
       const isLinear = state.linear.has(`${name}.${channel}`);
       if (own.scale?.type === "log" && isLinear)
         Object.assign(own.scale, { type: "linear", zero: false });
@@ -380,8 +381,10 @@ const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
 function showTooltip(_, event, item, value) {
   tip.hidden = !value;
   if (!value) return;
-  const facts = Object.entries(value).filter(([, text]) => text && text !== "null");
-  tip.replaceChildren(...facts.map(([key, text]) => make("div", {}, make("b", {}, key), ` ${text}`)));
+  const facts = Object.entries(value)
+    .filter(([, text]) => text && text !== "null")
+    .map(([key, text]) => make("div", {}, make("b", {}, key), ` ${text}`));
+  tip.replaceChildren(...facts);
   const [width, height] = [tip.offsetWidth, tip.offsetHeight];
   const beside = (at, size, end) => Math.max(4, at + 14 + size > end ? at - size - 10 : at + 14);
   tip.style.left = `${beside(event.clientX, width, innerWidth)}px`;
@@ -555,20 +558,21 @@ function strategies(cell, values) {
 
 const KEY =
   "A hash of all that a result may depend on: the content of the game, the solver with its " +
-  "options, version and source, the seed and the limits. Cells with the same key are the same work.";
+  "options, version and source, the seed and the limits. Equal keys mean the same work.";
 
 function details(row) {
   const cell = DATA.cells[row.dataset.cell];
   cell.place = Number(row.dataset.cell);
   const shown = cell.equilibria;
   const told = (cell.strategies ?? []).filter(Boolean).length;
+  const made = `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`;
   const left =
     `To keep this page small it has ${shown.length} of ${cell.candidates} candidates, ` +
     `${told} with strategies. All of them: `;
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
-    make("p", { class: "notes", title: KEY }, `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`),
+    make("p", { class: "notes", title: KEY }, made),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
     cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
@@ -579,11 +583,10 @@ function details(row) {
 }
 
 function openRow(row) {
-  const key = row.dataset.cell;
-  if (row.opened) row.opened.remove();
+  row.opened?.remove();
   row.opened = row.opened ? null : details(row);
   if (row.opened) row.after(row.opened);
-  row.querySelector(".open").setAttribute("aria-expanded", String(Boolean(row.opened)));
+  row.querySelector(".open").setAttribute("aria-expanded", row.opened !== null);
 }
 
 function startRow(row) {
