@@ -16,8 +16,15 @@ import vl_convert
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.api.charts import switched
-from eqbench.report.charts import VEGA_LITE, chart
-from eqbench.report.charts.datasets import GameFacts, Rows, ShownGame, datasets, shown_games
+from eqbench.report.charts import (
+    VEGA_LITE,
+    GameFacts,
+    Rows,
+    ShownGame,
+    chart,
+    datasets,
+    shown_games,
+)
 from eqbench.report.exports import entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run

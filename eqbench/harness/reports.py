@@ -12,7 +12,7 @@ from eqbench.equilibria.catalog import meanings
 from eqbench.equilibria.extremes import payoff_ends
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.registry import default_registry
-from eqbench.report.charts.datasets import GameFacts
+from eqbench.report.charts import GameFacts
 from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.html.page import report_page
 from eqbench.report.latex import latex

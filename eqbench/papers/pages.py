@@ -163,7 +163,9 @@ def index_page(judged: Sequence[Judged]) -> str:
         for paper, row in zip(judged, counts.rows, strict=True)
     ]
     verdicts = html.Table("counts", counts.columns, rows, plain=True, wrapped=True)
-    sections = [html.Section("Verdicts", (html.Prose((legend("reproduce.verdicts"),)), verdicts))]
+    parts: dict[str, Sequence[html.Block]] = {
+        "Verdicts": [html.Prose([legend("reproduce.verdicts")]), verdicts]
+    }
     open_ends = [
         [
             Cell(paper["name"], link=f"{paper['name']}.html#{html.anchor_of(part['title'])}"),
@@ -175,8 +177,8 @@ def index_page(judged: Sequence[Judged]) -> str:
     if open_ends:
         heads = ("source", "part", *_HEADS[:-1])
         table = _table("differences", heads, open_ends, filters=("source",))
-        sections.append(html.Section("What is not as printed", (table,)))
-    return html.document("Published results, reproduced", sections, lead=[_extent(judged[0])])
+        parts["What is not as printed"] = [table]
+    return html.document("Published results, reproduced", parts, lead=[_extent(judged[0])])
 
 
 def paper_page(paper: Judged) -> str:
@@ -195,10 +197,8 @@ def paper_page(paper: Judged) -> str:
     table = html.Table("job-list", heads, jobs, caption=legend("reproduce.jobs"), wrapped=True)
     return html.document(
         f"Reproduced: {paper['name']}",
-        [
-            *(_section(part, paper["name"]) for part in paper["parts"]),
-            html.Section("Jobs", (table,)),
-        ],
+        {part["title"]: _blocks(part, paper["name"]) for part in paper["parts"]}
+        | {"Jobs": [table]},
         lead=[paper["citation"], f"{counts}. {_extent(paper)}", legend("reproduce.verdicts")],
     )
 
@@ -207,8 +207,8 @@ def _extent(paper: Judged) -> str:
     return legend("reproduce.full" if paper["full"] else "reproduce.short")
 
 
-def _section(part: Judged, source: str) -> html.Section:
-    """A part as a section; a grid where its claims have columns."""
+def _blocks(part: Judged, source: str) -> list[html.Block]:
+    """What stands in a part; a grid where its claims have columns."""
     name, claims = html.anchor_of(part["title"]), part["claims"]
     blocks: list[html.Block] = [html.Prose((_marked(part["note"]),))] if part["note"] else []
     statements = [_statement(claim) for claim in claims]
@@ -231,7 +231,7 @@ def _section(part: Judged, source: str) -> html.Section:
             for f in files
         ]
         blocks.append(_table(f"{name}-files", ("data", "file"), rows, plain=True, wrapped=False))
-    return html.Section(part["title"], blocks)
+    return blocks
 
 
 def _table(name: str, heads: Sequence[str], rows: list[list[Cell]], **look: Any) -> html.Table:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 from eqbench.errors import counted, first_of
-from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, by_game, trials
+from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, titled, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.rows import seconds, small
 from eqbench.text import printable
@@ -20,17 +20,16 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
 
     While some of the `planned` cells are missing, the answer says so.
     """
-    games = [arranged(game) for game in by_game(entries)]
-    ran = [began(game) for game in games]
+    games = [arranged(game) for _, game in titled(entries)]
+    ran = [own for game in games if (own := began(game))]
     known = [[item for item in equilibria(game) if not item.is_near] for game in games]
     sentences = []
-    if any(ran):
-        sentences.append(_reached(ran[0]) if len(games) == 1 else _reached_on(ran))
-        sentences.append(_found(list(chain(*known)), briefly=len(games) > 1))
+    if ran:
+        sentences = [_reached(*ran), _found(list(chain(*known)), briefly=len(games) > 1)]
     sentences += _others(list(chain(*games)), "this game" if len(games) == 1 else "some games")
     if 1 < len(games) <= MOST_GAMES:
-        for game, own, found in zip(games, ran, known, strict=True):
-            reached = f"{_reached(own)} " if own else ""
+        for game, found in zip(games, known, strict=True):
+            reached = f"{_reached(own)} " if (own := began(game)) else ""
             sentences.append(f"{game[0].record.game}: {reached}{_found(found, briefly=True)}")
     finished = sum(entry.record.status != "interrupted" for entry in entries)
     if sentences and finished < planned:
@@ -38,55 +37,46 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     return tuple(map(printable, sentences))
 
 
-def _reached(cells: Sequence[Entry]) -> str:
-    """Sentence on one game: how many solvers reached the target, and which was fastest."""
-    solvers, (came, fastest) = trials(cells), _came(cells)
-    number, done = sum(own.ok for own in solvers), sum(own.is_always_ok for own in solvers)
-    runs = " of all runs" if len({entry.record.solver for entry in cells}) < len(solvers) else ""
-    text = f"{done} of {counted(len(solvers), 'solver')}{runs} {came}"
-    if len(cells) > len(solvers):
-        some = sum(own.ok > 0 for own in solvers) - done
-        text += " in every cell" + (f", {some} in some" if some else "")
-        text += f" ({number} of {len(cells)} cells)"
-    for time, own in _fastest(solvers):
-        median = f", median of {own.ok}" if own.ok > 1 else ""
-        text += f"; {fastest}: {own.solver} ({seconds(time)}{median})"
-    sound = [own for own in cells if own.record.status not in ("crashed", "refuted")]
-    bests = [(best, own.solver) for own in trials(sound) if (best := own.best) is not None]
-    if bests and not number:
-        text += f"; closest: {min(bests)[1]} ({small(min(bests)[0])})"
-    return f"{text}."
-
-
-def _reached_on(games: Sequence[Sequence[Entry]]) -> str:
-    """Sentence on several games: in how many cells the target was reached, and by whom."""
+def _reached(*games: Sequence[Entry]) -> str:
+    """Sentence on how many solvers reached the target on some games, and which was fastest."""
     cells = list(chain(*games))
-    solvers, (came, fastest) = trials(cells), _came(cells)
-    number = sum(own.ok for own in solvers)
-    text = f"On {len(games)} games {number} of {counted(len(cells), 'cell')} {came}"
-    if always := [own.solver for own in solvers if own.is_always_ok]:
-        text += f"; on every game that they take: {first_of(always)}"
-    firsts = Counter(own.solver for game in games for _, own in _fastest(trials(game)))
-    (name, times), (_, next_times) = [*firsts.most_common(2), ("", 0), ("", 0)][:2]
-    if times > next_times:
-        text += f"; most often {fastest}: {name} (on {counted(times, 'game')})"
-    return f"{text}."
-
-
-def _came(cells: Iterable[Entry]) -> tuple[str, str]:
-    """What cells that are ok did, and what the first of them is called."""
+    solvers, ok = trials(cells), Trials(cells).ok
+    always = [own.solver for own in solvers if own.is_always_ok]
+    runs = " of all runs" if len({entry.record.solver for entry in cells}) < len(solvers) else ""
+    text = f"On {len(games)} games " if len(games) > 1 else ""
+    text += f"{len(always)} of {counted(len(solvers), 'solver')}{runs} "
     targets = sorted({entry.record.target or 0.0 for entry in cells})
     if not targets[0]:
-        return f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)", "fastest"
-    shown = f" (max regret {' or '.join(map(small, targets))})" if len(targets) <= 2 else ""
-    return f"reached the target{shown}", "fastest to it"
+        text += f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
+    else:
+        shown = f" (max regret {' or '.join(map(small, targets))})" if len(targets) <= 2 else ""
+        text += f"reached the target{shown}"
+    if len(cells) > len(solvers):
+        some = sum(own.ok > 0 for own in solvers) - len(always)
+        text += f" in every cell{f', {some} in some' * bool(some)} ({ok} of {len(cells)} cells)"
+    if always and len(games) > 1:
+        text += f"; always: {first_of(always)}"
+    if fastest := _fastest(games):
+        text += f"; fastest{' to it' * bool(targets[0])}: {fastest}"
+    sound = [own for own in cells if own.record.status not in ("crashed", "refuted")]
+    regrets = [(r, own.solver) for own in trials(sound) for r in own.figures("max_regret")]
+    if regrets and not ok:
+        text += f"; closest: {min(regrets)[1]} ({small(min(regrets)[0])})"
+    return f"{text}."
 
 
-def _fastest(solvers: Iterable[Trials]) -> list[tuple[float, Trials]]:
-    """Solver with the shortest median time to the target of those that are always ok, if any."""
-    known = [(own.time_to(), own) for own in solvers if own.is_always_ok]
-    times = [(time, own) for time, own in known if time is not None]
-    return sorted(times, key=lambda timed: timed[0])[:1]
+def _fastest(games: Sequence[Sequence[Entry]]) -> str:
+    """Solvers with the shortest median times to the target of those that always reach it."""
+    firsts: list[tuple[float, str, int]] = []
+    for game in games:
+        always = [own for own in trials(game) if own.is_always_ok]
+        times = ((time, own) for own in always if (time := own.time_to()) is not None)
+        firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
+    if len(games) > 1:
+        won = Counter(name for _, name, _ in firsts).most_common()
+        return first_of([f"{name} on {counted(times, 'game')}" for name, times in won])
+    shown = [f"{name} ({seconds(time)}{f', median of {n}' * (n > 1)})" for time, name, n in firsts]
+    return "".join(shown)
 
 
 def _found(known: Sequence[Found], *, briefly: bool) -> str:
@@ -124,6 +114,6 @@ def _others(cells: Sequence[Entry], game: str) -> list[str]:
             ended.append(f"{first_of(names)} ({facts['ended']})")
         elif times and "absent" in facts:
             absent.append(f"{facts['absent'].replace('this game', game)}: {first_of(list(times))}")
-    text = "; ".join(absent)
-    sentences = [f"Not ok: {'; '.join(ended)}."] * bool(ended)
-    return [*sentences, *([f"{text[0].upper()}{text[1:]}."] if text else [])]
+    pairs = (("Not ok: ", ended), ("", absent))
+    texts = [head + "; ".join(parts) for head, parts in pairs if parts]
+    return [f"{text[0].upper()}{text[1:]}." for text in texts]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from eqbench.errors import UsageError, nearest
 from eqbench.report import read_data
-from eqbench.report.charts.datasets import SHORTEST_S
+from eqbench.report.charts import SHORTEST_S
 from eqbench.report.entries import STATUSES, Entry, grouped
 from eqbench.report.equilibria import counts
 from eqbench.report.exports import entries_of

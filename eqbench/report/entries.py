@@ -27,12 +27,11 @@ ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "abse
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
-PROVED = "proved to solver tolerance"
 _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """A record, the name of its run, which is empty where there is one only, and the run itself."""
 
@@ -146,25 +145,8 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return groups
 
 
-def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Entries of each game, the games in the order in which they first occur.
-
-    Foreign games are told apart by their contents too, since a path may stand for several files.
-    """
-
-    def game(record: CellRecord) -> tuple[str, str]:
-        return record.game_spec, record.game_content if is_foreign(record.game_spec) else ""
-
-    return list(grouped(entries, lambda entry: game(entry.record)).values())
-
-
 def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
-    """Entries by solver and run.
-
-    Parameters
-    ----------
-    order : ``status`` (and then max regret), ``regret``, ``time``, ``solver``, or ``given``
-    """
+    """Entries by solver and run, in an order that :class:`~eqbench.report.view.View` offers."""
     ranks = list(STATUSES)
 
     def median(own: Trials, name: str) -> float:
@@ -206,14 +188,20 @@ def game_title(typed: str, spec: str) -> str:
 
 
 def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
-    """Entries of each game with the title of its table; equal ones say to which runs it belongs."""
-    groups = by_game(entries)
+    """Entries of each game with its title, in the order in which the games first occur.
+
+    Foreign games are told apart by their contents too, since a path may stand for several files;
+    equal titles say to which runs they belong.
+    """
+
+    def game(record: CellRecord) -> tuple[str, str]:
+        return record.game_spec, record.game_content if is_foreign(record.game_spec) else ""
+
+    groups = grouped(entries, lambda entry: game(entry.record)).values()
     names = [game_title(group[0].record.game, group[0].record.game_spec) for group in groups]
     runs = [f" (in {', '.join(dict.fromkeys(entry.run for entry in group))})" for group in groups]
-    return [
-        (name + run * (names.count(name) > 1), group)
-        for name, run, group in zip(names, runs, groups, strict=True)
-    ]
+    titles = [name + run * (names.count(name) > 1) for name, run in zip(names, runs, strict=True)]
+    return list(zip(titles, groups, strict=True))
 
 
 def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
@@ -238,7 +226,7 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
     """
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
     notes = [f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}"]
-    said = [(head, tail, entry) for entry in entries for head, tail in _remarks(entry)]
+    said = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
     for head, own in grouped(said, lambda remark: remark[0]).items():
         groups = grouped(own, lambda remark: remark[1])
         parts = [labels([e for *_, e in same], entries) + tail for tail, same in groups.items()]
@@ -255,28 +243,21 @@ def _remarks(entry: Entry) -> Iterator[tuple[str, str]]:
     if record.status in ABSENT:
         why = clause.removeprefix(f"{record.solver.partition('(')[0]} ")
         yield ABSENT[record.status], f" ({why})" if why else ""
-    elif record.status in ALARMING:  # of which nothing is to be trusted
+    elif record.status in ALARMING:  # nothing that such a cell found is to be trusted
         log = f" (see {entry.run and f'{entry.run}/'}{record.log})" if record.log else ""
         why = shortened(printable(record.reason))
         yield record.status, (f" – {why}" if why else "") + log
     else:
         if record.status != "ok":
             yield record.status, f" – {clause}" if clause else ""
-        if (best := _optimum(record)) and (record.status == "ok" or PROVED not in record.reason):
-            yield "", best
+        if sign := {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense"))):
+            figures = (record.statistics.get(name) for name in ("objective", "bound"))
+            # infinity is a text
+            best, bound = (f"{n:z.6g}" if isinstance(n, int | float) else "" for n in figures)
+            proved = f"proved to solver tolerance: all are {sign} {bound}"
+            yield "", f": best {best or 'none'}, {proved if bound else 'no bound is proved'}"
         exact = record.statistics.get("exact")
         if isinstance(exact, str) and exact != "found":
             yield "exact", f" – {shortened(printable(exact))}"
         if entry.is_proved:
             yield "max regret exactly 0, in rational arithmetic", ""
-
-
-def _optimum(record: CellRecord) -> str:
-    """What an objective came to, from the statistics `objective`, `bound` and `sense`."""
-    numbers = (record.statistics.get(name) for name in ("objective", "bound"))  # or a text: inf
-    best, bound = (f"{n:z.6g}" if isinstance(n, int | float) else None for n in numbers)
-    sign = {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense")))
-    if sign is None:  # whether others are above or below is not known then
-        return "" if None in (best, bound) else f": objective {best}, bound {bound}"
-    proved = "no bound is proved" if bound is None else f"{PROVED}: all are {sign} {bound}"
-    return f": best {best or 'none'}, {proved}"

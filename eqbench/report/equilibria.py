@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 
 from eqbench.errors import counted
 from eqbench.report import naming
 from eqbench.report.entries import NEGLIGIBLE, Entry, Trials, arranged, labels, several, trials
-from eqbench.report.rows import Column, Row, Table
+from eqbench.report.rows import Row, Table
+from eqbench.report.view import EQUILIBRIA
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EquilibriumRecord
 
@@ -101,14 +102,11 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
     rows = tuple(_row(i, solvers) for i in known if not i.is_cluster or i in shown)
     finders = " ".join(name for row in rows for name in row.values["found by"])
     often = tuple(said for mark, said in _OFTEN.items() if mark in finders)
-    family = Column("family", dispensable=3, notes=("family: where in the set, by its parameter",))
-    columns = (
-        Column("equilibrium", identifies=True, notes=naming.marks(row.label for row in rows)),
-        Column("solvers", "count", dispensable=2),
-        Column("best regret", "small", "best\nregret", dispensable=4),
-        *[family] * any(row.values["family"] for row in rows),
-        Column("payoffs", "payoffs", dispensable=1),
-        Column("found by", "names", notes=often),
+    told = {"equilibrium": naming.marks(row.label for row in rows), "found by": often}
+    columns = tuple(
+        replace(column, notes=told.get(column.title, column.notes))
+        for column in EQUILIBRIA
+        if any(row.values[column.title] is not None for row in rows)
     )
     notes = []
     if more := len(clusters) - len(shown):

@@ -8,18 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from eqbench.report.answer import answer
-from eqbench.report.entries import (
-    TRIAL,
-    Entry,
-    Trials,
-    arranged,
-    began,
-    by_game,
-    cell_notes,
-    several,
-    titled,
-    trials,
-)
+from eqbench.report.entries import Entry, Trials, began, cell_notes, several, titled, trials
 from eqbench.report.equilibria import counts, equilibria_tables
 from eqbench.report.rows import RUN, SOLVER, Report, Row, Table
 from eqbench.report.view import DEFAULT, SUMMARY, View, cell_table
@@ -52,18 +41,17 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
 
     `equilibria` is JSON: how many cells found each.
     """
-    names = ("run", "game", "solver", "game_spec", "solver_spec")
+    names = ("game", "solver", "game_spec", "solver_spec")
     rows: list[dict[str, Any]] = []
     for run in runs:
-        for game in by_game(Entry("", cell, run) for cell in run.finished):
+        for _, game in titled(Entry("", cell, run) for cell in run.finished):
             for own in trials(game):
-                first = {
-                    name: getattr(own.entries[0].record, name, str(run.path)) for name in names
-                }
-                found = {"equilibria": json.dumps(counts(own.entries))}
-                rows.append(first | {_csv_name(t): v for t, v in own.statistics.items()} | found)
+                cell = own.entries[0].record
+                row = {"run": str(run.path)} | {name: getattr(cell, name) for name in names}
+                row |= {_csv_name(title): value for title, value in own.statistics.items()}
+                rows.append(row | {"equilibria": json.dumps(counts(own.entries))})
     statistics = map(_csv_name, Trials(()).statistics)
-    return _csv([*names, *statistics, "equilibria"], rows)
+    return _csv(["run", *names, *statistics, "equilibria"], rows)
 
 
 def _csv_name(title: str) -> str:
@@ -87,10 +75,8 @@ def summary(title: str, entries: Sequence[Entry]) -> Table:
     columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
     kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
     limits = sorted({entry.source.timeout_s for entry in entries if entry.source})
-    timeout = " or ".join(f"{limit:g} s" for limit in limits)
-    return Table(
-        title, kept, tuple(rows), (f"timeout of a cell: {timeout}", *cell_notes(arranged(entries)))
-    )
+    timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
+    return Table(title, kept, tuple(rows), (timeout, *cell_notes(entries)))
 
 
 def report_on(
@@ -102,17 +88,15 @@ def report_on(
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
-    Parameters
-    ----------
-    summarize : whether to show one row per game and solver instead of one per cell; None for
-        games with many cells of several seeds
-    every_matrix : whether to show the table of equilibria also where rows say the same
+    With `summarize` there is one row per game and solver instead of one per cell; with None so
+    it is for games with many cells of several seeds. With `every_matrix` a table of equilibria
+    stands also where rows say the same.
     """
     entries = entries_of(runs)
     tables = []
     for title, group in titled(entries):
         finished = [entry for entry in group if entry.record.status != "interrupted"]
-        is_long = len(group) > MOST_CELLS and any(several(name, group) for name in TRIAL)
+        is_long = len(group) > MOST_CELLS and len(group) > len(trials(group))
         if finished and (is_long if summarize is None else summarize):
             tables.append(summary(title, finished))
         else:

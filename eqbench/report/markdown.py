@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
+from markupsafe import Markup
 from rich.cells import cell_len
 
+from eqbench.report import templates
 from eqbench.report.rows import Column, Report, Table
 from eqbench.text import printable
 
@@ -16,10 +17,10 @@ _SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
 
 def markdown(report: Report) -> str:
     """Text of a report: one section per game, notes as a list below each table."""
-    sections = ["".join(f"- {escaped(sentence)}\n" for sentence in report.answer)]
-    sections += ["\n".join(_section(table.with_payoff_columns())) for table in report.tables]
-    sections += [f"{escaped(note)}\n" for note in (report.legend, *report.notes) if note]
-    return "\n".join(filter(None, sections))
+    known = templates(escaped, html=False, aligned=_aligned)
+    tables = [table.with_payoff_columns() for table in report.tables]
+    text = known.get_template("tables.md").render(report=report, tables=tables)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def escaped(text: str) -> str:
@@ -27,20 +28,13 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(lambda match: "\\" + match[0], printable(text))
 
 
-def _section(table: Table) -> Iterator[str]:
-    yield from (f"### {escaped(table.heading)}", "")
-    for line in table.lines:
-        yield from (escaped(line), "")
-    if table.rows:
-        columns = [_aligned(table, column) for column in table.columns]
-        yield from (f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True))
-    yield ""
-    notes = [f"- {escaped(note)}" for note in table.remarks]
-    yield from [*notes, ""] if notes else []
+def _aligned(table: Table) -> Markup:
+    """Lines of a table, in which every column has one width."""
+    columns = [_filled(table, column) for column in table.columns if table.rows]
+    return Markup("\n".join(f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)))
 
 
-def _aligned(table: Table, column: Column) -> list[str]:
-    """A column from its heading to its last row, all equally wide."""
+def _filled(table: Table, column: Column) -> list[str]:
     texts = [escaped(column.title) + column.unit]
     texts += [escaped(row.cell(column).text) for row in table.rows]
     width = max(3, *map(cell_len, texts))

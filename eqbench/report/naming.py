@@ -1,8 +1,4 @@
-"""How equilibria are called where people read about them.
-
-An identity is the dictionary of that name in an
-:class:`~eqbench.store.schema.EquilibriumRecord`.
-"""
+"""How equilibria are called where people read about them."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from typing import Any, Literal
 
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
-Identity = Mapping[str, Any]
+Identity = Mapping[str, Any]  # as an IdentityRecord has it
 Match = Literal["strict", "up to rounding", "on path", "near", "cluster"]
 
 MOST_NAMES = 3
@@ -33,11 +29,9 @@ _FAMILY = ("szafron:c11=0", "szafron:0<c11<1/2", "szafron:c11=1/2")
 
 
 def label(record: CellRecord) -> list[str]:
-    """Names of what a cell found; none if that is not known.
+    """Names of what a cell found: that of its best candidate, then all on whose path others are.
 
-    They are the equilibrium of the best candidate, which comes first, and all on whose path of
-    play another candidate is, each with the number of those that were handed over. If there is
-    only one, where in its family they are stands behind it.
+    Each has the number of those that were handed over, and a single one where they are.
     """
     members, finds = found(record), {}
     for best in record.equilibria[:1]:
@@ -100,13 +94,7 @@ def is_cluster(name: str) -> bool:
 
 
 def kind_of_match(identity: Identity) -> Match:
-    """How well a profile fits the equilibrium that its identity names.
-
-    ``strict``: every published constraint holds. ``up to rounding``: it is on the path of play
-    and behaves as published elsewhere, but misses some constraint by more than the tolerance.
-    ``on path``: so it is, and elsewhere it behaves differently. ``near``: it is not even on the
-    path. ``cluster``: nothing is published that it could be held against.
-    """
+    """How well a profile fits the equilibrium that its identity names: see profile.toml."""
     if is_cluster(identity["name"]):
         return "cluster"
     if not identity["on_path"]:
@@ -145,9 +133,8 @@ def identity_text(identity: Identity | None, where: str | None = None, times: in
     if not identity:
         return ""
     match = kind_of_match(identity)
-    name = f"{NEAR} {identity['name']}" if match == "near" else identity["name"]
+    near, loose = f"{NEAR} " * (match == "near"), LOOSE * (match == "on path")
     where = spread([identity]) if where is None else where
-    loose, count = LOOSE * (match == "on path"), f" ×{times}" * (times > 1)
-    if not where:
-        return f"{name}{loose}{count}"
-    return f"{name}{count}{',' * bool(count)} {where}{loose}"
+    count = f" ×{times}" * (times > 1)
+    place = f"{',' * bool(count)} {where}" if where else ""
+    return f"{near}{identity['name']}{count}{place}{loose}"

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 from eqbench.errors import counted
 from eqbench.report.answer import answer
-from eqbench.report.charts import specification
-from eqbench.report.charts.datasets import datasets, shown_games
+from eqbench.report.charts import (
+    Trial,
+    datasets,
+    drawable,
+    shown_games,
+    solver_trials,
+    specification,
+)
 from eqbench.report.comparison import TEXTS, Comparison, some
-from eqbench.report.entries import Entry, Trials, grouped, several
+from eqbench.report.entries import Entry, Trials, several
 from eqbench.report.exports import entries_of
-from eqbench.report.html.document import Block, Chart, Prose, Section, Table, document, page_table
+from eqbench.report.html.document import Block, Chart, Prose, Table, document, page_table
 from eqbench.report.rows import Cell, Report
 from eqbench.report.view import INDEX
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable
-
-# A name, and cells of a game that belong together by what each of them counts for.
-Trial = tuple[str, dict[str, Entry]]
 
 
 def comparison_page(comparison: Comparison, report: Report) -> str:
@@ -36,31 +38,21 @@ def comparison_page(comparison: Comparison, report: Report) -> str:
         name = f"{solver} {new.trial or old.trial}".strip()
         cells = Entry("base", old, comparison.base), Entry("new", new, comparison.new)
         trials.append((name, dict(zip(sides, cells, strict=True))))
-    tables: list[Block] = []
-    for k, table in enumerate(report.tables, 1):
-        caption = "\n".join((*table.lines, *table.remarks))
-        tables.append(page_table(table, f"comparison-{k}", title=table.title, caption=caption))
+    tables = [page_table(table, f"comparison-{k}") for k, table in enumerate(report.tables, 1)]
     notes = [note for note in (report.legend, *report.notes) if note]
     charts, data = scatter(trials)
-    sections = [
-        Section("Trial by trial", charts),
-        Section("Metrics", [*reversed(tables), Prose(notes, small=True)]),
-    ]
-    return document(" and ".join(sides), sections, lead=report.answer, data=data)
+    metrics: list[Block] = [*reversed(tables), Prose(notes, small=True)]
+    parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
+    return document(" and ".join(sides), parts, lead=report.answer, data=data)
 
 
 def index_page(runs: Mapping[str, StoredRun]) -> str:
-    """Page about runs, with a scatter of any two of them or of their solvers.
-
-    Parameters
-    ----------
-    runs : by the link to the page of each
-    """
+    """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
     rows = [_row(link, run) for link, run in runs.items()]
     table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     charts, data = scatter(_trials(entries_of(list(runs.values()))))
-    sections = [Section("Runs", [table]), Section("Two runs or solvers compared", charts)]
-    return document(counted(len(runs), "run"), sections, data=data)
+    parts: dict[str, Sequence[Block]] = {"Runs": [table], "Two runs or solvers compared": charts}
+    return document(counted(len(runs), "run"), parts, data=data)
 
 
 def _row(link: str, run: StoredRun) -> list[Any]:
@@ -84,46 +76,24 @@ def _row(link: str, run: StoredRun) -> list[Any]:
 
 def _trials(entries: Sequence[Entry]) -> list[Trial]:
     """Trials of whole runs, and of solvers, each by its name and that of its run."""
-    of_runs: dict[Any, Trial] = {}
+    of_runs: dict[Any, tuple[str, dict[str, Entry]]] = {}
     for entry in entries if several("run", entries) else ():
         cell = entry.record
         key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
         _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
         sides[f"all of {entry.run}"] = entry
-    rows = datasets(shown_games(entries))["trials"]
-    of_solvers = [
-        (
-            "" if own[0]["seed"] is None else f"seed {own[0]['seed']}",
-            {row["side"]: entries[row["cell"]] for row in own},
-        )
-        for own in grouped(rows, lambda row: row["trial"]).values()
-    ]
-    return [*of_runs.values(), *of_solvers]
+    games = shown_games(entries)
+    return [*of_runs.values(), *(trial for game in games for trial in solver_trials(game))]
 
 
 def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
     """A chart with a point for each trial of two sides, and the data of the page that it needs.
 
-    It begins with the two that have most trials in common; without any there is no chart.
+    Without two sides that have a trial in common there is no chart.
     """
-    sides = dict.fromkeys(side for _, own in trials for side in own)
-    timed = [[s for s in sides if s in own and own[s].record.elapsed_s] for _, own in trials]
-    common = Counter(pair for own in timed for pair in combinations(own, 2))
-    if not common:
-        return [], {}
-    spec = specification("pairs", [*sides])
+    entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
+    data = datasets(shown_games([*entries]), trials)
+    spec = specification("pairs", data, measure="elapsed_s")
     spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
-    first, second = max(common, key=lambda pair: common[pair])
-    begin = {"first": first, "second": second, "measure": "elapsed_s"}
-    for param in spec["params"]:
-        param["value"] = begin.get(param["name"], param["value"])
-    entries = [*{id(entry): entry for _, own in trials for entry in own.values()}.values()]
-    cells = datasets(shown_games(entries))["cells"]
-    row_of = {id(entry): row for entry, row in zip(entries, cells, strict=True)}
-    rows = [
-        {"trial": number, "seed": name, "side": side}
-        | {column: row_of[id(entry)][column] for column in ("game", "cell")}
-        for number, (name, own) in enumerate(trials)
-        for side, entry in own.items()
-    ]
-    return [Chart("pairs", spec)], {"datasets": {"cells": cells, "trials": rows}}
+    charts = [Chart("pairs", spec)] if drawable(spec, data) else []
+    return charts, {"datasets": {name: data[name] for name in ("cells", "trials")}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -26,11 +26,9 @@ Block = list[RenderableType]  # one below the other
 
 
 class Screen(Console):
-    """A console for texts from outside.
+    """A console for texts from outside: no markup, and only what is printable gets out.
 
-    It reads no markup, and of the texts that are printed only line breaks and what is printable
-    gets out; codes for colors are its own. A table measures a `rich.text.Text` before that, so
-    one from outside is best made printable at once, or handed over as a plain string.
+    A table measures a `rich.text.Text` before that, so one from outside has to be printable.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -96,13 +94,11 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
             missing = ", ".join(c.title for c in table.columns if c not in shown.columns)
             note = Text(f"not shown at this width: {missing}", style="dim")
             return shown, [grid, note] if missing else [grid]
-    if table.narrow is not None:
-        return _fitting(table.narrow, width)
     others = [column for column in table.columns if not column.identifies]
     parts: Block = []
     for row in table.rows:
         facts = ", ".join(f"{column.title} {_text(row, column)}" for column in others)
-        parts += [Text(row.label, style="bold"), Padding(Text(facts), (0, 0, 0, 2))]
+        parts.append(Text(_folded(f"{row.label}: {facts}", width, subsequent_indent="  ")))
     return table, parts
 
 
@@ -116,9 +112,8 @@ def _grid(table: Table, width: int, *, stacked: bool, brief: bool) -> RichTable 
         cells = [_text(row, column, max(LEAST_NAMES, left - 1), brief=brief) for row in table.rows]
         grid.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
         columns.append(cells)
-        left -= 1 + max(
-            cell_len(line) for text in (header, *cells) for line in f"{text}".split("\n")
-        )
+        lines = "\n".join([header, *map(str, cells)]).split("\n")
+        left -= max(map(cell_len, lines)) + 1
     for row in zip(*columns, strict=True):
         grid.add_row(*row)
     return grid if left >= 0 else None
@@ -132,6 +127,8 @@ def _text(row: Row, column: Column, width: int = 10_000, *, brief: bool = False)
         text = printable(" ".join(listing([name.partition(",")[0] for name in value], 1)))
     elif value and column.kind == "names":  # a name is not broken at its own spaces
         names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)
-        lines = textwrap.wrap(names, width, break_long_words=False, break_on_hyphens=False)
-        text = "\n".join(lines).replace("\u00a0", " ")
+        text = _folded(names, width).replace("\u00a0", " ")
     return Text(text, _STYLES.get(cell.kind, ""))
+
+
+_folded = partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)

@@ -17,7 +17,10 @@ from eqbench.text import printable
 SORTS = ("status", "regret", "time", "solver", "given")
 COLUMNS = read_data("columns")
 CELLS = convert(COLUMNS["cells"], dict[str, Column])
-SUMMARY, INDEX = (convert(COLUMNS[name], tuple[Column, ...]) for name in ("summary", "index"))
+SUMMARY, EQUILIBRIA, INDEX = (
+    convert(COLUMNS[name], tuple[Column, ...]) for name in ("summary", "equilibria", "index")
+)
+_NAMES = tuple(sorted(CELLS))
 _GAME = Column("game", identifies=True)
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
@@ -37,8 +40,8 @@ class View:
     columns: Annotated[
         tuple[str, ...],
         Option(
-            f"Show just these columns, separated by commas: {', '.join(sorted(CELLS))}.",
-            Words("NAMES", "column", tuple(sorted(CELLS))),
+            f"Show just these columns, separated by commas: {', '.join(_NAMES)}.",
+            Words("NAMES", "column", _NAMES),
         ),
     ] = ()
     summary: Annotated[
@@ -68,13 +71,12 @@ def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Ta
     """Table of the cells of a game."""
     table = all_cells(arranged(began(entries), view.sort), view)
     columns = tuple(column for column in table.columns if column != _GAME)
-    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(arranged(entries))))
+    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(entries)))
 
 
 def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
     """The cells of all games in one table without notes, with a column for the game as typed."""
-    columns = [RUN] if several("run", entries) else []
-    columns += [SOLVER, _GAME]
+    columns = [RUN] * several("run", entries) + [SOLVER, _GAME]
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():
@@ -88,19 +90,18 @@ def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
 
 
 def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
-    record = entry.record
-    claim = record.equilibria[0].claim if record.equilibria else None
-    fields = {column.title: COLUMNS["fields"].get(name, name) for name, column in CELLS.items()}
-    is_exact = entry.is_proved and record.max_regret == 0
-    values = {
-        **{title: getattr(record, field, None) for title, field in fields.items()},
-        **{"run": entry.run, "solver": record.solver, "game": record.game},
-        **{name: getattr(record, name) for name in TRIAL},
+    record, fields = entry.record, COLUMNS["fields"]
+    claim = record.equilibria[0].claim if record.equilibria else ""
+    known = {c.title: getattr(record, fields.get(name, name), None) for name, c in CELLS.items()}
+    known |= {name: getattr(record, name) for name in ("solver", "game", *TRIAL)}
+    values = known | {
+        "run": entry.run,
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "equilibrium": label(record) or None,
-        "profile": claim and _SHORT_CLAIMS.get(claim, claim),
+        "profile": _SHORT_CLAIMS.get(claim, claim) or None,
         "iterations": record.iterations or None,  # a method that counts none says 0
         "memory": record.peak_memory_bytes if began([entry]) else None,
     }
-    values |= {"max regret": EXACT_ZERO} if is_exact else {}
+    if entry.is_proved and record.max_regret == 0:
+        values["max regret"] = EXACT_ZERO
     return Row(row_label(entry, entries), values)

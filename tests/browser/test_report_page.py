@@ -19,7 +19,7 @@ import pytest
 from report_pages import CLOSING, HOSTILE, page_run, write_trace
 from stored_runs import cell, identified, identity, write_run
 
-from eqbench.report.html.document import Picture, Section, Table
+from eqbench.report.html.document import Picture, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Cell, Column
@@ -481,5 +481,5 @@ def test_pictures_of_other_programs_may_stand_on_a_page(browser: Any, tmp_path: 
 def opened_with(browser: Any, folder: Path, block: Any) -> Watched:
     """A page with one block."""
     file = folder / "page.html"
-    file.write_text(make_document("A page", [Section("Part", (block,))]), encoding="utf-8")
+    file.write_text(make_document("A page", {"Part": [block]}), encoding="utf-8")
     return Watched(browser, file)

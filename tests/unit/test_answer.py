@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from stored_runs import SPECIAL, cell, identified, identity, without_figures
+from report_pages import write_trace
+from stored_runs import SPECIAL, cell, identified, identity, without_figures, write_run
 
 from eqbench.report.answer import answer
 from eqbench.report.entries import Entry
+from eqbench.report.exports import entries_of
 from eqbench.report.naming import label
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import read_run
 
 
 def said(*records: CellRecord, planned: int = 0) -> tuple[str, ...]:
@@ -115,6 +119,30 @@ def test_first_sentence_says_how_far_solvers_came(records: list[CellRecord], fir
     assert said(*records)[0].startswith(first)
 
 
+def test_fastest_is_who_met_the_target_first_however_long_it_went_on(tmp_path: Path) -> None:
+    # snapshots know when; without one that meets it, or any at all, it is met in the end
+    curves = {"early": [(0.5, 1e-3), (1.0, 1e-10)], "late": [(2.0, 1e-9)]}
+    records = [
+        cell("01", solver="none", elapsed_s=3.0),
+        *(
+            write_trace(
+                tmp_path,
+                cell(name, solver=name, elapsed_s=9.0),
+                [time for time, _ in points],
+                [(regret, 0.0) for _, regret in points],
+            )
+            for name, points in curves.items()
+        ),
+    ]
+    run = read_run(write_run(tmp_path, *records))
+    entries = entries_of([run])
+    assert [entry.time_to() for entry in entries] == [3.0, 1.0, 9.0]
+    assert [entry.time_to(1e-3) for entry in entries] == [3.0, 0.5, 2.0]
+    assert "fastest to it: early (1.0 s)" in answer(entries)[0]
+    (tmp_path / str(records[1].trace)).write_bytes(b"damaged")
+    assert "fastest to it: none (3.0 s)" in answer(entries_of([run]))[0]
+
+
 def test_what_only_comes_near_is_not_found() -> None:
     known = identified(cell("01"), identity("kuhn2"))
     [item] = known.equilibria
@@ -156,8 +184,8 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
     few, many = said(*games[0], *games[1]), said(*(c for game in games for c in game))
     each = "1 of 2 solvers reached the target (max regret 4.0e-10); fastest to it: a (12.3 ms)."
     assert few == (
-        "On 2 games 2 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a; most often fastest to it: a (on 2 games).",
+        "On 2 games 1 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
+        "(2 of 4 cells); always: a; fastest to it: a on 2 games.",
         "Found equilibria of 1 published set: skp:1, and of 1 cluster in no published set.",
         "Not ok: b ×2 (budget used up).",
         f"g0: {each} Found equilibria of 1 published set: skp:1.",
@@ -167,14 +195,14 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
     assert "of 6 clusters" in many[1], "clusters are numbered anew in each game"
 
 
-def test_nobody_has_most_often_the_shortest_time_who_shares_it() -> None:
+def test_of_several_games_the_fastest_are_counted() -> None:
     games = [
         cell(f"{game}{solver}", solver=solver, game=game, game_spec=game, elapsed_s=time)
         for game, solver, time in [("g", "a", 1), ("g", "b", 2), ("h", "a", 2), ("h", "b", 1)]
     ]
     assert said(*games)[0] == (
-        "On 2 games 4 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a, b."
+        "On 2 games 2 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
+        "(4 of 4 cells); always: a, b; fastest to it: a on 1 game, b on 1 game."
     )
 
 

@@ -22,7 +22,7 @@ from report_pages import (
 from stored_runs import cell, without_figures, write_run
 
 from eqbench.report.exports import entries_of
-from eqbench.report.html.document import Section, Table, document
+from eqbench.report.html.document import Table, document
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Cell, Column
 from eqbench.store.schema import CellRecord
@@ -170,7 +170,7 @@ def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
 )
 def test_links_lead_to_anchors_and_files(link: str, address: str) -> None:
     table = Table("table", [Column("file")], [[Cell("a file", link=link)]])
-    page = read_page(document("A page", [Section("Part", [table])]))
+    page = read_page(document("A page", {"Part": [table]}))
     assert [a.attributes["href"] for a in page.all("table")[0].all("a")] == [address]
 
 

@@ -13,11 +13,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-import jinja2
+from jinja2 import Template
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from eqbench.model.cache import cache_root
+from eqbench.report import templates
 from eqbench.report.charts import VEGA_LITE
 from eqbench.report.rows import SOLVER, Cell, Column, address_of
 from eqbench.report.rows import Table as ReportTable
@@ -51,14 +52,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of Vega-Lite that readers zoom, switch and save; drawn when it comes into view.
-
-    The specification is as :func:`~eqbench.report.charts.specification` gives it, of datasets of
-    the page.
-    """
+    """A chart of Vega-Lite that readers zoom, switch and save; drawn when it comes into view."""
 
     name: str  # anchor, and file name of downloads without suffix; unique on the page
-    spec: Mapping[str, Any]
+    spec: Mapping[str, Any]  # of :func:`~eqbench.report.charts.specification`
 
 
 @dataclass(frozen=True)
@@ -104,35 +101,18 @@ def page_table(table: ReportTable, name: str, **look: Any) -> Table:
     """A table of a report for a page, with the solver first, where it stays when it is scrolled."""
     split = table.with_payoff_columns("P")
     columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
-    return Table(
-        name, columns, [[row.values.get(c.title) for c in columns] for row in split.rows], **look
-    )
+    rows = [[row.values.get(column.title) for column in columns] for row in split.rows]
+    said = {"title": table.heading, "caption": "\n".join((*table.lines, *table.remarks))}
+    return Table(name, columns, rows, **said | look)
 
 
-@dataclass(frozen=True)
-class Beside:
-    """Blocks side by side, one below the other on narrow screens."""
-
-    blocks: Sequence[Block]
-
-
-Block = Prose | Facts | Command | Chart | Picture | Table | Beside
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the page, which the table of contents names; links lead to its title.
-
-    Blocks of nothing are left out, and so is a part of nothing.
-    """
-
-    title: str
-    blocks: Sequence[Block]
+# Blocks in a list stand side by side, one below the other on narrow screens.
+Block = Prose | Facts | Command | Chart | Picture | Table | Sequence["Block"]
 
 
 def document(
     title: str,
-    sections: Sequence[Section],
+    parts: Mapping[str, Sequence[Block]],
     *,
     lead: Sequence[str] = (),
     data: Mapping[str, Any] | None = None,
@@ -141,31 +121,28 @@ def document(
 
     Parameters
     ----------
-    sections : from top to bottom; their anchors and the names of blocks must differ
+    parts : from top to bottom, by the titles that the table of contents has and links lead to;
+        their anchors and the names of blocks must differ. Blocks of nothing are left out, and so is
+        a part of nothing.
     lead : paragraphs below the first heading, which is the title
     data : JSON values that programs find in the element with the id ``data``. Of these the page
         itself knows ``datasets`` (rows by name, for charts; written as columns and values, which
         takes half the space) and what `report_page` writes.
         JSON has no NaN and no infinity, so they raise a ValueError.
     """
-    parts = {part.title: [block for block in part.blocks if _says(block)] for part in sections}
+    parts = {title: [block for block in part if _says(block)] for title, part in parts.items()}
     blocks = [block for part in parts.values() for block in part]
-    blocks += [each for block in blocks if isinstance(block, Beside) for each in block.blocks]
+    blocks += [each for block in blocks if isinstance(block, Sequence) for each in block]
     charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
     values = {"datasets": {}, **(data or {}), "charts": charts}
     values["datasets"] = {name: _columns(rows) for name, rows in values["datasets"].items()}
-    scripts = [*([_vega()] if charts else []), _file("page.js")]
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            parts={title: blocks for title, blocks in parts.items() if blocks},
-            lead=lead,
-            style=Markup(_file("page.css")),
-            scripts=list(map(Markup, scripts)),
-            data=htmlsafe_json_dumps(values, allow_nan=False, separators=(",", ":")),
-        )
+    return _page().render(
+        title=title,
+        parts={title: blocks for title, blocks in parts.items() if blocks},
+        lead=lead,
+        style=_file("page.css"),
+        scripts=[*([Markup(_vega())] if charts else []), _file("page.js")],
+        data=htmlsafe_json_dumps(values, allow_nan=False, separators=(",", ":")),
     )
 
 
@@ -176,7 +153,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _says(block: Block) -> bool:
     """Whether there is anything in a block, of which the first field is the content or its name."""
-    return bool(next(iter(vars(block).values())))
+    return bool(block if isinstance(block, Sequence) else next(iter(vars(block).values())))
 
 
 def anchor_of(text: str) -> str:
@@ -206,31 +183,17 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _shown(value: Any) -> Any:
-    """What gets into the page of a value: of texts only what is printable."""
-    is_text = isinstance(value, str) and not isinstance(value, Markup)
-    return printable_lines(value) if is_text else value
-
-
 @cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("eqbench.report.html"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    environment.filters |= {
+def _page() -> Template:
+    filters: dict[str, Any] = {
         "anchor": anchor_of,
         "address": address_of,
         "base64": _base64,
         "digest": lambda text: _base64(hashlib.sha256(text.encode()).digest()),
+        "kind": lambda block: type(block).__name__,
     }
-    environment.tests["kind"] = lambda block, name: type(block).__name__ == name
-    return environment
+    return templates(printable_lines, **filters).get_template("html/templates/page.html")
 
 
-def _file(name: str) -> str:
-    return (files("eqbench.report.html") / "templates" / name).read_text(encoding="utf-8")
+def _file(name: str) -> Markup:
+    return Markup((files("eqbench.report.html") / "templates" / name).read_text(encoding="utf-8"))

@@ -9,30 +9,31 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.report import read_data
-from eqbench.report.charts import drawable, looks, specification
-from eqbench.report.charts.datasets import (
+from eqbench.report.charts import (
     GameFacts,
     ShownGame,
     datasets,
+    drawable,
+    looks,
     shown_games,
     solvers_in,
+    specification,
 )
-from eqbench.report.entries import Entry, Trials, began, trials
+from eqbench.report.entries import Entry, Trials, began, grouped, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html.document import (
-    Beside,
     Block,
     Chart,
     Command,
     Facts,
     Prose,
-    Section,
     Table,
     document,
     page_table,
@@ -51,9 +52,11 @@ _MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
 _MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
-_SHARES = 10_000  # a frequency is an integer, in parts of this
-# what reading a profile raises whose file is missing or damaged
-_DAMAGES = (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError)
+_MATRIX = (
+    *(SOLVER, Column("status", "status"), Column("time to target", "seconds", "time to\ntarget")),
+    Column("best regret", "small", "best\nregret"),
+)
+Action = tuple[str, str, str]  # player, label of an information set, action
 
 
 def report_page(
@@ -63,13 +66,10 @@ def report_page(
     summarize: bool = False,
     place: Path | None = None,
 ) -> str:
-    """The page as text; the same runs and facts give the same text.
+    """The page as text; the same runs and facts of games, by canonical spec, give the same text.
 
-    Parameters
-    ----------
-    facts : of games by canonical spec; what is missing costs only what they are for
-    summarize : whether to add tables with one row per game and solver over all seeds
-    place : folder that the page is for, so that it can link to the files of runs beside it
+    It has summaries over all seeds if asked for, and links to the files of runs if these are near
+    the folder `place`, for which it is.
     """
     entries = entries_of(runs)
     games = shown_games(entries, facts)
@@ -79,7 +79,7 @@ def report_page(
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
 
     def charts(*names: str) -> list[Chart]:
-        specs = {name: specification(name, solvers, data["equilibria"]) for name in names}
+        specs = {name: specification(name, data) for name in names}
         return [Chart(name, spec) for name, spec in specs.items() if drawable(spec, data)]
 
     matrices = [matrix(game, number) for number, game in enumerate(games)]
@@ -89,16 +89,16 @@ def report_page(
         notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
     found = _tables(report, "found")
     parts: dict[str, Sequence[Block]] = {
-        "What was found": [Beside([*whole, *charts("regret")]), *single, Prose(notes, small=True)],
+        "What was found": [[*whole, *charts("regret")], *single, Prose(notes, small=True)],
         "All cells": _cells(entries, report) if entries else [],
         "Equilibria": [
-            Beside([*charts("payoffs"), *_sources(games)]),
+            [*charts("payoffs"), *_sources(games)],
             Prose(TEXTS["names"] if found else [], small=True),
             *found,
         ],
-        "Solvers compared": [Beside(charts("targets", "profile", "pairs"))],
+        "Solvers compared": [charts("targets", "profile", "pairs")],
         "Over seeds": _tables(over_seeds, "summary"),
-        "Cost": [Beside(charts("memory", "times"))],
+        "Cost": [charts("memory", "times")],
         "What was run": [block for run in runs for block in _about(run)],
     }
     look = zip(solvers, looks(solvers), strict=True)
@@ -108,8 +108,7 @@ def report_page(
     }
     shown = " ".join(listing([game.name for game in games], 4))
     title = f"eqbench on {shown}" if shown else "eqbench report"
-    sections = [Section(name, blocks) for name, blocks in parts.items()]
-    return document(title, sections, lead=report.answer, data=values)
+    return document(title, parts, lead=report.answer, data=values)
 
 
 def overview(games: Sequence[ShownGame]) -> Table:
@@ -129,30 +128,29 @@ def matrix(game: ShownGame, place: int) -> Table:
     found = equilibria(entries)
     known, near = ([item for item in found if item.is_near is near] for near in (False, True))
     shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
-    groups = [
-        *((Column(i.title, "count", i.title.replace(":", ":\n", 1)), [i]) for i in shown),
-        *[(Column(f"{len(others)} more", "count"), others)] * bool(others),
-        *[(Column("only near", "count", "only\nnear"), near)] * bool(near),
-    ]
-    timed = [Column(f"time to {r}", "seconds", f"time to\n{r}") for r in ("target", *REGRETS)]
-    best = Column("best regret", "small", "best\nregret")
-    columns = [SOLVER, Column("status", "status"), timed[0], best, *timed[1:]]
+    folded = {
+        Column(f"time to {regret}", "seconds", f"time to\n{regret}"): float(regret)
+        for regret in REGRETS
+    }
+    groups = {Column(i.title, "count", i.title.replace(":", ":\n", 1)): [i] for i in shown}
+    groups |= {Column(f"{len(others)} more", "count"): others} if others else {}
+    groups |= {Column("only near", "count", "only\nnear"): near} if near else {}
     rows = [
         [
             *(own.solver, _status(own), own.time_to(), own.best),
-            *(own.time_to(float(regret)) for regret in REGRETS),
-            *(_finds(items, own) for _, items in groups),
+            *map(own.time_to, folded.values()),
+            *(_finds(items, own) for items in groups.values()),
         ]
         for own in trials(entries, "status")
     ]
     return Table(
         f"matrix-{place}",
-        columns + [column for column, _ in groups],
+        [*_MATRIX, *folded, *groups],
         rows,
         TEXTS["matrix"],
         f"Equilibria that each solver found on {game.name}",
         game=str(place),
-        folded=[column.title for column in timed[1:]],
+        folded=[column.title for column in folded],
     )
 
 
@@ -168,20 +166,18 @@ def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
     ranks = {"bad": 2, "good": 1}
     status = max(statuses, key=lambda name: (ranks.get(TONES[name], 0), statuses[name]))
     often = f"{statuses[status]}/{len(records)}" if len(statuses) > 1 else ""
-    if "refuted" in statuses:
-        sign = "✗"
-    elif all(record.equilibria and record.equilibria[0].exact for record in records):
-        sign = "✓✓"
-    else:
-        sign = "✓" * any(record.equilibria for record in records)
-    figure = ""
-    if with_figure and (time := own.time_to()) is not None:
-        figure = seconds(time)
-    elif with_figure and own.best is not None:
-        figure = small(own.best)
+    signs = {
+        "✗": "refuted" in statuses,
+        "✓✓": all(record.equilibria and record.equilibria[0].exact for record in records),
+        "✓": any(record.equilibria for record in records),
+        "": True,
+    }
+    sign = next(sign for sign, holds in signs.items() if holds)
+    time, best = own.time_to(), own.best
+    figure = seconds(time) if time is not None else "" if best is None else small(best)
     reasons = dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)
     return Cell(
-        " ".join(filter(None, (status, often, sign, figure))),
+        " ".join(filter(None, (status, often, sign, figure * with_figure))),
         hint="; ".join(reasons),
         kind="fair" if often and TONES[status] == "good" else TONES[status],
     )
@@ -209,35 +205,27 @@ def _finds(items: Sequence[Found], own: Trials) -> Cell:
 
 def _cells(entries: Sequence[Entry], report: Report) -> list[Block]:
     """One row for each cell, which opens to its candidates, and notes on them."""
-    table = page_table(
-        all_cells(entries),
-        "results",
-        caption=TEXTS["results"],
-        filters=("game", "status", "solver"),
-        folded=("exploitability",),
-        opens=True,
-    )
+    filters = ("game", "status", "solver")
+    look = {"caption": TEXTS["results"], "filters": filters, "folded": ("exploitability",)}
     statuses = {entry.record.status for entry in entries}
     said = (f"{name}: {text}" for name, text in TEXTS["statuses"].items() if name in statuses)
     noted = [table for table in report.tables if table.notes and not table.topic]
     reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
     return [
-        table,
+        page_table(all_cells(entries), "results", opens=True, **look),
         Prose([f"Statuses – {'; '.join(said)}."], small=True),
         Facts(reasons, "Reasons and notes"),
     ]
 
 
-def _tables(report: Report, name: str) -> list[Block]:
+def _tables(report: Report, name: str) -> list[Table]:
     """The tables of equilibria of a report, or those of its cells, each for its game."""
-    tables: list[Block] = []
-    game = -1  # each begins with the table of its cells
-    for number, table in enumerate(report.tables, 1):
-        game += not table.topic
-        if bool(table.topic) == (name == "found"):
-            look = {"title": table.heading, "caption": "\n".join(table.remarks)}
-            tables.append(page_table(table, f"{name}-{number}", game=str(game), **look))
-    return tables
+    games = accumulate(not table.topic for table in report.tables)  # first is that of its cells
+    return [
+        page_table(table, f"{name}-{game}", game=str(game - 1))
+        for game, table in zip(games, report.tables, strict=True)
+        if bool(table.topic) == (name == "found")
+    ]
 
 
 def _sources(games: Sequence[ShownGame]) -> list[Facts]:
@@ -246,11 +234,8 @@ def _sources(games: Sequence[ShownGame]) -> list[Facts]:
     for game in games:
         records = [entry.record for entry in game.cells.values()]
         found = {i.identity["name"] for record in records for i in record.equilibria if i.identity}
-        lines = [
-            f"{', '.join(name for name in names if name in found)}: {text}"
-            for text, names in game.facts.sources.items()
-            if found.intersection(names)
-        ]
+        said = {t: [n for n in names if n in found] for t, names in game.facts.sources.items()}
+        lines = [f"{', '.join(names)}: {text}" for text, names in said.items() if names]
         pairs += [(game.name, lines)] * bool(lines)
     return [Facts(pairs)] * bool(pairs)
 
@@ -314,7 +299,10 @@ def _data(
     shown = []
     for game in games:
         own = [(cells[k], run_of[entry.run].path) for k, entry in game.cells.items()]
-        sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
+        actions = grouped(
+            _add_strategies(own, _MOST_FREQUENCIES // len(cells)), lambda action: action[:2]
+        ).items()
+        sets = [(*where, [action for *_, action in own]) for where, own in actions]
         shown.append({"name": game.name, "information_sets": sets})
     asked = [
         {
@@ -345,31 +333,34 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
     return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
 
 
-def _add_strategies(
-    cells: Sequence[tuple[dict[str, Any], Path]], most: int
-) -> list[tuple[str, str, list[str]]]:
-    """Give cells of a game the frequencies of their best candidates; return the information sets.
+def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> Sequence[Action]:
+    """Give cells of a game, which come with the folders of their runs, strategies; return actions.
 
-    Each is a player, label and actions. A cell, which comes with the folder of its run, gets as
-    many candidates as have at most so many frequencies.
+    They are the frequencies of all actions for as many of the best candidates as the page can hold.
     """
-    sets: list[tuple[str, str, list[str]]] = []
+    actions: dict[Action, int] = {}
     for cell, folder in cells:
-        shares: list[list[int] | None] = []
+        told: list[list[int] | None] = []
         for item in cell["equilibria"]:
-            if (len(shares) + 1) * sum(len(actions) for *_, actions in sets) > most:
+            if (len(told) + 1) * len(actions) > most:
                 break
-            try:
-                behavior = json.loads(read_file(folder / item["profile"]))["behavior"]
-                sets = sets or [(p, *pair) for p, own in behavior.items() for pair in own.items()]
-                frequencies = [
-                    Fraction(str(behavior[player][label].get(action, 0)))
-                    for player, label, actions in sets
-                    for action in actions
-                ]
-                shares.append([round(_SHARES * frequency) for frequency in frequencies])
-            except _DAMAGES:  # a page can do without
-                shares.append(None)
-        if any(shares):
-            cell["strategies"] = shares
-    return [(player, label, list(actions)) for player, label, actions in sets]
+            own = _frequencies(folder / item["profile"])
+            actions = actions or own
+            told.append([own.get(action, 0) for action in actions] if own else None)
+        if any(told):
+            cell["strategies"] = told
+    return list(actions)
+
+
+def _frequencies(file: Path) -> dict[Action, int]:
+    """Frequencies in a stored profile, in ten-thousandths; none if it is missing or damaged."""
+    try:
+        behavior = json.loads(read_file(file))["behavior"]
+        return {
+            (player, label, action): round(10_000 * Fraction(str(share)))
+            for player, sets in behavior.items()
+            for label, shares in sets.items()
+            for action, share in shares.items()
+        }
+    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
+        return {}  # a page can do without

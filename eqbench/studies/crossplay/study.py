@@ -440,7 +440,7 @@ def _numbers(values: Any, number: Number) -> Any:
 
 
 LONGEST_FRACTION = 12
-MOST_IN_MATRIX = 60
+MOST_WITH_GAINS, MOST_IN_MATRIX = 15, 60
 
 
 def _entries(title: str, document: Mapping[str, Any]) -> Table:
@@ -525,7 +525,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
 
 
 def _exchange(document: Mapping[str, Any], player: int) -> Table:
-    """Matrix of a player with gains, or with signs where these are too wide."""
+    """Matrix of a player with gains, or with signs where these would be too wide."""
     labels, measured = _labels(document), document["interchange"][player]
     title = f"{measured['player']} follows the row, all others the column"
     equilibrium = measured["equilibrium"]
@@ -533,17 +533,13 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
         pairs = f"{sum(map(sum, equilibrium))} of {len(labels) ** 2} pairs are equilibria"
         return Table(title, lines=(f"{pairs}; too wide to print, but --json and --out have all",))
     columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
-
-    def matrix(write: Any, note: str, narrow: Table | None = None) -> Table:
-        rows = []
-        for label, row, gains in zip(labels, equilibrium, measured["regrets"], strict=True):
-            pairs = zip(labels, row, gains, strict=True)
-            cells = {column: "=" if same else write(gain) for column, same, gain in pairs}
-            rows.append(Row(label, {"": label, **cells}))
-        return Table(title, columns, tuple(rows), (note,), narrow=narrow)
-
-    signs = matrix(lambda regrets: ".", legend("crossplay.signs"))
-    return matrix(lambda regrets: small(max(regrets)), legend("crossplay.gains"), signs)
+    has_gains, rows = len(labels) <= MOST_WITH_GAINS, []
+    for label, row, regrets in zip(labels, equilibrium, measured["regrets"], strict=True):
+        gains = (small(max(each)) if has_gains else "." for each in regrets)
+        cells = ["=" if same else gain for same, gain in zip(row, gains, strict=True)]
+        rows.append(Row.of(columns, [label, *cells]))
+    note = legend("crossplay.gains" if has_gains else "crossplay.signs")
+    return Table(title, columns, tuple(rows), (note,))
 
 
 def _worst_cases(document: Mapping[str, Any]) -> Table:
