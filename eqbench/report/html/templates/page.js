@@ -189,13 +189,13 @@ function legend() {
     refresh();
   };
   const games = GAMES.map(({ name }) => make("option", { selected: name === state.game }, name));
-  const pick = make("select", { "aria-label": "game" }, ...games);
-  pick.addEventListener("input", () => {
-    state.game = pick.value;
+  const oninput = ({ target }) => {
+    state.game = target.value;
     showChoices();
     redraw();
     refresh();
-  });
+  };
+  const pick = make("select", { "aria-label": "game", oninput }, ...games);
   bar.append(
     ...(GAMES.length > 1 ? [make("label", {}, "game ", pick)] : []),
     make("span", { class: "chips" }, ...chips),
@@ -322,23 +322,23 @@ function controls(name) {
   const { switches, log = [] } = SPECS[name].usermeta;
   for (const [param, choices] of Object.entries(switches)) {
     const options = Object.entries(choices).map(([value, text]) => make("option", { value }, text));
-    const select = make("select", { "aria-label": param, "data-switch": param }, ...options);
-    select.addEventListener("input", () => {
-      state.switches[param] = select.value;
-      showChoices();
+    const oninput = ({ target }) => {
+      state.switches[param] = target.value;
       redraw([...drawn.keys()].filter((other) => param in SPECS[other].usermeta.switches));
-    });
+    };
+    const named = { "aria-label": param, "data-switch": param };
+    const select = make("select", { ...named, oninput }, ...options);
     const isIdle = param === "seeds" && DATASETS.cells.every((cell) => cell.alone);
     if (options.length > 1 && !isIdle) place.append(select);
   }
   for (const channel of log) {
     const key = `${name}.${channel}`;
-    const checked = !state.linear.has(key);
-    const box = make("input", { type: "checkbox", checked, "data-log": channel });
-    box.addEventListener("input", () => {
+    const oninput = () => {
       toggle(state.linear, key);
       redraw([name]);
-    });
+    };
+    const checked = !state.linear.has(key);
+    const box = make("input", { type: "checkbox", checked, "data-log": channel, oninput });
     place.append(make("label", { class: "check" }, box, `log ${channel}`));
   }
 }
@@ -440,12 +440,12 @@ function columnChoice(card) {
   };
   const boxes = heads.slice(1).map((head, k) => {
     const key = `${card.id}.${k + 1}`;
-    const box = make("input", { type: "checkbox", checked: !state.without.has(key) });
-    box.addEventListener("input", () => {
+    const oninput = () => {
       toggle(state.without, key);
       show(k + 1);
       writeAddress();
-    });
+    };
+    const box = make("input", { type: "checkbox", checked: !state.without.has(key), oninput });
     show(k + 1);
     return make("label", { class: "check" }, box, titleOf(head).replaceAll("\n", " "));
   });
