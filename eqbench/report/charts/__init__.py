@@ -47,30 +47,21 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class GameFacts:
-    """What is known of a game beside what a run stores.
+    """What is known of a game beside what a run stores."""
 
-    Attributes
-    ----------
-    payoff_scale : 0 if it is not known
-    sources : where sets were published and what the symbols in their members' names are, each with
-        the names of the sets of which it is so
-    ends : payoffs at both ends of a set, or at its only point, by name of those that can be drawn
-    """
-
-    payoff_scale: float = 0.0
+    payoff_scale: float = 0.0  # 0 if it is not known
+    #: names of published sets by their source, and by what symbols in their members' names mean
     sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: payoffs at both ends of published sets, or at the only point, where these can be drawn
     ends: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ShownGame:
-    """A game as typed, and its cells.
-
-    `unit` is what targets are relative to: the payoff range, or 1 where nobody knows it.
-    """
+    """A game as typed, and its cells."""
 
     name: str
-    unit: float
+    unit: float  # what targets are relative to: the payoff range, or 1 where nobody knows it
     facts: GameFacts
     entries: Sequence[Entry]
 
