@@ -297,10 +297,7 @@ def _data(
     shown = []
     for game in games:
         own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
-        actions = grouped(
-            _add_strategies(own, _MOST_FREQUENCIES // len(cells)), lambda action: action[:2]
-        ).items()
-        sets = [(*where, [action for *_, action in own]) for where, own in actions]
+        sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
         shown.append({"name": game.name, "information_sets": sets})
     asked = [
         {
@@ -331,10 +328,10 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
     return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
 
 
-def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> Sequence[Action]:
-    """Give cells of a game, which come with the folders of their runs, strategies; return actions.
+def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> list[Any]:
+    """Give cells of a game, each with the folder of its run, strategies; return information sets.
 
-    They are the frequencies of all actions for as many of the best candidates as the page can hold.
+    A strategy has the frequencies of all actions. There are as many for a cell as the page holds.
     """
     actions: dict[Action, int] = {}
     for cell, folder in cells:
@@ -347,7 +344,8 @@ def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> 
             told.append([own.get(action, 0) for action in actions] if own else None)
         if any(told):
             cell["strategies"] = told
-    return list(actions)
+    of_set = grouped(actions, lambda action: action[:2]).items()
+    return [(*which, [action for *_, action in own]) for which, own in of_set]
 
 
 def _frequencies(file: Path) -> dict[Action, int]:
