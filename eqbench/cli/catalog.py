@@ -11,7 +11,7 @@ from textwrap import fill, indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put, put_json, put_names, say
+from eqbench.cli.output import put, put_json, say
 from eqbench.cli.progress import told
 from eqbench.harness.schemas import DOCUMENTS, schema_text
 from eqbench.registry import GROUPS, GameOptions, NameOptions
@@ -54,7 +54,7 @@ def list_(request: ListRequest) -> None:
     if request.as_json:
         put_json({"schema": f"eqbench.{request.kind}/1", request.kind: rows})
         return
-    put_names({row["name"]: _summary(row) for row in rows})
+    _put_names({row["name"]: _summary(row) for row in rows})
     if lists_solvers:
         _print_takes(rows)
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
@@ -102,7 +102,7 @@ def _list_experiments(*, as_json: bool) -> None:
     if as_json:
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
     else:
-        put_names(texts)
+        _put_names(texts)
         say("\nRun one of them: eqbench run kuhn_games")
 
 
@@ -130,7 +130,7 @@ def info(request: InfoRequest) -> None:
     from eqbench.errors import SpecError, nearest
     from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
-    from eqbench.spec import FOREIGN_HINT, is_foreign, parse_spec
+    from eqbench.spec import FOREIGN_HINT, PLUGIN_HINT, is_foreign, parse_spec
 
     registry = request.registry()
     name = parse_spec(request.spec).name
@@ -138,8 +138,8 @@ def info(request: InfoRequest) -> None:
     if is_foreign(name):
         entries[name] = registry.game_entry(request.spec)
     if name not in entries:
-        known = nearest(name, entries)
-        raise SpecError(f"unknown game or solver {name!r}: {known}; {FOREIGN_HINT}")
+        known = nearest(name, entries, FOREIGN_HINT)
+        raise SpecError(f"unknown game or solver {name!r}: {known}; {PLUGIN_HINT}")
     entry = entries[name]
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
@@ -253,6 +253,11 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
         _put_facts(((title, text) for title in texts for text in texts[title]), "    ", 12)
 
 
+def _put_names(texts: dict[str, str]) -> None:
+    """Print names with what each of them is, below each other."""
+    _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1)
+
+
 def _put_facts(facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19) -> None:
     """Print what stands under each name, wrapped beside it; a name is not repeated."""
     before = None
@@ -296,6 +301,6 @@ class SchemaRequest:
 @command(SchemaRequest)
 def schema(request: SchemaRequest) -> None:
     if request.name is None:
-        put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
+        _put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
     else:
         put(schema_text(request.name), end="")

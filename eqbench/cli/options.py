@@ -6,6 +6,7 @@ import inspect
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ from eqbench.requests import (
 )
 
 R = TypeVar("R")
+ALIKE = 0.7  # of the letters of an option that is probably meant
 _TYPED = f"{__name__}.typed"  # under which a context keeps the words of its command
 Function = Callable[[R], int | None]
 
@@ -161,7 +163,8 @@ class RequestCommand(WithExamples):
                 if name == f"--{field.option.formerly}":
                     words = f"no such option {name}: it is now --{field.name}"
                     raise click.UsageError(words, ctx) from None
-            raise
+            near = get_close_matches(name, error.possibilities or (), cutoff=ALIKE)
+            raise click.NoSuchOption(name, possibilities=near, ctx=ctx) from None
         except click.MissingParameter as error:
             raise click.MissingParameter(self.hint(ctx, typed), ctx, error.param) from None
         except click.UsageError as error:

@@ -44,13 +44,6 @@ def put(text: str, *, end: str = "\n") -> None:
     sys.stdout.flush()
 
 
-def put_names(texts: Mapping[str, str]) -> None:
-    """Print names with what each of them is, below each other."""
-    width = max(map(len, texts), default=0)
-    for name, text in texts.items():
-        put(f"{name:<{width}}  {text}")
-
-
 def put_json(document: Any) -> None:
     """Print a document to standard output, in ASCII."""
     import json
