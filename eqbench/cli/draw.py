@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import deliver, say
+from eqbench.cli.output import deliver, say_note
 from eqbench.registry import GameOptions
 from eqbench.requests import FILE, GAME, PROFILE, Option, Quiet
 
@@ -43,7 +43,7 @@ def draw(request: DrawRequest) -> None:
 
     data, run = named_profile(request.profile) if request.profile else (None, None)
     runs = [run] if run else []
-    game = game_of_runs(runs, request.game, request.registry(), say, request.max_nodes)
+    game = game_of_runs(runs, request.game, request.registry(), say_note, request.max_nodes)
     played = profile_from_json(game.tree, data) if request.profile else None
     picture = draw_tree(game.tree, game.spec, played)
     deliver(picture, request.out or f"{file_name(game_slug(request.game))}.svg")

@@ -6,7 +6,6 @@ import inspect
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,7 +32,6 @@ from eqbench.requests import (
 )
 
 R = TypeVar("R")
-ALIKE = 0.7  # of the letters of an option that is probably meant
 _TYPED = f"{__name__}.typed"  # under which a context keeps the words of its command
 Function = Callable[[R], int | None]
 
@@ -163,7 +161,8 @@ class RequestCommand(WithExamples):
                 if name == f"--{field.option.formerly}":
                     words = f"no such option {name}: it is now --{field.name}"
                     raise click.UsageError(words, ctx) from None
-            near = get_close_matches(name, error.possibilities or (), cutoff=ALIKE)
+            # who mistypes a word mostly begins it right; others would be far from what is meant
+            near = [each for each in error.possibilities or () if each[:3] == name[:3]]
             raise click.NoSuchOption(name, possibilities=near, ctx=ctx) from None
         except click.MissingParameter as error:
             raise click.MissingParameter(self.hint(ctx, typed), ctx, error.param) from None

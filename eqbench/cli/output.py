@@ -97,7 +97,12 @@ def error_stream() -> Iterator[TextIO]:
 def say_notes(*runs: StoredRun | RunFolder) -> None:
     """Say on standard error what is damaged in the folders of runs."""
     for note in dict.fromkeys(note for run in runs for note in run.notes):
-        say(f"note: {note}")
+        say_note(note)
+
+
+def say_note(text: str) -> None:
+    """Print on standard error what may change how results are read."""
+    say(f"note: {text}")
 
 
 def put_result(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from eqbench.cli.options import command, given, require
-from eqbench.cli.output import messages, print_report, put_result, say, say_always
+from eqbench.cli.output import messages, print_report, put_result, say, say_always, say_note
 from eqbench.cli.progress import told
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
@@ -113,7 +113,7 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     # process uses the cores
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-    announce.set(lambda words: say(f"note: {words}"))
+    announce.set(say_note)
     study, folder = _study(options, kind)
     if (preview := study.preview()) is not None:
         print_report(preview)
