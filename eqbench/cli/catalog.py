@@ -204,6 +204,8 @@ def _print(facts: dict[str, Any]) -> None:
     if kinds:
         total = kinds["constant sum"]
         kinds = kinds | {"constant sum": False if total is None else f"yes, {_text(total)}"}
+        if kinds["symmetric"] == "not decided":
+            kinds["symmetric"] += "; only small strategic forms are tried with actions renamed"
     known = (kinds | facts.get("sizes", {})).items()
     _put_facts((name, _text(value)) for name, value in known if value is not None)
     if facts.get("about"):

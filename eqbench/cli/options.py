@@ -97,7 +97,7 @@ class Group(WithExamples, click.Group):
     """Commands, of each of which the help has the whole first sentence."""
 
     def meant(self, word: str) -> str:
-        """What to type instead of a word that is no command, or nothing."""
+        """What to type instead of a word that is not a command, or nothing."""
         return ""
 
     def resolve_command(

@@ -75,7 +75,7 @@ def _check(request: Any, where: str) -> None:
     from eqbench.studies.requests import StudyCommand
 
     if not (isinstance(request, type) and issubclass(request, StudyCommand)):
-        raise UsageError(f"{where} is no class derived from eqbench.studies.requests.StudyRequest")
+        raise UsageError(f"{where} is not derived from eqbench.studies.requests.StudyRequest")
     if "__dataclass_params__" not in vars(request) or not getattr(request, "command", ""):
         raise UsageError(
             f"{where} must be a dataclass, frozen and with keywords only, whose `command` is the "

@@ -87,7 +87,7 @@ def request_of(planned: Mapping[str, Any]) -> RangesRequest:
             if optima(request) == [str(spec) for spec in specs]:
                 return request
     raise UsageError(
-        "this is no run of ranges: it has several games, or cells that are not the smallest "
+        "this is not a run of ranges: it has several games, or cells that are not the smallest "
         "and the largest value of something; go on with it by eqbench run --resume DIR, or "
         "leave --resume out for a new run"
     )

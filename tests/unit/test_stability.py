@@ -136,7 +136,7 @@ def test_given_rest_point_that_is_no_equilibrium_is_called_that() -> None:
     )
     assert entry["across"] == 1
     assert "mine !" in printed(found)
-    assert "! is no equilibrium." in printed(found)
+    assert "! is not an equilibrium." in printed(found)
     assert "no equilibrium" not in printed(study(spec))
 
 

@@ -53,7 +53,7 @@ ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
 
 class AboveTolerance(TypedDict):
-    """Candidates of runs that are no equilibria, by the better one of iterate and average."""
+    """Candidates of runs that are not equilibria, by the better one of iterate and average."""
 
     candidates: int
     cells: int
@@ -297,7 +297,7 @@ def recognized(
         regret = float(measured.max_regret)
         if not regret <= tolerance:
             raise UsageError(
-                f"{source} is no equilibrium: a player gains {regret:.2g} by deviating "
+                f"{source} is not an equilibrium: a player gains {regret:.2g} by deviating "
                 f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
             )
         identity = identifier.identify(profile, regret)
@@ -490,12 +490,12 @@ def _parameters(identity: Mapping[str, Any] | None) -> str:
 
 
 def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
-    """Notes on entries that are no equilibria themselves."""
+    """Notes on entries that are not equilibria themselves."""
     equilibrium = document["interchange"][0]["equilibrium"]
     off = [label for a, label in enumerate(_labels(document)) if not equilibrium[a][a]]
     if not off:
         return []
-    what = "is no equilibrium itself" if len(off) == 1 else "are no equilibria themselves"
+    what = "is not an equilibrium itself" if len(off) == 1 else "are not equilibria themselves"
     allowed = "exactly 0" if "exact" in document else small(document["tolerance"])
     note = f"{_listed(off)} {what} (allowed regret: {allowed})"
     return [note, legend("crossplay.decimals")] if "exact" in document else [note]
