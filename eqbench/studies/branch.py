@@ -6,7 +6,6 @@ Symbols in shapes: K points, B breakpoints, F free frequencies, A actions, N pla
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -94,19 +93,8 @@ class Branch:
         share = moved[:, None]
         return np.asarray((1 - share) * self.payoffs[rows] + share * self.payoffs[rows + 1])
 
-    def equal_arclength(self, step: float) -> Branch:
-        """The branch at points equally far apart, both ends among them (Billingham 2018, §5.2).
-
-        They lie on the polyline through the given points, as far apart as `step` or as little
-        less as it takes to arrive at the end; UsageError if that is not positive, or no length.
-        """
-        length = float(self.arclength[-1] - self.arclength[0])
-        if not 0 < step < math.inf or length == 0:
-            raise UsageError(
-                f"points {step} apart on a branch of length {length:g}; "
-                "both must be positive numbers"
-            )
-        count = max(math.ceil(length / step * (1 - 1e-12)), 1) + 1
+    def evenly(self, count: int) -> Branch:
+        """Points of its polyline equally far apart, with both ends (Billingham 2018, §5.2)."""
         targets = np.linspace(self.arclength[0], self.arclength[-1], count)
         even = np.column_stack([np.interp(targets, self.arclength, own) for own in self.table.T])
         even[:, 1] = targets

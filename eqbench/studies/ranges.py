@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, nearest
+from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
 from eqbench.harness.estimate import Estimate
 from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell
@@ -526,7 +526,7 @@ def _ends(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     """Say why optima are not there or not proved, and where profile and solver differ."""
-    rows, ends = document["quantities"], list(_ends(document))
+    ends = list(_ends(document))
     shared: dict[tuple[str, str], list[str]] = {}
     for name, end in ends:
         early = end["status"] in ("ok", *ENDED_EARLY) and end["bound"] is not None
@@ -536,7 +536,7 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         elif end["status"] != "ok" and not early:
             shared.setdefault((end["status"], end["reason"]), []).append(name)
     for (status, reason), names in shared.items():
-        yield f"{status}: {_listed(names, len(ends), 'optima')}" + (reason and f" – {reason}")
+        yield f"{status}: {first_of(names, _MOST_NAMES)}" + (reason and f" – {reason}")
     moved = [
         f"{name} {end['difference']:+.1e}"
         for name, end in ends
@@ -545,9 +545,9 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     if moved:
         yield (
             "difference of the verified profile to the solver's own point, whose constraints hold "
-            f"to its tolerance only: {_listed(moved, len(ends), 'optima')}"
+            f"to its tolerance only: {first_of(moved, _MOST_NAMES)}"
         )
-    published = [row for row in rows if row["published"]]
+    published = [row for row in document["quantities"] if row["published"]]
     unreached = [
         row["quantity"]
         for row in published
@@ -558,11 +558,7 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     curved = [row["quantity"] for row in published if not row["published"]["linear"]]
     for key, names in (("unreached", unreached), ("curved", curved)):
         if names:
-            yield f"{legend(f'ranges.{key}')}: {_listed(names, len(rows), 'quantities')}"
-
-
-def _listed(names: Sequence[str], count: int, things: str) -> str:
-    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} of {count} {things}"
+            yield f"{legend(f'ranges.{key}')}: {first_of(names, _MOST_NAMES)}"
 
 
 def _conditions(document: Mapping[str, Any]) -> Iterator[str]:

@@ -495,9 +495,8 @@ def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
     off = [label for a, label in enumerate(_labels(document)) if not equilibrium[a][a]]
     if not off:
         return []
-    what = "is not an equilibrium itself" if len(off) == 1 else "are not equilibria themselves"
     allowed = "exactly 0" if "exact" in document else small(document["tolerance"])
-    note = f"{_listed(off)} {what} (allowed regret: {allowed})"
+    note = f"not equilibria themselves: {', '.join(off)} (allowed regret: {allowed})"
     return [note, legend("crossplay.decimals")] if "exact" in document else [note]
 
 
@@ -507,7 +506,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
     n, equilibria = found["count"], found["equilibria"]
     what = "combinations of different strategies"
     counts = list(zip(found["strategies"], players, strict=True))
-    strategies = _listed([f"{count:,} of {player}" for count, player in counts])
+    strategies = ", ".join(f"{count:,} of {player}" for count, player in counts)
     share = (
         f"{n:,} {what} are too many to verify all of them."
         if equilibria is None
@@ -517,8 +516,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
     lines = [f"{share} Different strategies{least} in the entries: {strategies}."]
     steady = [player for count, player in counts if count == 1]
     if steady:
-        verb = "follows" if len(steady) == 1 else "each follow"
-        lines.append(f"{_listed(steady)} {verb} the same strategy in all entries.")
+        lines.append(f"With the same strategy in all entries: {', '.join(steady)}.")
     shown = [p for p, player in enumerate(players) if player not in steady]
     if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this
         shown = [] if steady else [0]
@@ -585,12 +583,6 @@ _ASSUMPTIONS = {
 
 def _labels(document: Mapping[str, Any]) -> list[str]:
     return [entry["label"] for entry in document["entries"]]
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names as ``A``, ``A and B``, ``A, B and C``."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _payoff(value: float | str) -> str:
