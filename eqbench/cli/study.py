@@ -153,8 +153,7 @@ def _answered(
     options: StudyOptions, study: Study[Any], folder: StudyFolder | None
 ) -> tuple[StudyFolder | None, dict[str, Any]]:
     """The folder of a study if it has one, and its document, after what was missing is done."""
-    from eqbench.studies.frame import Session, answer
-    from eqbench.studies.study_files import held
+    from eqbench.studies.frame import Session, answer, held
 
     kind = type(study)
     if folder is None and (options.out or options.figures or kind.request_type.writes_always):
@@ -182,8 +181,7 @@ def _answered(
 
 def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], StudyFolder | None]:
     """The study that the options ask for, and the folder that it goes on in, if it does."""
-    from eqbench.studies.frame import with_changes
-    from eqbench.studies.study_files import held
+    from eqbench.studies.frame import held, with_changes
 
     request_type, typed = kind.request_type, given(kind.request_type)
     changes = {

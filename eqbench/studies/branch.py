@@ -24,7 +24,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, action_labels
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.studies.study_files import write_texts
+from eqbench.store.run_folder import write_texts
 from eqbench.text import cell_text, csv_text
 from eqbench.verification import verify
 
@@ -83,15 +83,6 @@ class Branch:
         left = np.flatnonzero(~np.diff(self.table[:, :2], axis=0).any(axis=1))
         table = np.insert(self.table, left + 1, np.nan, axis=0)
         return self.of_table(self.game, self.parameter, table)
-
-    def payoffs_at(self, value: float) -> FloatArray:
-        """Payoffs (crossings, N) wherever the polyline of the branch has this value."""
-        before, after = self.values[:-1], self.values[1:]
-        rows = np.flatnonzero((before - value) * (after - value) <= 0)
-        gap = after[rows] - before[rows]
-        moved = np.divide(value - before[rows], gap, out=np.zeros(len(rows)), where=gap != 0)
-        share = moved[:, None]
-        return np.asarray((1 - share) * self.payoffs[rows] + share * self.payoffs[rows + 1])
 
     def evenly(self, count: int) -> Branch:
         """Points of its polyline equally far apart, with both ends (Billingham 2018, §5.2)."""

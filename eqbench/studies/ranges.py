@@ -37,12 +37,11 @@ from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import seconds
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
-from eqbench.store.run_folder import RunFolder
+from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
 from eqbench.studies.requests import RangesRequest
-from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text, csv_text
 
 SCHEMA = "eqbench.ranges/1"

@@ -25,7 +25,7 @@ from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import small
 from eqbench.spec import is_foreign
-from eqbench.store.run_folder import RunFolder
+from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.stored_games import game_of_runs, registry_of_runs
 from eqbench.store.stored_profiles import named_profile
 from eqbench.store.stored_run import StoredRun, read_runs
@@ -40,7 +40,6 @@ from eqbench.studies.crossplay.measure import (
 )
 from eqbench.studies.frame import Session, Study, announce, legend
 from eqbench.studies.requests import CrossplayRequest
-from eqbench.studies.study_files import write_texts
 from eqbench.verification import UNRESOLVED, verify
 
 SCHEMA = "eqbench.crossplay/1"
