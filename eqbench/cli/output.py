@@ -22,8 +22,6 @@ from eqbench.requests import STANDARD_OUTPUT
 from eqbench.text import printable_lines, shortened
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from eqbench.report.rows import Report
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.stored_run import StoredRun
@@ -125,25 +123,19 @@ def put_result(
 
 
 def print_report(report: Report) -> None:
-    """Print the tables of a report."""
+    """Print the tables of a report, as wide as the terminal.
+
+    Elsewhere they are as wide as COLUMNS says, or 150 columns, and without colors.
+    """
     from eqbench.report import terminal
 
-    print_formatted(lambda console: terminal.print_report(report, console))
-
-
-def print_formatted(render: Callable[[Console], None]) -> None:
-    """Let `render` print to a console, as wide as the terminal.
-
-    Elsewhere it is as wide as COLUMNS says, or 150 columns, and without colors.
-    """
-    from eqbench.report.terminal import TEXT_WIDTH, Screen, plain_text
-
-    console = Screen()
+    console = terminal.Screen()
     if console.is_terminal:
-        render(console)
+        terminal.print_report(report, console)
     else:
-        width = console.width if "COLUMNS" in os.environ else TEXT_WIDTH
-        put(plain_text(render, width), end="")
+        width = console.width if "COLUMNS" in os.environ else terminal.TEXT_WIDTH
+        text = terminal.plain_text(lambda plain: terminal.print_report(report, plain), width)
+        put(text, end="")
 
 
 def write_text(file: Path, text: str, *, new: bool = False) -> None:

@@ -40,7 +40,7 @@ def key_of(point: Point) -> Hashable:
 
 
 def maximal(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces that are not faces of others, the largest dimension first.
+    """Pieces that are no faces of others, the largest dimension first.
 
     Closures of cases meet in faces, so a face shows in its corners.
     """
@@ -152,7 +152,7 @@ def dimension_of(points: Sequence[Point]) -> int:
 
 
 class CurvedError(Exception):
-    """The solutions are not a polytope over a field Q(alpha), as far as can be told."""
+    """The solutions are no polytope over a field Q(alpha), as far as can be told."""
 
 
 @dataclass(frozen=True, eq=False)

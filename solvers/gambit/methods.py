@@ -281,7 +281,7 @@ class Liap(GambitMethod):
     """Gambit's minimization of a Lyapunov function (McKelvey 1991).
 
     `pygambit.nash.liap_solve` from the strategies at equal weights. It may end in a local
-    minimum that is not an equilibrium, and it can be stopped only by killing it.
+    minimum that is no equilibrium, and it can be stopped only by killing it.
     """
 
     maxregret: float = 1e-4

@@ -225,6 +225,6 @@ def _searched(search: Mapping[str, Any], *, several: bool) -> str:
     at = f" at {search['value']:g}" if several else ""
     found = f"{search['distinct']} besides equilibria"
     if search["distinct"]:
-        least = f"largest real parts {search['least_growth']:.3g} or more"
+        least = f"largest real part at least {search['least_growth']:.3g}"
         found += f", {search['unstable']} of them unstable ({least})"
     return f"Rest points{at}: {counted(search['draws'], 'face')} searched; found {found}"
