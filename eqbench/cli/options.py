@@ -133,13 +133,7 @@ def _first_sentence(text: str | None) -> str:
 
 
 class RequestCommand(WithExamples):
-    """A command of requests, which says what was probably meant where its words do not fit.
-
-    Attributes
-    ----------
-    fields : of its requests
-    meant : what to type instead of words that do not fit, or nothing
-    """
+    """A command of requests, which says what was probably meant where its words do not fit."""
 
     def __init__(
         self,

@@ -106,12 +106,7 @@ def say_note(text: str) -> None:
 def put_result(
     document: Mapping[str, Any], report: Callable[[], Report], *, as_json: bool, form: str = ""
 ) -> None:
-    """Print what a command found: its document as JSON, or the tables that are made of it.
-
-    Parameters
-    ----------
-    form : `md` for Markdown; a terminal's otherwise
-    """
+    """Print what a command found: its document as JSON, or its tables (`md`: in Markdown)."""
     if as_json:
         put_json(document)
     elif form == "md":
@@ -139,13 +134,7 @@ def print_report(report: Report) -> None:
 
 
 def write_text(file: Path, text: str, *, new: bool = False) -> None:
-    """Write a file that was named on the command line.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be written, or is there already and must be `new`.
-    """
+    """Write a file that was named on the command line; UsageError if it is there or cannot be."""
     try:
         with file.open("x" if new else "w", encoding="utf-8", newline="") as place:
             place.write(text)

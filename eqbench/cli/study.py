@@ -48,10 +48,7 @@ def study_command(
 ) -> click.Command:
     """The command of a study; where its class is says the request, unless it is given.
 
-    Raises
-    ------
-    UsageError
-        If what stands `where` is no request of a study, or fields of it cannot be options.
+    UsageError if what stands `where` is not a request, or fields of it cannot be options.
     """
     _check(request, where)
     name = request.command

@@ -354,16 +354,10 @@ def summary(
     copies: Sequence[tuple[Found, Found]],
     left_out: LeftOut,
 ) -> dict[str, Any]:
-    """Return the document of a cross-play, as JSON values.
+    """Return the document of a cross-play; `found` says where each entry comes from.
 
     Numbers are floats; from exact arithmetic the same figures stand under `exact` once more,
     as ``"p/q"``.
-
-    Parameters
-    ----------
-    found : where each entry of the result comes from
-    copies : what repeats an entry, each with that entry
-    left_out : what else is not among the entries
     """
     labels = dict(zip(map(id, found), result.labels, strict=True))
     equilibria, n = result.n_equilibria, math.prod(result.n_strategies)

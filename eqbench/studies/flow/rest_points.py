@@ -225,12 +225,9 @@ class SetVerdict:
 def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -> list[SetVerdict]:
     """Say how stable each published set of equilibria of a game is under a flow, in their order.
 
-    Members that are not equilibria or not rest points by measurement are left out and counted;
-    UsageError if none is left: such a flow is no model of how the game is played.
-
-    Parameters
-    ----------
-    samples : members drawn at random from each set, beside one inside and the corners
+    Looked at are one member inside, the corners, and `samples` drawn at random. Those that are not
+    equilibria or not rest points by measurement are left out and counted; UsageError if none is
+    left: such a flow is no model of how the game is played.
     """
     pieces: dict[str, list[KnownSet]] = {}
     for known in known_sets(game):  # the pieces of one set share its name, the first speaks for it
