@@ -134,7 +134,7 @@ def print_report(report: Report) -> None:
 
 
 def write_text(file: Path, text: str, *, new: bool = False) -> None:
-    """Write a file that was named on the command line; UsageError if it is there or cannot be."""
+    """Write a file that was named on the command line; if `new`, UsageError if it is there."""
     try:
         with file.open("x" if new else "w", encoding="utf-8", newline="") as place:
             place.write(text)
