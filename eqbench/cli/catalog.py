@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from shutil import get_terminal_size
@@ -256,21 +257,23 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
 
 
 def _put_names(texts: dict[str, str]) -> None:
-    """Print names with what each of them is, below each other."""
-    _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1)
+    """Print names with what each of them is, below each other; for programs a line each."""
+    _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1, sys.maxsize)
 
 
-def _put_facts(facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19) -> None:
+def _put_facts(
+    facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19, widest: int = 100
+) -> None:
     """Print what stands under each name, wrapped beside it; a name is not repeated."""
     before = None
     for name, text in facts:
-        put(_filled(text, f"{begin}{'' if name == before else name:<{room}} "))
+        put(_filled(text, f"{begin}{'' if name == before else name:<{room}} ", widest))
         before = name
 
 
-def _filled(text: str, begin: str) -> str:
-    """Text wrapped behind its beginning, at most as wide as the terminal."""
-    width = max(min(100, get_terminal_size((100, 24)).columns), 40)
+def _filled(text: str, begin: str, widest: int = 100) -> str:
+    """Text wrapped behind its beginning, at most as wide as the terminal if there is one."""
+    width = max(min(widest, get_terminal_size((widest, 24)).columns), 40)
     rest = " " * len(begin)
     return fill(text, width, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False)
 
