@@ -341,11 +341,6 @@ def answer(study: Study[Any], **watch: Any) -> dict[str, Any]:
         return StudyFolder(folder).carry_out(study, Session(folder, keeps=False, **watch))
 
 
-def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
-    """Summary of a study that is carried out in a new folder."""
-    return study.folder_type().create(study, path).carry_out(study, Session(path))
-
-
 def with_changes(request: R, changes: Mapping[str, Any]) -> R:
     """The request of a resumed study with what was given again, by names of options.
 
