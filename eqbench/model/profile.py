@@ -400,11 +400,5 @@ def action_labels(tree: GameTree) -> list[str]:
     ]
 
 
-def missing_actions(full: GameTree, reduced: GameTree) -> dict[str, int]:
-    """Actions that a reduced game lacks, by ``player|information set|action``."""
-    left = set(action_labels(reduced))
-    return {name: action for action, name in enumerate(action_labels(full)) if name not in left}
-
-
 def _row_of_action(tree: GameTree) -> NDArray:
     return np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))

@@ -116,6 +116,12 @@ def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = 
     return list(map(cell_text, [*leading, *players, *frequencies.tolist()]))
 
 
+def missing_actions(full: GameTree, reduced: GameTree) -> dict[str, int]:
+    """Actions that a reduced game lacks, by ``player|information set|action``."""
+    left = set(action_labels(reduced))
+    return {name: action for action, name in enumerate(action_labels(full)) if name not in left}
+
+
 def write_points(branch: Branch, path: Path) -> None:
     """Write a branch so that :func:`read_points` returns the same numbers."""
     text = csv_text([columns(branch.game.tree), *branch.table.tolist()])

@@ -20,10 +20,10 @@ from eqbench.equilibria.kuhn_ranges import N_OPENINGS, NODES, KuhnNodes, bet_bef
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.inspection import inspect_profile, payoff_bounds
-from eqbench.model.profile import action_labels, missing_actions
+from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray
 from eqbench.registry import load_game, load_solver
-from eqbench.studies.branch import Measured, measured
+from eqbench.studies.branch import Measured, measured, missing_actions
 from eqbench.studies.crossplay.measure import Crossplay
 
 # Which solutions from random weights have threats, and payoffs of the equilibria near them.

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 
 from eqbench.documents import read_file
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile, missing_actions
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.registry import load_game
+from eqbench.studies.branch import missing_actions
 from eqbench.verification import verify
 
 NEVER = -1
