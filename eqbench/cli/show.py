@@ -58,9 +58,9 @@ def show(request: ShowRequest) -> None:
     if request.candidates:
         _list_candidates(record, as_json=request.as_json)
         return
+    file = profile_file(stored, record, request.rank) if record.equilibria else None
     facts = cell_facts(stored, record, request.rank)
-    if facts["candidate"] is not None:
-        file = profile_file(stored, record, request.rank)
+    if file is not None:
         game = game_of_runs([stored], record.game_spec, request.registry(), say_note)
         data = read_profile(str(file))
         facts |= play_facts(game, profile_from_json(game.tree, data))

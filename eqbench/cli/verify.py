@@ -53,7 +53,8 @@ def verify(request: VerifyRequest) -> int:
 
     from eqbench.equilibria import Identifier
     from eqbench.model.profile_json import profile_from_json
-    from eqbench.report.profile_view import measured_report
+    from eqbench.report.profile_view import figures_table
+    from eqbench.report.rows import Report
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
@@ -79,11 +80,8 @@ def verify(request: VerifyRequest) -> int:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
     is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
-    put_result(
-        document,
-        lambda: measured_report(tree.players, document, is_equilibrium=is_equilibrium),
-        as_json=request.as_json,
-    )
+    table = figures_table(tree.players, document, is_equilibrium=is_equilibrium)
+    put_result(document, lambda: Report((table,)), as_json=request.as_json)
     if request.max_regret is None:
         return 0
     return int(worst > request.max_regret or not measured.resolved)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from eqbench.errors import UsageError, nearest
 from eqbench.report import read_data
-from eqbench.report.charts.datasets import SHORTEST_S
-from eqbench.report.charts.material import Track, collect
+from eqbench.report.charts import SHORTEST_S
 from eqbench.report.entries import STATUSES, Entry, grouped
 from eqbench.report.equilibria import counts
+from eqbench.report.exports import entries_of
 from eqbench.report.naming import listing
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
@@ -125,7 +125,7 @@ class Pair:
 
     trials: tuple[Trial, ...]
     ratio: Ratio = ratio_of_medians
-    tracks: Mapping[str, Track] = field(default_factory=dict)
+    tracks: Mapping[str, Entry] = field(default_factory=dict)
 
     @property
     def cell(self) -> CellRecord:
@@ -262,7 +262,7 @@ def compare_solvers(
             and (old.seed == new.seed or None in (old.seed, new.seed))
         ),
         ratio=median_of_ratios,
-        tracks={track.record.key: track for track in collect([run]).tracks},
+        tracks={entry.record.key: entry for entry in entries_of([run])},
     )
     names = tuple(printable(side[0].solver) for side in sides)
     if not pairs:

@@ -23,8 +23,7 @@ from eqbench.report.comparison import (
     some,
 )
 from eqbench.report.entries import Entry, titled
-from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
-from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table, mebibytes, seconds, small
 
 SCHEMA = "eqbench.compare/1"
 OF_SOLVERS = ("elapsed_s", "cpu_s", "max_regret", "iterations", "peak_memory_bytes")
@@ -156,7 +155,7 @@ def _of_runs(title: str, pairs: Sequence[Pair], tested: Collection[str]) -> Tabl
     spare |= {_SEEDS} if all(row[_SEEDS] == 1 for row in found) else set()
     columns = tuple(column for column in found[0] if column not in spare)
     rows = tuple(Row.of(columns, map(row.get, columns)) for row in found)
-    return Table(title, columns, rows, legend=TEXTS["runs"])
+    return Table(title, columns, rows)
 
 
 def _row(pair: Pair, tested: Collection[str]) -> dict[Column, Any]:

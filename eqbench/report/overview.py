@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eqbench.errors import counted
 from eqbench.report.answer import answer
-from eqbench.report.charts import specification
-from eqbench.report.charts.datasets import Rows, datasets
-from eqbench.report.charts.material import Material, collect
+from eqbench.report.charts import (
+    Trial,
+    datasets,
+    drawable,
+    shown_games,
+    solver_trials,
+    specification,
+)
 from eqbench.report.comparison import TEXTS, Comparison, some
-from eqbench.report.entries import Entry
-from eqbench.report.exports import statistics_of
-from eqbench.report.html.document import Block, Chart, Prose, Section, document
-from eqbench.report.html.tables import page_table
-from eqbench.report.rows import Report, Row, declared
-from eqbench.report.rows import Table as ReportTable
-from eqbench.report.view import COLUMNS
-from eqbench.store.schema import CellRecord
+from eqbench.report.entries import Entry, Trials, several
+from eqbench.report.exports import entries_of
+from eqbench.report.html.document import Block, Chart, Prose, Table, document, page_table
+from eqbench.report.rows import Cell, Report
+from eqbench.report.view import INDEX
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable
-
-_COLUMNS = tuple(declared("", facts) for facts in COLUMNS["index"])
-_ALL = "all of "
-
-# Game, name, and cells that belong together by what each of them counts for.
-Trial = tuple[str, str, dict[str, CellRecord]]
 
 
 def comparison_page(comparison: Comparison, report: Report) -> str:
@@ -37,57 +32,36 @@ def comparison_page(comparison: Comparison, report: Report) -> str:
     sides = comparison.solvers or tuple(
         f"{side}: {printable(run.path.absolute().name)}" for side, run in runs.items()
     )
-    trials = []
-    for cells in comparison.overall.trials:
-        old, new = cells
+    trials: list[Trial] = []
+    for old, new in comparison.overall.trials:
         solver = "" if comparison.solvers else new.solver
         name = f"{solver} {new.trial or old.trial}".strip()
-        trials.append((new.game, name, dict(zip(sides, cells, strict=True))))
-    tables: list[Block] = []
-    for k, table in enumerate(report.tables, 1):
-        caption = "\n".join((*table.lines, *table.remarks))
-        tables.append(page_table(table, f"comparison-{k}", title=table.title, caption=caption))
+        cells = Entry("base", old, comparison.base), Entry("new", new, comparison.new)
+        trials.append((name, dict(zip(sides, cells, strict=True))))
+    tables = [page_table(table, f"comparison-{k}") for k, table in enumerate(report.tables, 1)]
     notes = [note for note in (report.legend, *report.notes) if note]
-    material = collect(list(runs.values()))
-    chart, data = _scatter(material, datasets(material)["cells"], sides, trials)
-    sections = [
-        Section("Trial by trial", [chart]),
-        Section("Metrics", [*reversed(tables), Prose(notes, small=True)]),
-    ]
-    return document(" and ".join(sides), sections, lead=report.answer, data=data)
+    charts, data = scatter(trials)
+    metrics: list[Block] = [*reversed(tables), Prose(notes, small=True)]
+    parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
+    return document(" and ".join(sides), parts, lead=report.answer, data=data)
 
 
 def index_page(runs: Mapping[str, StoredRun]) -> str:
-    """Page about runs, with a scatter of any two of them or of their solvers.
-
-    Parameters
-    ----------
-    runs : by the link to the page of each
-    """
-    rows = tuple(Row.of(_COLUMNS, _facts(run)) for run in runs.values())
-    found = page_table(ReportTable("", _COLUMNS, rows), "index", caption=TEXTS["index"])
-    linked = [
-        [replace(name, link=link), *cells]
-        for link, (name, *cells) in zip(runs, found.rows, strict=True)
-    ]
-    sections = [Section("Runs", [replace(found, rows=linked, wrapped=True)])]
-    material = collect(list(runs.values()))
-    known = datasets(material)
-    trials = _trials(material, known["trials"])
-    sides = list(dict.fromkeys(side for *_, cells in trials for side in cells))
-    sides.sort(key=lambda side: not side.startswith(_ALL))
-    chart, data = _scatter(material, known["cells"], sides, trials)
-    sections += [Section("Two runs or solvers compared", [chart])] if len(sides) > 1 else []
-    return document(counted(len(runs), "run"), sections, data=data)
+    """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
+    rows = [_row(link, run) for link, run in runs.items()]
+    table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
+    charts, data = scatter(_trials(entries_of(list(runs.values()))))
+    parts: dict[str, Sequence[Block]] = {"Runs": [table], "Two runs or solvers compared": charts}
+    return document(counted(len(runs), "run"), parts, data=data)
 
 
-def _facts(run: StoredRun) -> Sequence[Any]:
+def _row(link: str, run: StoredRun) -> list[Any]:
     """What the index says about a run, in the order of its columns."""
-    entries = [Entry("", cell) for cell in run.cells]
-    figures = statistics_of(entries, {"": run.timeout_s})
+    entries = entries_of([run])
+    figures = Trials(entries).statistics
     statuses = Counter(cell.status for cell in run.cells)
-    return (
-        run.path.absolute().name,
+    return [
+        Cell(run.path.absolute().name, link=link),
         next(iter(answer(entries, run.planned)), "No cell has finished yet."),
         ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
         statuses["ok"],
@@ -97,41 +71,29 @@ def _facts(run: StoredRun) -> Sequence[Any]:
         some(dict.fromkeys(cell.game for cell in run.cells)),
         some(dict.fromkeys(cell.solver for cell in run.cells)),
         str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
-    )
+    ]
 
 
-def _trials(material: Material, of_solvers: Rows) -> list[Trial]:
-    """Trials of solvers, each by its name and that of its run, and of whole runs."""
-    trials: dict[Any, Trial] = {}
-    for row in of_solvers:
-        track = material.tracks[row["cell"]]
-        seed = "" if row["seed"] is None else f"seed {row['seed']}"
-        *_, cells = trials.setdefault(row["trial"], (row["game"], seed, {}))
-        cells[track.solver] = track.record
-    if len({track.entry.run for track in material.tracks}) > 1:
-        for track in material.tracks:
-            cell = track.record
-            key = (cell.game_spec, cell.solver_spec, cell.seed, cell.repeat)
-            name = f"{cell.solver} {cell.trial}".strip()
-            *_, cells = trials.setdefault(key, (cell.game, name, {}))
-            cells[f"{_ALL}{track.entry.run}"] = cell
-    return list(trials.values())
+def _trials(entries: Sequence[Entry]) -> list[Trial]:
+    """Trials of whole runs, and of solvers, each by its name and that of its run."""
+    of_runs: dict[Any, tuple[str, dict[str, Entry]]] = {}
+    for entry in entries if several("run", entries) else ():
+        cell = entry.record
+        key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
+        _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
+        sides[f"all of {entry.run}"] = entry
+    games = shown_games(entries)
+    return [*of_runs.values(), *(trial for game in games for trial in solver_trials(game))]
 
 
-def _scatter(
-    material: Material, known: Rows, sides: Sequence[str], trials: Iterable[Trial]
-) -> tuple[Chart, dict[str, Any]]:
-    """A chart with a point for each trial of two sides, and the data of the page that it needs."""
-    found = zip(material.tracks, known, strict=True)
-    row_of = {id(track.record): row for track, row in found}
-    cells: Rows = []
-    rows: Rows = []
-    for at, (game, name, own) in enumerate(trials):
-        for side, record in own.items():
-            rows.append({"trial": at, "game": game, "seed": name, "cell": len(cells)})
-            cells.append(row_of[id(record)] | {"cell": len(cells), "solver": side})
-    spec = specification("pairs", sides)
+def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
+    """A chart with a point for each trial of two sides, and the data of the page that it needs.
+
+    Without two sides that have a trial in common there is no chart.
+    """
+    entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
+    data = datasets(shown_games([*entries]), trials)
+    spec = specification("pairs", data, measure="elapsed_s")
     spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
-    for param in spec["params"]:
-        param |= {"value": "elapsed_s"} if param["name"] == "measure" else {}
-    return Chart("pairs", spec), {"datasets": {"cells": cells, "trials": rows}}
+    charts = [Chart("pairs", spec)] if drawable(spec, data) else []
+    return charts, {"datasets": {name: data[name] for name in ("cells", "trials")}}

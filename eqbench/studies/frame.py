@@ -27,7 +27,8 @@ from typing import Any, ClassVar, Generic, Literal, NotRequired, TypedDict, Type
 from eqbench.documents import decode, read_file
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
 from eqbench.plugins import absolute_files, import_plugin
-from eqbench.report.rows import Report
+from eqbench.report.naming import identity_text
+from eqbench.report.rows import Column, Report, small
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import NO_LOCKS, LineReader, append_line
 from eqbench.store.run_folder import game_slug, new_run_path, write_texts
@@ -365,6 +366,22 @@ def legend(name: str, **figures: Any) -> str:
     texts = tomllib.loads(read_file(Path(__file__).with_name("legends.toml")).decode())
     study, _, key = name.partition(".")
     return str(texts[study][key]).format(**figures)
+
+
+def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
+    """Columns for profiles as the verifier sees them: payoffs, max regret, identity."""
+    payoffs = (Column(f"u:{player}", "payoff", layout="+z.6f") for player in players)
+    return (*payoffs, Column("max regret", "number"), Column("identity"))
+
+
+def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
+    """Values for these columns; ! marks a regret that no equilibrium has."""
+    mark = "" if profile.get("is_equilibrium", True) else " !"
+    return {
+        **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
+        "max regret": small(profile["max_regret"]) + mark,
+        "identity": identity_text(profile.get("identity")) or None,
+    }
 
 
 def call(target: str, *arguments: Any) -> Any:

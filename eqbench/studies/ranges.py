@@ -33,8 +33,7 @@ from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import Registry
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
-from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.report.terminal import seconds
+from eqbench.report.rows import Column, Report, Row, Table, seconds
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
 from eqbench.store.run_folder import RunFolder, write_texts
@@ -202,10 +201,10 @@ class RangesStudy(Study[RangesRequest]):
             (*_COLUMNS, *(_PUBLISHED if published else ())),
             tuple(map(_row, rows)),
             tuple(_notes(document)),
-            _legend(document, published=published),
-            topic="ranges over all equilibria",
+            "ranges over all equilibria",
         )
-        return Report((table,), table.legend, tuple(_conditions(document)))
+        legend = _legend(document, published=published)
+        return Report((table,), legend, tuple(_conditions(document)))
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         statuses = [end["status"] for _, end in _ends(document)]

@@ -1,21 +1,236 @@
-"""Charts of runs as specifications of Vega-Lite: templates, filled with the data of runs."""
+"""Charts of runs as specifications of Vega-Lite: templates over datasets of flat rows.
+
+Every chart draws from the same datasets. What it computes of them, such as medians over seeds or
+shares of targets, is said in its template.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
+from itertools import combinations
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.charts.datasets import Rows, datasets
-from eqbench.report.charts.material import GameFacts, collect
+from eqbench.report.entries import Entry, grouped, titled
+from eqbench.report.exports import entries_of
+from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.store.stored_run import StoredRun
+from eqbench.text import printable
 
 VEGA_LITE = "6.4"
 CHARTS = ("regret", "payoffs", "targets", "profile", "pairs", "memory", "times")
 _WIDTH = 620
 _TEMPLATES = resources.files("eqbench.report.charts")
+
+Rows = list[dict[str, Any]]
+# A name, and cells of a game that belong together by what each of them counts for.
+Trial = tuple[str, Mapping[str, Entry]]
+
+SHORTEST_S = 1e-5  # where clocks stop telling moments apart
+NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
+SAME = 1e-5  # of the payoff range: below which payoffs are the same
+EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts as an equilibrium
+COARSE = 1e-3  # of the payoff range: a target that most methods reach
+_USUAL_TARGET = 1e-10  # of the payoff range, where a run was given none
+_MOST_DRAWN = 1000  # equilibria, the best of each cell
+_METRICS = ("max_regret", "nash_conv")
+_FIELDS = (
+    *("seed", "repeat", "status", "elapsed_s", "cpu_s", "setup_s", "overhead_s"),
+    *(*_METRICS, "iterations"),
+)
+
+
+@dataclass(frozen=True)
+class GameFacts:
+    """What is known of a game beside what a run stores.
+
+    Attributes
+    ----------
+    payoff_scale : 0 if it is not known
+    sources : where sets were published and what the symbols in their members' names are, each with
+        the names of the sets of which it is so
+    ends : payoffs at both ends of a set, or at its only point, by name of those that can be drawn
+    """
+
+    payoff_scale: float = 0.0
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ends: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ShownGame:
+    """A game as typed, and its cells by their places among all.
+
+    `unit` is what targets are relative to: the payoff range, or 1 where nobody knows it.
+    """
+
+    name: str
+    unit: float
+    facts: GameFacts
+    cells: Mapping[int, Entry]
+
+
+def shown_games(
+    entries: Sequence[Entry], facts: Mapping[str, GameFacts] | None = None
+) -> list[ShownGame]:
+    """Games of cells; the facts about them are by canonical spec and may lack any."""
+    places = {entry: place for place, entry in enumerate(entries)}
+    groups = titled(entries)
+    times = Counter(own[0].record.game for _, own in groups)
+    games = []
+    for title, own in groups:
+        first = own[0].record
+        known = (facts or {}).get(first.game_spec, GameFacts())
+        sources = [(entry.record.target, entry.source) for entry in own]
+        usual = [t for t, run in sources if t and run and run.plan["request"].get("target") is None]
+        unit = known.payoff_scale or [*usual, _USUAL_TARGET][0] / _USUAL_TARGET
+        name = printable(first.game if times[first.game] == 1 else title)
+        games.append(ShownGame(name, unit, known, {places[entry]: entry for entry in own}))
+    return games
+
+
+def datasets(games: Sequence[ShownGame], trials: Sequence[Trial] | None = None) -> dict[str, Rows]:
+    """All datasets; names of columns are those of the stored records where there are such.
+
+    Trials are those of solvers unless given, if there is more than one.
+    """
+    entries = {place: entry for game in games for place, entry in game.cells.items()}
+    cells = sorted((row for game in games for row in _cells(game)), key=lambda row: row["cell"])
+    row_of = {entries[row["cell"]]: row for row in cells}
+    of_solvers = [trial for game in games for trial in solver_trials(game)]
+    # shares of the trials of which every solver has a cell, however it ended
+    labels = {row["solver"] for row in cells}
+    common = [own for _, own in of_solvers if own.keys() == labels]
+    for entry, times in Counter(entry for own in common for entry in own.values()).items():
+        row_of[entry]["share"] = times / len(common)
+    if trials is None:
+        trials = of_solvers if len(of_solvers) > 1 else []
+    most = _MOST_DRAWN // max(len(cells), 1) + 1
+    return {
+        "cells": cells,
+        "snapshots": [{"cell": k} | row for k in sorted(entries) for row in _curve(entries[k])],
+        "equilibria": [row for game in games for row in _equilibria(game, most)],
+        "trials": [
+            {"trial": number, "seed": name, "side": side}
+            | {column: row_of[entry][column] for column in ("game", "cell")}
+            for number, (name, own) in enumerate(trials)
+            for side, entry in own.items()
+        ],
+    }
+
+
+def solver_trials(game: ShownGame) -> list[Trial]:
+    """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
+    cells = [(entry, entry.record) for entry in game.cells.values()]
+    names = {(record.seed, record.repeat): record.trial for _, record in cells}
+    trials: list[Trial] = []
+    for seed, repeat in sorted(key for key in names if key[0] is not None) or sorted(names):
+        own = [e for e, record in cells if record.repeat == repeat and record.seed in (seed, None)]
+        trials.append((names[seed, repeat], {printable(entry.solver): entry for entry in own}))
+    return trials
+
+
+def solvers_in(data: Mapping[str, Rows]) -> list[str]:
+    """Labels of the solvers of which something was measured."""
+    return list(dict.fromkeys(data["cells"][row["cell"]]["solver"] for row in data["snapshots"]))
+
+
+def _cells(game: ShownGame) -> Rows:
+    """Rows of the cells of a game.
+
+    Of the targets that cells of a game had the strictest counts for all, unless it is 0, which no
+    measured regret has to reach.
+    """
+    target = min(entry.record.target or 0.0 for entry in game.cells.values())
+    drawn = Counter(entry.solver for entry in game.cells.values() if entry.curve)
+    rows = []
+    for place, entry in game.cells.items():
+        record = entry.record
+        memory = record.peak_memory_bytes if record.elapsed_s is not None else None
+        rows.append(
+            {
+                "cell": place,
+                "game": game.name,
+                "solver": printable(entry.solver),
+                **{name: getattr(record, name) for name in _FIELDS},
+                "memory_mib": None if memory is None else memory / 2**20,
+                "to_target_s": _time(entry, record.target),
+                "target_s": _time(entry, target),
+                "coarse_s": _time(entry, COARSE * game.unit),
+                "floor": NEGLIGIBLE * game.unit,
+                "alone": drawn[entry.solver] < 2,
+            }
+        )
+    return rows
+
+
+def _time(entry: Entry, target: float | None) -> float | None:
+    time = entry.time_to(target) if target else math.inf
+    return None if time == math.inf else max(time, SHORTEST_S)
+
+
+def _curve(entry: Entry) -> Iterator[dict[str, float | None]]:
+    """The best regrets so far at each snapshot.
+
+    Snapshots know no processor time; they share that of the cell in proportion to their time.
+    """
+    record = entry.record
+    rate = record.cpu_s / record.elapsed_s if record.cpu_s and record.elapsed_s else math.nan
+    best = dict.fromkeys(_METRICS, math.inf)
+    for point in entry.curve:
+        best = {name: min(best[name], getattr(point, name)) for name in _METRICS}
+        time = max(point.elapsed_s, SHORTEST_S)
+        axes = {"elapsed_s": time, "cpu_s": time * rate, "work": point.work or math.nan}
+        yield {name: _rounded(value) for name, value in (axes | best).items()}
+
+
+def _rounded(value: float, digits: int = 4) -> float | None:
+    """A number with so many digits; None for what JSON does not know."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def _equilibria(game: ShownGame, most: int) -> Rows:
+    """Published payoffs, and the best candidates of each cell that are equilibria.
+
+    Empty unless payoffs pass along a published family, or are more than two.
+    """
+    sound = [
+        (place, rank, item)
+        for place, entry in game.cells.items()
+        for rank, item in enumerate(entry.record.equilibria)
+        if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
+    ]
+    ends = game.facts.ends
+    points = {tuple(round(u / (SAME * game.unit)) for u in item.payoffs) for *_, item in sound}
+    if len(points) <= 2 and all(len(own) < 2 for own in ends.values()):
+        return []
+    published = [
+        {"game": game.name, "cell": None, "name": name, **_payoffs(end)}
+        for name, own in ends.items()
+        for end in own
+    ]
+    return published + [
+        {
+            "game": game.name,
+            "cell": place,
+            "rank": rank,
+            "name": identity_text(item.identity) or "no name",
+            "match": kind_of_match(item.identity) if item.identity else "no name",
+            "max_regret": _rounded(item.max_regret),
+            **_payoffs(item.payoffs),
+        }
+        for place, rank, item in sound
+        if rank < most
+    ]
+
+
+def _payoffs(payoffs: Sequence[float]) -> dict[str, float | None]:
+    return {f"u{p}": _rounded(payoff, 7) for p, payoff in enumerate(payoffs, 1)}
 
 
 def chart(
@@ -23,24 +238,15 @@ def chart(
 ) -> dict[str, Any]:
     """A chart of runs as a complete specification of Vega-Lite with its data.
 
-    Parameters
-    ----------
-    name : one of `CHARTS`
-    facts : of games by canonical spec, as on a page; what is missing costs only what it is for
-
-    Raises
-    ------
-    UsageError
-        If there is no chart of that name.
+    Facts of games are by canonical spec; what is missing costs only what it is for. It raises a
+    `UsageError` if the name is none of `CHARTS`.
     """
-    material = collect(runs, facts)
-    data = datasets(material)
-    spec = specification(name, material.solvers, material.players)
-    games = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
-    games = games or [game.short for game in material.games]
-    game = next(param for param in spec["params"] if param["name"] == "game")
-    game |= {"value": games[0]} if games else {}
+    data = datasets(shown_games(entries_of(runs), facts))
+    measured = {row["game"] for row in data["cells"] if row["max_regret"] is not None}
+    games = sorted(measured) or list(dict.fromkeys(row["game"] for row in data["cells"]))
+    spec = specification(name, data, game=next(iter(games), ""))
     if len(games) > 1:
+        game = next(param for param in spec["params"] if param["name"] == "game")
         game["bind"] = {"input": "select", "options": games, "name": "game "}
     text = json.dumps(spec)
     title = spec["usermeta"]["title"]
@@ -53,35 +259,53 @@ def chart(
     }
 
 
-def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[str, Any]:
+def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[str, Any]:
     """Template of a chart, in which every solver has a color, dashes and a shape of its own.
 
     In `usermeta` stands what it shows: which rows, what it needs of cells, and what a reader may
-    switch, by name of a parameter its values, each with the title that it gives an axis.
+    switch, by name of a parameter its values, each with the title that it gives an axis. Two sides
+    of trials are first those that have most trials in common.
     """
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
+    solvers = solvers_in(data)
     look = looks(solvers)
+    columns = ["u1", "u2", *(column for row in data["equilibria"] for column in row)]
+    players = dict.fromkeys(column[1:] for column in columns if column[0] == "u")
+    sides, first, second = _sides(data)
     given = {
-        "@solvers": list(solvers),
-        "@names": {solver: solver for solver in solvers},
-        "@players": {str(p): f"payoff of P{p}" for p in range(2, max(players, 2) + 1)},
+        "@solvers": solvers,
+        "@sides": {side: side for side in sides},
+        "@first": first,
+        "@second": second,
+        "@players": {player: f"payoff of P{player}" for player in players},
         **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
-    switches = spec["usermeta"].setdefault("switches", {})
+    spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
-        if choices := [*switches.get(param["name"], {})][:2]:
-            param["value"] = choices[-1 if param["name"] == "second" else 0]
+        param["value"] = values.get(param["name"], param["value"])
     return spec
 
 
+def _sides(data: Mapping[str, Rows]) -> tuple[list[str], str, str]:
+    """Sides of trials, and which two are timed in most trials; none without two such sides."""
+    timed = [row for row in data["trials"] if data["cells"][row["cell"]]["elapsed_s"]]
+    of_side = grouped(timed, lambda row: row["side"]).items()
+    trials = {side: {row["trial"] for row in own} for side, own in of_side}
+    common = {pair: len(trials[pair[0]] & trials[pair[1]]) for pair in combinations(trials, 2)}
+    first, second = max(common, key=lambda pair: common[pair], default=("", ""))
+    return (list(trials), first, second) if common.get((first, second)) else ([], "", "")
+
+
 def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
-    """Whether data have rows that a chart draws, and cells with what it needs."""
-    told = spec["usermeta"]
-    known = (row.get(told.get("needs", "cell")) is not None for row in data["cells"])
-    return bool(data[told["rows"]]) and any(known)
+    """Whether data have rows and choices for a chart, cells with what it needs, enough games."""
+    told, cells = spec["usermeta"], data["cells"]
+    known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
+    games = {row["game"] for row in cells if "share" in row}
+    has_all = bool(data[told["rows"]]) and all(told["switches"].values())
+    return has_all and known and len(games) >= told.get("games", 0)
 
 
 def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:

@@ -22,8 +22,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.reference import realization
 from eqbench.report.naming import decimal, identity_text, marks
-from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.report.terminal import small
+from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, small
 from eqbench.spec import is_foreign
 from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.stored_games import game_of_runs, registry_of_runs
@@ -434,13 +433,12 @@ def _numbers(values: Any, number: Number) -> Any:
 
 
 LONGEST_FRACTION = 12
-MOST_IN_MATRIX = 60
+MOST_WITH_GAINS, MOST_IN_MATRIX = 15, 60
 
 
 def _entries(title: str, document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
     names = [identity_text(entry["identity"]) for entry in entries]
-    exact = frozenset(["max regret"] if "exact" in document else [])
     columns = (
         Column("entry", identifies=True),
         Column("from"),
@@ -453,8 +451,9 @@ def _entries(title: str, document: Mapping[str, Any]) -> Table:
     for entry, name, own in zip(entries, names, figures["own"], strict=True):
         payoffs, further = map(_payoff, own["payoffs"]), _parameters(entry["identity"])
         said = (entry["label"], entry["source"], name or None, further or None)
-        row = Row.of(columns, (*said, list(payoffs), entry["max_regret"]))
-        rows.append(replace(row, exact=exact))
+        is_zero = "exact" in document and entry["max_regret"] == 0
+        regret = EXACT_ZERO if is_zero else entry["max_regret"]
+        rows.append(Row.of(columns, (*said, list(payoffs), regret)))
     sources = {entry["label"]: entry["source"] for entry in entries}
     notes = (
         *(
@@ -517,7 +516,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
 
 
 def _exchange(document: Mapping[str, Any], player: int) -> Table:
-    """Matrix of a player with gains, or with signs where these are too wide."""
+    """Matrix of a player with gains, or with signs where these would be too wide."""
     labels, measured = _labels(document), document["interchange"][player]
     title = f"{measured['player']} follows the row, all others the column"
     equilibrium = measured["equilibrium"]
@@ -525,17 +524,13 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
         pairs = f"{sum(map(sum, equilibrium))} of {len(labels) ** 2} pairs are equilibria"
         return Table(title, lines=(f"{pairs}; too wide to print, but --json and --out have all",))
     columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
-
-    def matrix(write: Any, note: str, narrow: Table | None = None) -> Table:
-        rows = []
-        for label, row, gains in zip(labels, equilibrium, measured["regrets"], strict=True):
-            pairs = zip(labels, row, gains, strict=True)
-            cells = {column: "=" if same else write(gain) for column, same, gain in pairs}
-            rows.append(Row(label, {"": label, **cells}))
-        return Table(title, columns, tuple(rows), (note,), narrow=narrow)
-
-    signs = matrix(lambda regrets: ".", legend("crossplay.signs"))
-    return matrix(lambda regrets: small(max(regrets)), legend("crossplay.gains"), signs)
+    has_gains, rows = len(labels) <= MOST_WITH_GAINS, []
+    for label, row, regrets in zip(labels, equilibrium, measured["regrets"], strict=True):
+        gains = (small(max(each)) if has_gains else "." for each in regrets)
+        cells = ["=" if same else gain for same, gain in zip(row, gains, strict=True)]
+        rows.append(Row.of(columns, [label, *cells]))
+    note = legend("crossplay.gains" if has_gains else "crossplay.signs")
+    return Table(title, columns, tuple(rows), (note,))
 
 
 def _worst_cases(document: Mapping[str, Any]) -> Table:

@@ -18,8 +18,7 @@ from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
 from eqbench.report.naming import identity_text, marks
-from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
-from eqbench.report.terminal import seconds
+from eqbench.report.rows import Column, Report, Row, Table, seconds
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
@@ -34,7 +33,15 @@ from eqbench.studies.branch import (
     measured,
     read_points,
 )
-from eqbench.studies.frame import Drawn, Session, Study, call, legend
+from eqbench.studies.frame import (
+    Drawn,
+    Session,
+    Study,
+    call,
+    legend,
+    profile_columns,
+    profile_values,
+)
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import OVER, Progress
 from eqbench.studies.trace.follow import METHOD, Crossings, Setting, follow, stretches
