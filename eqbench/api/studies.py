@@ -16,7 +16,7 @@ from eqbench.display import Displayed
 from eqbench.errors import UsageError
 from eqbench.report.rows import Cell, Report, Table
 from eqbench.requests import Field, fields_of
-from eqbench.studies.frame import Session, Study, announce, answer
+from eqbench.studies.frame import Session, Study, announce, answer, held
 from eqbench.studies.requests import (
     CrossplayRequest,
     QuantalRequest,
@@ -25,7 +25,6 @@ from eqbench.studies.requests import (
     StabilityRequest,
     TraceRequest,
 )
-from eqbench.studies.study_files import held
 
 if TYPE_CHECKING:
     import pandas as pd

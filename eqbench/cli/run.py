@@ -193,7 +193,7 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
 
 
 def _experiment_file(text: str) -> Path:
-    """The file of an experiment, unless the word is no file but a game, or a game file."""
+    """The file of an experiment, unless the word is not a file but a game, or a game file."""
     from eqbench.errors import UsageError
     from eqbench.harness.experiment import find_experiment
     from eqbench.spec import is_foreign

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say
+from eqbench.cli.output import put_result, say_note
 from eqbench.registry import GameOptions
 from eqbench.requests import FLAG, GAME, PROFILE, Json, Number, Option, StoredRun
 
@@ -106,7 +106,7 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
     runs = [source] if source else []
-    return game_of_runs(runs, game, request.registry(), say, request.max_nodes), data
+    return game_of_runs(runs, game, request.registry(), say_note, request.max_nodes), data
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

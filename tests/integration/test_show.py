@@ -222,7 +222,7 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     }
     (path / "profiles/0a-0.json").write_text(json.dumps({"behavior": behavior}))
     (tmp_path / "smuggling.py").write_text(PLUGIN)
-    refused("show", "run", "0a", words="add --plugin FILE", cwd=tmp_path)
+    refused("show", "run", "0a", words="needs --plugin FILE", cwd=tmp_path)
     done = eqbench("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
     assert done.code == 0, done.err
     rows = [line.split() for line in done.out.splitlines()]

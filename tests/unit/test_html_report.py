@@ -132,6 +132,17 @@ def test_matrix_has_times_to_several_regrets_which_readers_may_ask_for(tmp_path:
     assert heads[:3] == ["time to\n1e-3", "time to\n1e-6", "time to\n1e-9"]
 
 
+def test_matrix_marks_equilibria_that_are_as_published_only_on_their_path(page: Element) -> None:
+    cells = {row["solver"].full_text: row for row in rows_of(page, "matrix-1")}
+    found = {name: row["szafron:\nc11=0"].full_text for name, row in cells.items()}
+    assert found == {"cfr_plus": "1 β=0.2", HOSTILE: "1 β=0.1*", CLOSING: "·"}
+
+
+def test_cells_that_never_began_have_no_memory(page: Element) -> None:
+    rows = {row["solver"].full_text: row for row in rows_of(page, "results")}
+    assert rows["sequence_lp"]["memory"].full_text == "–"
+
+
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"no arrays"])
 def test_snapshots_that_cannot_be_read_cost_only_themselves(
     tmp_path: Path, content: bytes | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from itertools import combinations
@@ -47,30 +47,21 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class GameFacts:
-    """What is known of a game beside what a run stores.
+    """What is known of a game beside what a run stores."""
 
-    Attributes
-    ----------
-    payoff_scale : 0 if it is not known
-    sources : where sets were published and what the symbols in their members' names are, each with
-        the names of the sets of which it is so
-    ends : payoffs at both ends of a set, or at its only point, by name of those that can be drawn
-    """
-
-    payoff_scale: float = 0.0
+    payoff_scale: float = 0.0  # 0 if it is not known
+    #: names of published sets by their source, and by what symbols in their members' names mean
     sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: payoffs at both ends of published sets, or at the only point, where these can be drawn
     ends: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ShownGame:
-    """A game as typed, and its cells.
-
-    `unit` is what targets are relative to: the payoff range, or 1 where nobody knows it.
-    """
+    """A game as typed, and its cells."""
 
     name: str
-    unit: float
+    unit: float  # what targets are relative to: the payoff range, or 1 where nobody knows it
     facts: GameFacts
     entries: Sequence[Entry]
 
@@ -98,7 +89,7 @@ def datasets(
     facts: Mapping[str, GameFacts] | None = None,
     trials: Sequence[Trial] | None = None,
 ) -> dict[str, Rows]:
-    """All datasets; names of columns are those of the stored records where there are such.
+    """All datasets, with columns named as in stored records, and how the solvers look.
 
     Trials are those of solvers unless given, if there is more than one.
     """
@@ -114,7 +105,9 @@ def datasets(
     if trials is None:
         trials = of_solvers if len(of_solvers) > 1 else []
     most = _MOST_DRAWN // max(len(entries), 1) + 1
+    measured = dict.fromkeys(row_of[entry]["solver"] for entry in entries if entry.curve)
     return {
+        "solvers": looks(measured),
         "cells": [row_of[entry] for entry in entries],
         "snapshots": [
             {"cell": k} | row for k, entry in enumerate(entries) for row in _curve(entry)
@@ -138,11 +131,6 @@ def solver_trials(game: ShownGame) -> list[Trial]:
         own = [e for e, record in cells if record.repeat == repeat and record.seed in (seed, None)]
         trials.append((names[seed, repeat], {printable(entry.solver): entry for entry in own}))
     return trials
-
-
-def solvers_in(data: Mapping[str, Rows]) -> list[str]:
-    """Labels of the solvers of which something was measured."""
-    return list(dict.fromkeys(data["cells"][row["cell"]]["solver"] for row in data["snapshots"]))
 
 
 def _cells(game: ShownGame) -> Iterator[tuple[Entry, dict[str, Any]]]:
@@ -271,18 +259,17 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
     """
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
-    solvers = solvers_in(data)
-    look = looks(solvers)
+    looked = [row["look"] for row in data["solvers"]]
     columns = ["u1", "u2", *(column for row in data["equilibria"] for column in row)]
     players = dict.fromkeys(column[1:] for column in columns if column[0] == "u")
     sides, first, second = _sides(data)
     given = {
-        "@solvers": solvers,
+        "@solvers": [row["name"] for row in data["solvers"]],
         "@sides": {side: side for side in sides},
         "@first": first,
         "@second": second,
         "@players": {player: f"payoff of P{player}" for player in players},
-        **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
+        **{f"@{key}": [look[key] for look in looked] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
@@ -317,18 +304,16 @@ def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
     return has_all and known and len(games) >= told.get("games", 0)
 
 
-def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
+def looks(solvers: Iterable[str]) -> Rows:
     """Color, dashes and shape of each solver; beyond ten a color comes again with other dashes."""
     style = _template("style")
     colors, dashes, shapes = style["colors"], style["dashes"], style["shapes"]
-    return [
-        {
-            "color": colors[k % len(colors)],
-            "strokeDash": dashes[k // len(colors) % len(dashes)],
-            "shape": shapes[k % len(shapes)],
-        }
-        for k in range(len(solvers))
-    ]
+    rows = []
+    for k, name in enumerate(solvers):
+        dash = dashes[k // len(colors) % len(dashes)]
+        look = {"color": colors[k % len(colors)], "strokeDash": dash}
+        rows.append({"name": name, "look": look | {"shape": shapes[k % len(shapes)]}})
+    return rows
 
 
 def _template(name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:

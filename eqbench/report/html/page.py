@@ -23,10 +23,8 @@ from eqbench.report.charts import (
     Trial,
     datasets,
     drawable,
-    looks,
     shown_games,
     solver_trials,
-    solvers_in,
     specification,
 )
 from eqbench.report.entries import Entry, Trials, began, grouped, several, trials
@@ -78,7 +76,6 @@ def report_page(
     entries = entries_of(runs)
     games = shown_games(entries, facts)
     data = datasets(entries, facts)
-    solvers = solvers_in(data)
     report = report_on(runs, every_matrix=True)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
 
@@ -105,11 +102,8 @@ def report_page(
         "Cost": [charts("memory", "times")],
         "What was run": [block for run in runs for block in _about(run)],
     }
-    look = zip(solvers, looks(solvers), strict=True)
-    values = _data(runs, entries, games, place) | {
-        "solvers": [{"name": name, "look": own} for name, own in look],
-        "datasets": data,
-    }
+    values = _data(runs, entries, games, place)
+    values |= {"solvers": data.pop("solvers"), "datasets": data}
     shown = " ".join(listing([game.name for game in games], 4))
     title = f"eqbench on {shown}" if shown else "eqbench report"
     return document(title, parts, lead=report.answer, data=values)
@@ -303,10 +297,7 @@ def _data(
     shown = []
     for game in games:
         own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
-        actions = grouped(
-            _add_strategies(own, _MOST_FREQUENCIES // len(cells)), lambda action: action[:2]
-        ).items()
-        sets = [(*where, [action for *_, action in own]) for where, own in actions]
+        sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
         shown.append({"name": game.name, "information_sets": sets})
     asked = [
         {
@@ -337,10 +328,10 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
     return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
 
 
-def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> Sequence[Action]:
-    """Give cells of a game, which come with the folders of their runs, strategies; return actions.
+def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> list[Any]:
+    """Give cells of a game, each with the folder of its run, strategies; return information sets.
 
-    They are the frequencies of all actions for as many of the best candidates as the page can hold.
+    A strategy has the frequencies of all actions. There are as many for a cell as the page holds.
     """
     actions: dict[Action, int] = {}
     for cell, folder in cells:
@@ -353,7 +344,8 @@ def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> 
             told.append([own.get(action, 0) for action in actions] if own else None)
         if any(told):
             cell["strategies"] = told
-    return list(actions)
+    of_set = grouped(actions, lambda action: action[:2]).items()
+    return [(*which, [action for *_, action in own]) for which, own in of_set]
 
 
 def _frequencies(file: Path) -> dict[Action, int]:

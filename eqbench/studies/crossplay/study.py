@@ -24,7 +24,7 @@ from eqbench.model.reference import realization
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, small
 from eqbench.spec import is_foreign
-from eqbench.store.run_folder import RunFolder
+from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.stored_games import game_of_runs, registry_of_runs
 from eqbench.store.stored_profiles import named_profile
 from eqbench.store.stored_run import StoredRun, read_runs
@@ -39,7 +39,6 @@ from eqbench.studies.crossplay.measure import (
 )
 from eqbench.studies.frame import Session, Study, announce, legend
 from eqbench.studies.requests import CrossplayRequest
-from eqbench.studies.study_files import write_texts
 from eqbench.verification import UNRESOLVED, verify
 
 SCHEMA = "eqbench.crossplay/1"
@@ -52,7 +51,7 @@ ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
 
 class AboveTolerance(TypedDict):
-    """Candidates of runs that are no equilibria, by the better one of iterate and average."""
+    """Candidates of runs that are not equilibria, by the better one of iterate and average."""
 
     candidates: int
     cells: int
@@ -296,7 +295,7 @@ def recognized(
         regret = float(measured.max_regret)
         if not regret <= tolerance:
             raise UsageError(
-                f"{source} is no equilibrium: a player gains {regret:.2g} by deviating "
+                f"{source} is not an equilibrium: a player gains {regret:.2g} by deviating "
                 f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
             )
         identity = identifier.identify(profile, regret)
@@ -354,16 +353,10 @@ def summary(
     copies: Sequence[tuple[Found, Found]],
     left_out: LeftOut,
 ) -> dict[str, Any]:
-    """Return the document of a cross-play, as JSON values.
+    """Return the document of a cross-play; `found` says where each entry comes from.
 
     Numbers are floats; from exact arithmetic the same figures stand under `exact` once more,
     as ``"p/q"``.
-
-    Parameters
-    ----------
-    found : where each entry of the result comes from
-    copies : what repeats an entry, each with that entry
-    left_out : what else is not among the entries
     """
     labels = dict(zip(map(id, found), result.labels, strict=True))
     equilibria, n = result.n_equilibria, math.prod(result.n_strategies)
@@ -489,14 +482,13 @@ def _parameters(identity: Mapping[str, Any] | None) -> str:
 
 
 def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
-    """Notes on entries that are no equilibria themselves."""
+    """Notes on entries that are not equilibria themselves."""
     equilibrium = document["interchange"][0]["equilibrium"]
     off = [label for a, label in enumerate(_labels(document)) if not equilibrium[a][a]]
     if not off:
         return []
-    what = "is no equilibrium itself" if len(off) == 1 else "are no equilibria themselves"
     allowed = "exactly 0" if "exact" in document else small(document["tolerance"])
-    note = f"{_listed(off)} {what} (allowed regret: {allowed})"
+    note = f"not equilibria themselves: {', '.join(off)} (allowed regret: {allowed})"
     return [note, legend("crossplay.decimals")] if "exact" in document else [note]
 
 
@@ -506,7 +498,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
     n, equilibria = found["count"], found["equilibria"]
     what = "combinations of different strategies"
     counts = list(zip(found["strategies"], players, strict=True))
-    strategies = _listed([f"{count:,} of {player}" for count, player in counts])
+    strategies = ", ".join(f"{count:,} of {player}" for count, player in counts)
     share = (
         f"{n:,} {what} are too many to verify all of them."
         if equilibria is None
@@ -516,8 +508,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
     lines = [f"{share} Different strategies{least} in the entries: {strategies}."]
     steady = [player for count, player in counts if count == 1]
     if steady:
-        verb = "follows" if len(steady) == 1 else "each follow"
-        lines.append(f"{_listed(steady)} {verb} the same strategy in all entries.")
+        lines.append(f"With the same strategy in all entries: {', '.join(steady)}.")
     shown = [p for p, player in enumerate(players) if player not in steady]
     if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this
         shown = [] if steady else [0]
@@ -580,12 +571,6 @@ _ASSUMPTIONS = {
 
 def _labels(document: Mapping[str, Any]) -> list[str]:
     return [entry["label"] for entry in document["entries"]]
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names as ``A``, ``A and B``, ``A, B and C``."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _payoff(value: float | str) -> str:

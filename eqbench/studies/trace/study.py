@@ -257,11 +257,7 @@ def equilibria_at(
 ) -> dict[str, Any]:
     """Polish, measure and name the equilibria at one value of the parameter, for JSON.
 
-    Parameters
-    ----------
-    crossings : points of the branch there
-    name : of the profiles, which are written as `name`-1, …
-    vertical : whether the branch is vertical there, so that it has more than the crossings
+    Profiles are written as `name`-1, …. A vertical branch has more equilibria than crossings.
     """
     game, continuation = setting.game_at(value), setting.continuation
     place = f"{setting.parameter}={float(value):.9g}"

@@ -18,7 +18,7 @@ function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes))
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null) made.setAttribute(name, value === true ? "" : value);
+    else if (value !== false) made.setAttribute(name, value === true ? "" : value);
   made.append(...children.filter((child) => child !== null));
   return made;
 }
@@ -68,7 +68,7 @@ function readAddress() {
   if (GAMES.some((known) => known.name === game)) state.game = game;
   if (SOLVERS.some((known) => known.name === query.get("only"))) state.focus = query.get("only");
   for (const [key, name] of Object.entries(LISTS)) state[name] = new Set(query.getAll(key));
-  if (query.has("without")) state.without = new Set(query.get("without").split(",").filter(Boolean));
+  if (query.has("without")) state.without = new Set(query.get("without").split(","));
   for (const [key, name] of Object.entries(MAPS))
     for (const text of query.getAll(key)) {
       const at = text.indexOf(":");
@@ -129,7 +129,8 @@ function showSolvers() {
   for (const part of document.querySelectorAll("[data-solver]")) {
     const name = SOLVERS[part.dataset.solver]?.name; // of others nothing is drawn
     const cell = Number(part.dataset.cell ?? -1);
-    part.classList.toggle("on", name === shown && (state.cell < 0 || cell < 0 || cell === state.cell));
+    const isOther = state.cell >= 0 && cell >= 0 && cell !== state.cell;
+    part.classList.toggle("on", name === shown && !isOther);
     part.classList.toggle("off", shown !== "" && name !== shown);
     part.classList.toggle("gone", state.hidden.has(name));
     if (part.matches("button")) {
@@ -188,13 +189,13 @@ function legend() {
     refresh();
   };
   const games = GAMES.map(({ name }) => make("option", { selected: name === state.game }, name));
-  const pick = make("select", { "aria-label": "game" }, ...games);
-  pick.addEventListener("input", () => {
-    state.game = pick.value;
+  const oninput = ({ target }) => {
+    state.game = target.value;
     showChoices();
     redraw();
     refresh();
-  });
+  };
+  const pick = make("select", { "aria-label": "game", oninput }, ...games);
   bar.append(
     ...(GAMES.length > 1 ? [make("label", {}, "game ", pick)] : []),
     make("span", { class: "chips" }, ...chips),
@@ -209,8 +210,8 @@ const drawn = new Map(); // by name: what vegaEmbed gave
 let isPrinted = false;
 const SWITCHES = {}; // by name of a parameter: its choices with their titles, and the usual one
 for (const { params, usermeta } of Object.values(SPECS))
-  for (const { name, value } of params)
-    if (name in usermeta.switches) SWITCHES[name] = { choices: usermeta.switches[name], usual: value };
+  for (const { name, value: usual } of params)
+    if (name in usermeta.switches) SWITCHES[name] = { choices: usermeta.switches[name], usual };
 
 function choiceOf(name) {
   const { choices, usual } = SWITCHES[name];
@@ -264,8 +265,8 @@ function filled(name, forPaper) {
     for (const channel of ["x", "y", "color", "shape", "strokeDash", "fill"]) {
       const own = encoding[channel];
       if (!own) continue;
-      if (own.title && titles[channel])
-        own.title = titles[channel].map((param) => SWITCHES[param].choices[choiceOf(param)]).join(": ");
+      const named = (titles[channel] ?? []).map((param) => SWITCHES[param].choices[choiceOf(param)]);
+      if (own.title && named.length) own.title = named.join(": ");
       const isLinear = state.linear.has(`${name}.${channel}`);
       if (own.scale?.type === "log" && isLinear)
         Object.assign(own.scale, { type: "linear", zero: false });
@@ -321,23 +322,23 @@ function controls(name) {
   const { switches, log = [] } = SPECS[name].usermeta;
   for (const [param, choices] of Object.entries(switches)) {
     const options = Object.entries(choices).map(([value, text]) => make("option", { value }, text));
-    const select = make("select", { "aria-label": param, "data-switch": param }, ...options);
-    select.addEventListener("input", () => {
-      state.switches[param] = select.value;
-      showChoices();
+    const oninput = ({ target }) => {
+      state.switches[param] = target.value;
       redraw([...drawn.keys()].filter((other) => param in SPECS[other].usermeta.switches));
-    });
+    };
+    const named = { "aria-label": param, "data-switch": param };
+    const select = make("select", { ...named, oninput }, ...options);
     const isIdle = param === "seeds" && DATASETS.cells.every((cell) => cell.alone);
     if (options.length > 1 && !isIdle) place.append(select);
   }
   for (const channel of log) {
     const key = `${name}.${channel}`;
-    const checked = !state.linear.has(key);
-    const box = make("input", { type: "checkbox", checked, "data-log": channel });
-    box.addEventListener("input", () => {
+    const oninput = () => {
       toggle(state.linear, key);
       redraw([name]);
-    });
+    };
+    const checked = !state.linear.has(key);
+    const box = make("input", { type: "checkbox", checked, "data-log": channel, oninput });
     place.append(make("label", { class: "check" }, box, `log ${channel}`));
   }
 }
@@ -380,8 +381,10 @@ const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
 function showTooltip(_, event, item, value) {
   tip.hidden = !value;
   if (!value) return;
-  const facts = Object.entries(value).filter(([, text]) => text && text !== "null");
-  tip.replaceChildren(...facts.map(([key, text]) => make("div", {}, make("b", {}, key), ` ${text}`)));
+  const facts = Object.entries(value)
+    .filter(([, text]) => text && text !== "null")
+    .map(([key, text]) => make("div", {}, make("b", {}, key), ` ${text}`));
+  tip.replaceChildren(...facts);
   const [width, height] = [tip.offsetWidth, tip.offsetHeight];
   const beside = (at, size, end) => Math.max(4, at + 14 + size > end ? at - size - 10 : at + 14);
   tip.style.left = `${beside(event.clientX, width, innerWidth)}px`;
@@ -437,12 +440,12 @@ function columnChoice(card) {
   };
   const boxes = heads.slice(1).map((head, k) => {
     const key = `${card.id}.${k + 1}`;
-    const box = make("input", { type: "checkbox", checked: !state.without.has(key) });
-    box.addEventListener("input", () => {
+    const oninput = () => {
       toggle(state.without, key);
       show(k + 1);
       writeAddress();
-    });
+    };
+    const box = make("input", { type: "checkbox", checked: !state.without.has(key), oninput });
     show(k + 1);
     return make("label", { class: "check" }, box, titleOf(head).replaceAll("\n", " "));
   });
@@ -555,20 +558,21 @@ function strategies(cell, values) {
 
 const KEY =
   "A hash of all that a result may depend on: the content of the game, the solver with its " +
-  "options, version and source, the seed and the limits. Cells with the same key are the same work.";
+  "options, version and source, the seed and the limits. Equal keys mean the same work.";
 
 function details(row) {
   const cell = DATA.cells[row.dataset.cell];
   cell.place = Number(row.dataset.cell);
   const shown = cell.equilibria;
   const told = (cell.strategies ?? []).filter(Boolean).length;
+  const made = `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`;
   const left =
     `To keep this page small it has ${shown.length} of ${cell.candidates} candidates, ` +
     `${told} with strategies. All of them: `;
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
-    make("p", { class: "notes", title: KEY }, `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`),
+    make("p", { class: "notes", title: KEY }, made),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
     cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
@@ -579,11 +583,10 @@ function details(row) {
 }
 
 function openRow(row) {
-  const key = row.dataset.cell;
-  if (row.opened) row.opened.remove();
+  row.opened?.remove();
   row.opened = row.opened ? null : details(row);
   if (row.opened) row.after(row.opened);
-  row.querySelector(".open").setAttribute("aria-expanded", String(Boolean(row.opened)));
+  row.querySelector(".open").setAttribute("aria-expanded", row.opened !== null);
 }
 
 function startRow(row) {
