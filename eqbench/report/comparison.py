@@ -72,7 +72,8 @@ class Figures:
             for side, own in zip(originals, shown, strict=True)
         )
         with np.errstate(all="ignore"):  # zeros have no ratio, and infinities no difference
-            ratio, interval = _ratio(np.maximum(sides[:, both], 0.0), by_trial=by_trial)
+            positive = np.maximum(sides[:, both], 0.0)  # rounding leaves less of a regret
+            ratio, interval = _ratio(positive, by_trial=by_trial) if both.any() else (None, None)
             before, now = np.maximum(sides, floors)
             signs = np.where(np.isclose(now, before, rtol=TIE, atol=0), 0, np.sign(now - before))
             signs = signs[~np.isnan(now - before)]
@@ -80,23 +81,25 @@ class Figures:
         wins = tuple(int((signs == sign).sum()) for sign in (-1, 0, 1))
         return cls(base, new, int(shown[1].sum()), lost, ratio, interval, wins)
 
+    def shown(self) -> dict[str, Any]:
+        """As tables have them, with intervals and wins as texts; first the wins of the base."""
+        between = self.interval and "–".join(map(FORMATS["ratio"], self.interval))
+        return asdict(self) | {"interval": between, "wins": "–".join(map(str, self.wins[::-1]))}
+
 
 def _ratio(sides: NDArray, *, by_trial: bool) -> tuple[float | None, tuple[float, float] | None]:
     """Ratio of new to base, and its percentile interval over always the same samples of trials."""
-
-    def ratio(base: NDArray, new: NDArray) -> Any:
-        if by_trial:  # two zeros are equal
-            return np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
-        return np.median(new, axis=-1) / np.median(base, axis=-1)
-
     trials = sides.shape[1]
-    found = float(ratio(*sides)) if trials else math.nan
-    low = high = math.nan
-    if trials >= FEWEST_TRIALS:
-        samples = np.random.default_rng(0).integers(trials, size=(RESAMPLES, trials))
-        low, high = np.percentile(ratio(*sides[:, samples]), (2.5, 97.5)).tolist()
-    interval = (low, high) if math.isfinite(high - low) else None
-    return found if math.isfinite(found) else None, interval
+    number = RESAMPLES if trials >= FEWEST_TRIALS else 1
+    samples = np.random.default_rng(0).integers(trials, size=(number, trials))
+    base, new = sides[:, np.vstack([np.arange(trials), samples])]
+    if by_trial:  # two zeros are equal
+        ratios = np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
+    else:
+        ratios = np.median(new, axis=-1) / np.median(base, axis=-1)
+    low, high = np.percentile(ratios[1:], (2.5, 97.5)).tolist()
+    is_known = number > 1 and math.isfinite(high - low)
+    return float(ratios[0]) if math.isfinite(ratios[0]) else None, (low, high) if is_known else None
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,15 @@ class Comparison:
     def figures(self, metric: str) -> Figures:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
         is_regret = metric in METRICS and METRICS[metric].kind == "small"
+
+        def value(entry: Entry) -> float | None:
+            if metric in TIMES:
+                return max(entry.time_to(float(metric)), SHORTEST_S)
+            found: float | None = getattr(entry.record, metric)
+            return found or None if metric == "iterations" else found  # 0 where none are counted
+
         values = [
-            (_value(old, metric), _value(new, metric), is_regret * (new.record.target or 0.0))
+            (value(old), value(new), is_regret * (new.record.target or 0.0))
             for old, new in self.trials
         ]
         return Figures.of(values, by_trial=bool(self.solvers))
@@ -215,13 +225,6 @@ class Comparison:
             which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
             found.append((*names, "missing", f"missing from the new run{which}"))
         return [dict(zip(("game", "solver", "rule", "text"), own, strict=True)) for own in found]
-
-
-def _value(entry: Entry, metric: str) -> float | None:
-    if metric in TIMES:
-        return max(entry.time_to(float(metric)), SHORTEST_S)
-    value: float | None = getattr(entry.record, metric)
-    return value or None if metric == "iterations" else value  # 0 where a method counts none
 
 
 def compare_runs(
@@ -265,17 +268,15 @@ def _differences(
     base: StoredRun, new: StoredRun, cells: Sequence[tuple[CellRecord, CellRecord]]
 ) -> Iterator[str]:
     """What the runs were asked for, where they ran, and what they ran, as far as it differs."""
-
-    def facts(run: StoredRun) -> dict[str, Any]:
+    facts = []
+    for run in (base, new):
         limits = {name: run.plan["request"].get(name) for name in _DATA["limits"]}
         machine = run.plan.get("environment") or {}
-        return limits | machine | (machine.get("packages") or {}) | limits | {"packages": None}
-
-    old, now = facts(base), facts(new)
-    changes = [name for name in old | now if old.get(name) != now.get(name)]
+        facts.append(machine | (machine.get("packages") or {}) | limits | {"packages": None})
+    names = {name: [own.get(name) for own in facts] for name in facts[0] | facts[1]}
     for what, found in {
         "limits, machine or packages differ": [
-            f"{name} {old.get(name)} → {now.get(name)}" for name in changes
+            f"{name} {old} → {now}" for name, (old, now) in names.items() if old != now
         ],
         "solver or model of another version": [
             now.solver for old, now in cells if old.solver_version != now.solver_version
@@ -379,7 +380,7 @@ def _of_solvers(title: str, pair: Comparison) -> Table:
     rows = []
     for metric in _DATA["of_two"]:
         column = {**METRICS, **TIMES}[metric]
-        figures = _shown(pair.figures(metric), column)
+        figures = pair.figures(metric).shown()
         if figures["base"] is not None:
             for side in ("base", "new"):  # different games have no common median
                 text = column.cell(figures[side], with_unit=True).text
@@ -401,14 +402,13 @@ def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
         row = {SOLVER: pair.cell.solver, _OF_SOLVERS["seeds"]: trials, Column("status"): status}
         for metric in [name for name in METRICS if name in tested.union(_DATA["usual"])]:
             column = METRICS[metric]
-            figures = _shown(pair.figures(metric), column)
+            figures = pair.figures(metric).shown()
             rank = 0 if metric in tested else column.dispensable
             for part, heading in _DATA["of_runs"].items():
-                stacked = heading.format(column.title)
-                kind = _OF_SOLVERS[part].kind if part in _OF_SOLVERS else column.kind
-                shown = Column(stacked.replace("\n", " "), kind, stacked, dispensable=rank)
-                is_shown = part not in _OF_SOLVERS or column.kind != "small"
-                row[shown] = figures[part] if is_shown else None
+                stacked, like = heading.format(column.title), _OF_SOLVERS.get(part, column)
+                named = {"title": stacked.replace("\n", " "), "stacked": stacked}
+                is_shown = like is column or column.kind != "small"
+                row[replace(like, **named, dispensable=rank)] = figures[part] if is_shown else None
         rows.append(row | {Column("equilibrium", dispensable=4): found})
     return _table(title, rows)
 
@@ -418,18 +418,6 @@ def _table(title: str, rows: Sequence[Mapping[Column, Any]], lines: Sequence[str
     columns = tuple(c for c in rows[0] if any(row[c] is not None for row in rows))
     found = tuple(Row.of(columns, map(row.get, columns)) for row in rows)
     return Table(title, columns, found, lines=tuple(lines))
-
-
-def _shown(figures: Figures, column: Column) -> dict[str, Any]:
-    """Figures as tables have them: medians of counts are whole, intervals and wins are texts."""
-    texts = {
-        "interval": figures.interval and "–".join(map(FORMATS["ratio"], figures.interval)),
-        "wins": "–".join(map(str, reversed(figures.wins))),
-    }
-    medians = {"base": figures.base, "new": figures.new}
-    if column.kind == "count":
-        medians = {side: value and round(value) for side, value in medians.items()}
-    return asdict(figures) | medians | texts
 
 
 def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:

@@ -301,6 +301,14 @@ def test_what_neither_has_is_not_called_equal(folder, regret: float | None) -> N
     assert said is (regret is not None)
 
 
+def test_solving_times_say_nothing_where_all_cells_used_up_theirs(folder) -> None:
+    for last, is_said in ((10.5, False), (9.5, True)):
+        run = folder(f"run{last}", *solver("a", [10.0]), *solver("b", [last]))
+        table = printed(compare_solvers(run, ["a,b"]))
+        assert ("solving time" in table) is is_said
+        assert "max regret" in table
+
+
 @pytest.mark.parametrize("named", [[], ["a"], ["a,a"], ["a,b,cfr"], ["a,cfr"]])
 def test_one_run_needs_two_solvers(folder, named: list[str]) -> None:
     more = solver("cfr(start=random)", [1.0])
@@ -490,6 +498,14 @@ def test_misuse_ends_with_the_code_of_a_usage_error(folder, tmp_path: Path) -> N
     assert done.code == 2
     assert "did you mean elapsed_s?" in done.err
     assert eqbench("compare", run, tmp_path, cwd=tmp_path).code == 2
+
+
+def test_quiet_command_says_nothing_of_the_page(folder, tmp_path: Path) -> None:
+    run, page = str(folder("base", cell("01")).path), tmp_path / "page.html"
+    call = ["compare", run, run, "--format", "html", "--out", str(page)]
+    assert "wrote" in CliRunner().invoke(app, call).output
+    assert CliRunner().invoke(app, [*call, "-q"]).output == ""
+    assert page.exists()
 
 
 def test_json_has_the_figures_of_the_comparison(folder) -> None:
