@@ -274,14 +274,12 @@ def _traced(cards: int, epsilon: float, starts: int) -> dict[str, Any]:
 
 def _trace(folder: str, cards: int, epsilon: float, **asked: Any) -> dict[str, Any]:
     """Summary of `eqbench trace`, in whose folder the points and profiles are."""
-    from eqbench.studies.frame import study_in
-    from eqbench.studies.requests import TraceRequest
-    from eqbench.studies.trace.study import TraceStudy
+    import eqbench
 
     ends = {"first": Fraction(repr(first_pot(cards))), "last": Fraction(LAST_POT)}
     solver = f"arclength(epsilon={epsilon})"
-    request = TraceRequest(game=kuhn(cards), solver=solver, beyond=0.0, **ends, **asked)
-    return study_in(Path(folder), TraceStudy(request))
+    found = eqbench.trace(kuhn(cards), solver=solver, beyond=0.0, out=folder, **ends, **asked)
+    return found.document
 
 
 def _looked_at(game: Any, entry: dict[str, Any], folder: Path) -> dict[str, Any]:

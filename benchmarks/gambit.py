@@ -180,12 +180,11 @@ def _compared(name: str, repetitions: int) -> dict[str, Any]:
 
 def _summary(name: str, branches: int) -> dict[str, Any]:
     """Summary of `eqbench qre` for a game."""
-    from eqbench.studies.frame import study_in
+    from eqbench.studies.frame import answer
     from eqbench.studies.qre import QuantalStudy
     from eqbench.studies.requests import QuantalRequest
 
-    with tempfile.TemporaryDirectory() as folder:
-        return study_in(Path(folder), QuantalStudy(QuantalRequest(game=name, branches=branches)))
+    return answer(QuantalStudy(QuantalRequest(game=name, branches=branches)))
 
 
 # -- Where its tracer stops ----------------------------------------------------------------------

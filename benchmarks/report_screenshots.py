@@ -66,6 +66,7 @@ def screenshots(text: str) -> dict[str, Image.Image]:
             _part(page, f"#{anchor} .beside") for anchor in ("equilibria", "solvers-compared")
         ]
         page.set_viewport_size({"width": NARROW, "height": 1100})
+        page.reload()  # which columns are shown depends on the width at the start
         pieces = [_at(page, anchor) for anchor in ("what-was-found", "regret", "equilibria")]
         browser.close()
     return {"wide": upper, "figures": _below(figures), "narrow": _side_by_side(pieces)}

@@ -63,12 +63,13 @@ def first_of(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: Iterable[str], *hints: str) -> str:
     """Hint at the known words closest to `word`; if nothing is close, at what is known."""
     close, known = _close(word, known)
     if close:
         return f"did you mean {' or '.join(close)}?"
-    return f"known: {first_of(known, MOST_NAMES)}" if known else "none are known"
+    all_known = f"known: {first_of(known, MOST_NAMES)}" if known else "none are known"
+    return "; ".join((all_known, *hints))
 
 
 def known_labels(word: str, known: Iterable[str]) -> str:

@@ -54,6 +54,7 @@ from eqbench.requests import MOST_NODES, MaxNodes, Plugins
 from eqbench.spec import (
     FOREIGN_HINT,
     OPENSPIEL,
+    PLUGIN_HINT,
     Spec,
     Value,
     format_value,
@@ -297,10 +298,8 @@ class Registry:
             return _foreign(parsed.name), parsed
         entries = self._entries(kind)
         if parsed.name not in entries:
-            hint = f"; {FOREIGN_HINT}" if kind == "game" else ""
-            raise SpecError(
-                f"unknown {kind} {parsed.name!r}: {nearest(parsed.name, entries)}{hint}"
-            )
+            known = nearest(parsed.name, entries, *([FOREIGN_HINT] if kind == "game" else []))
+            raise SpecError(f"unknown {kind} {parsed.name!r}: {known}; {PLUGIN_HINT}")
         return entries[parsed.name], parsed
 
     def _load(self, kind: Kind, spec: str | Spec) -> tuple[Any, str, Entry]:

@@ -24,6 +24,7 @@ OPENSPIEL = "openspiel:"
 GAME_FILES = (".efg", ".nfg")
 MOST_CHARACTERS = 10_000
 FOREIGN_HINT = "a game file ends in .efg or .nfg, and games of OpenSpiel are openspiel:NAME"
+PLUGIN_HINT = "one of a plugin needs --plugin FILE, or in Python an import"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte of a file's name that is not UTF-8
 _TOKEN = re.compile(

@@ -79,7 +79,7 @@ class CovarianceGame:
         least = Fraction(-1, self.players - 1)
         if not least <= self.rho <= 1:
             raise SpecError(
-                f"rho={self.rho} is no covariance of {self.players} players; allowed are "
+                f"rho={self.rho} is not a covariance of {self.players} players; allowed are "
                 f"{least} to 1"
             )
 

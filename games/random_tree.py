@@ -63,9 +63,9 @@ class RandomTree:
                 f"to {MAX_DEPTH} moves"
             )
         if not 0 <= self.chance < 1:
-            raise SpecError(f"chance={self.chance} is no probability below 1")
+            raise SpecError(f"chance={self.chance} is not a probability below 1")
         if not 0 <= self.information <= 1:
-            raise SpecError(f"information={self.information} is no probability from 0 to 1")
+            raise SpecError(f"information={self.information} is not a probability from 0 to 1")
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""

@@ -98,25 +98,27 @@ def refused(*arguments: str | Path, words: str, cwd: Path, stdin: str | None = N
 
 @contextmanager
 def _process_as_before() -> Iterator[None]:
-    """Undo what a command changes in its process; warnings are not errors, as for a user.
-
-    It knows no plugins that other tests have registered, and they know none of its own.
-    """
-    from eqbench import plugins, registry
-
+    """Undo what a command changes in its process; warnings are not errors, as for a user."""
     interrupt = signal.getsignal(signal.SIGINT)
-    held = _taken_out(plugins.MODULE_PREFIX)
     try:
-        with (
-            patch.dict(os.environ),
-            patch.dict(registry._registered, clear=True),
-            warnings.catch_warnings(),
-        ):
+        with patch.dict(os.environ), plugins_apart(), warnings.catch_warnings():
             warnings.resetwarnings()
             warnings.simplefilter("ignore")
             yield
     finally:
         signal.signal(signal.SIGINT, interrupt)
+
+
+@contextmanager
+def plugins_apart() -> Iterator[None]:
+    """Know no plugins that others have registered, and leave them none."""
+    from eqbench import plugins, registry
+
+    held = _taken_out(plugins.MODULE_PREFIX)
+    try:
+        with patch.dict(registry._registered, clear=True):
+            yield
+    finally:
         _taken_out(plugins.MODULE_PREFIX)
         sys.modules.update(held)
 

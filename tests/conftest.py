@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from command import plugins_apart
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["skip_policy"]
@@ -50,6 +51,13 @@ def _digits_that_python_prints() -> Iterator[None]:
     most = sys.get_int_max_str_digits()
     yield
     sys.set_int_max_str_digits(most)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _plugins_of_a_module() -> Iterator[None]:
+    """Plugins that the tests of a module load are unknown to those of others."""
+    with plugins_apart():
+        yield
 
 
 FOLDERS = {"eqbench": "eqbench", "eqbench.games": "games", "eqbench.solvers": "solvers"}

@@ -16,8 +16,7 @@ from report_pages import write_trace
 from stored_runs import cell, identified, identity, write_run
 
 import eqbench
-from eqbench.report.comparison import Criteria, compare_runs, regressions
-from eqbench.report.comparison_view import comparison_json, comparison_report
+from eqbench.report.comparison import compare_runs, comparison_json, comparison_report
 from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.html.page import report_page
 from eqbench.report.latex import latex
@@ -55,10 +54,9 @@ def read_everything(path: Path) -> StoredRun:
     run = read_run(path)
     texts = [report_page([run], {}, summarize=True), results_csv([run]), summary_csv([run])]
     comparison = compare_runs(run, run)
-    found = regressions(comparison, Criteria())
-    texts.append(json.dumps(comparison_json(comparison, Criteria(), found), allow_nan=False))
+    texts.append(json.dumps(comparison_json(comparison), allow_nan=False))
     reports = [report_on([run]), report_on([run], summarize=True)]
-    for report in (*reports, comparison_report(comparison, Criteria(), found)):
+    for report in (*reports, comparison_report(comparison)):
         texts += [
             markdown(report),
             latex(report),

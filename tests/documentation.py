@@ -250,7 +250,7 @@ def _comparable(line: str) -> str:
     Nor does it matter which solver was the fastest: of two close ones it is another in every run.
     """
     line = re.sub(r"\b[0-9a-f]{16}\b", "#", line)
-    line = re.sub(r"shortest time: .*", "shortest time: #", line)
+    line = re.sub(r"fastest to it: .*", "fastest to it: #", line)
     measured = re.sub(f"{_NUMBER}{_UNIT}", "#", line)
     line = _FLOAT.sub("#", line) if measured == line else re.sub(_NUMBER, "#", measured)
     return re.sub(r"\s+", " ", line).strip()

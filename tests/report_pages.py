@@ -16,9 +16,16 @@ import vl_convert
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.api.charts import switched
-from eqbench.report.charts import VEGA_LITE, chart
-from eqbench.report.charts.datasets import Rows, datasets
-from eqbench.report.charts.material import GameFacts, Material, collect
+from eqbench.report.charts import (
+    VEGA_LITE,
+    GameFacts,
+    Rows,
+    ShownGame,
+    chart,
+    datasets,
+    shown_games,
+)
+from eqbench.report.exports import entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -68,10 +75,10 @@ def page_run(path: Path) -> Path:
     return write_run(path, *records)
 
 
-def material_of(
+def games_of(
     path: Path, *records: CellRecord, facts: dict[str, GameFacts] | None = None
-) -> Material:
-    return collect([read_run(write_run(path, *records))], facts or {})
+) -> list[ShownGame]:
+    return shown_games(entries_of([read_run(write_run(path, *records))]), facts)
 
 
 def marks(spec: dict[str, Any], kind: str = "point") -> list[dict[str, str]]:
@@ -97,7 +104,7 @@ def chart_of(name: str, path: Path, *records: CellRecord, **switches: Any) -> di
 
 
 def data_of(path: Path, *records: CellRecord, **facts: GameFacts) -> dict[str, Rows]:
-    return datasets(material_of(path, *records, facts=facts))
+    return datasets(entries_of([read_run(write_run(path, *records))]), facts)
 
 
 def _paid(record: CellRecord, first: float) -> CellRecord:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.flow.stability import StabilityStudy
-from eqbench.studies.frame import study_in
+from eqbench.studies.frame import Session, StudyFolder, answer
 from eqbench.studies.requests import GivenProfile, StabilityRequest
 
 
@@ -25,8 +24,9 @@ def flow(spec: str) -> Any:
 def study(game: str, folder: Path | None = None, **options: Any) -> dict[str, Any]:
     """Summary of a study of stability, in a folder of its own unless one is given."""
     begun = StabilityStudy(StabilityRequest(game=game, **options))
-    with TemporaryDirectory() as scratch:
-        return study_in(folder or Path(scratch), begun)
+    if folder is None:
+        return answer(begun)
+    return StudyFolder.create(begun, folder).carry_out(begun, Session(folder))
 
 
 def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenProfile, ...]:

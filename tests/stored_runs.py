@@ -110,6 +110,12 @@ def write_run(path: Path, *records: CellRecord, planned: list[str] | None = None
     return path
 
 
+def run_of(*records: CellRecord) -> StoredRun:
+    """A finished run with these records, of which nothing is on disk."""
+    plan = {"cells": [record.key for record in records], "request": {"timeout_s": 10.0}}
+    return StoredRun(Path("run"), plan, records, 0, ())
+
+
 def write_lines(folder: Path, records: Iterable[CellRecord]) -> None:
     """Append records to a run, whether the files that they name are there or not."""
     for record in records:

@@ -16,7 +16,7 @@ from eqbench.model.facts import kind_of_game
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report.exports import report_on
-from eqbench.report.rows import Table, text_of
+from eqbench.report.rows import Table
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Verification
@@ -145,7 +145,7 @@ def _picture(svg: str) -> Markup:
 def _table(table: Table, only: Sequence[str] = ()) -> Markup:
     """A table of a report with the lines above it; `only` some of its columns, if named."""
     columns = [column for column in table.columns if not only or column.title in only]
-    rows = [[text_of(row, column) for column in columns] for row in table.rows]
+    rows = [[row.cell(column).text for column in columns] for row in table.rows]
     lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
     grid = _grid([column.title + column.unit for column in columns], rows) if rows else Markup()
     topic = f": {table.topic}" if table.topic else ""

@@ -117,17 +117,22 @@ class Run(Displayed, Sequence[CellRecord]):
         """
         return self.stored.cell(name)
 
-    def profile(self, cell: str | CellRecord, rank: int = 0) -> BehaviorProfile:
+    def profile(
+        self, cell: str | CellRecord, rank: int = 0, *, seed: int | None = None
+    ) -> BehaviorProfile:
         """A profile that a cell found, the best one unless `rank` says which.
+
+        `seed` tells cells of the same name apart.
 
         Raises
         ------
         UsageError
             If it has none of this rank, or its game is not known here.
         """
-        record = self.cell(cell) if isinstance(cell, str) else cell
-        game = game_of_runs([self.stored], record.game_spec, default_registry(), _warn)
-        return load_profile(game, profile_file(self.stored, record, rank))
+        if isinstance(cell, str):
+            cell = self.cell(cell if seed is None else f"{cell}/{seed}")
+        game = game_of_runs([self.stored], cell.game_spec, default_registry(), _warn)
+        return load_profile(game, profile_file(self.stored, cell, rank))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per cell, as :func:`eqbench.load_results`."""

@@ -14,9 +14,9 @@ from eqbench.api.keywords import request_from
 from eqbench.api.text import ReportText
 from eqbench.display import Displayed
 from eqbench.errors import UsageError
-from eqbench.report.rows import Report, Table
+from eqbench.report.rows import Cell, Report, Table
 from eqbench.requests import Field, fields_of
-from eqbench.studies.frame import Session, Study, announce, answer
+from eqbench.studies.frame import Session, Study, announce, answer, held
 from eqbench.studies.requests import (
     CrossplayRequest,
     QuantalRequest,
@@ -25,7 +25,6 @@ from eqbench.studies.requests import (
     StabilityRequest,
     TraceRequest,
 )
-from eqbench.studies.study_files import held
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +91,9 @@ def frame_of(table: Table) -> pd.DataFrame:
 
     table = table.with_payoff_columns()
     titles = [column.title for column in table.columns]
-    return pd.DataFrame([[row.values.get(t) for t in titles] for row in table.rows], columns=titles)
+    rows = [[row.values.get(title) for title in titles] for row in table.rows]
+    rows = [[each.value if isinstance(each, Cell) else each for each in row] for row in rows]
+    return pd.DataFrame(rows, columns=titles)
 
 
 def _function(request_type: type[Any]) -> Callable[..., StudyResult]:

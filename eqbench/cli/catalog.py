@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from shutil import get_terminal_size
@@ -11,7 +12,7 @@ from textwrap import fill, indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put, put_json, put_names, say
+from eqbench.cli.output import put, put_json, say
 from eqbench.cli.progress import told
 from eqbench.harness.schemas import DOCUMENTS, schema_text
 from eqbench.registry import GROUPS, GameOptions, NameOptions
@@ -54,7 +55,7 @@ def list_(request: ListRequest) -> None:
     if request.as_json:
         put_json({"schema": f"eqbench.{request.kind}/1", request.kind: rows})
         return
-    put_names({row["name"]: _summary(row) for row in rows})
+    _put_names({row["name"]: _summary(row) for row in rows})
     if lists_solvers:
         _print_takes(rows)
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
@@ -102,7 +103,7 @@ def _list_experiments(*, as_json: bool) -> None:
     if as_json:
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
     else:
-        put_names(texts)
+        _put_names(texts)
         say("\nRun one of them: eqbench run kuhn_games")
 
 
@@ -130,7 +131,7 @@ def info(request: InfoRequest) -> None:
     from eqbench.errors import SpecError, nearest
     from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
-    from eqbench.spec import FOREIGN_HINT, is_foreign, parse_spec
+    from eqbench.spec import FOREIGN_HINT, PLUGIN_HINT, is_foreign, parse_spec
 
     registry = request.registry()
     name = parse_spec(request.spec).name
@@ -138,8 +139,8 @@ def info(request: InfoRequest) -> None:
     if is_foreign(name):
         entries[name] = registry.game_entry(request.spec)
     if name not in entries:
-        known = nearest(name, entries)
-        raise SpecError(f"unknown game or solver {name!r}: {known}; {FOREIGN_HINT}")
+        known = nearest(name, entries, FOREIGN_HINT)
+        raise SpecError(f"unknown game or solver {name!r}: {known}; {PLUGIN_HINT}")
     entry = entries[name]
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
@@ -204,6 +205,8 @@ def _print(facts: dict[str, Any]) -> None:
     if kinds:
         total = kinds["constant sum"]
         kinds = kinds | {"constant sum": False if total is None else f"yes, {_text(total)}"}
+        if kinds["symmetric"] == "not decided":
+            kinds["symmetric"] += "; only small strategic forms are tried with actions renamed"
     known = (kinds | facts.get("sizes", {})).items()
     _put_facts((name, _text(value)) for name, value in known if value is not None)
     if facts.get("about"):
@@ -253,17 +256,24 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
         _put_facts(((title, text) for title in texts for text in texts[title]), "    ", 12)
 
 
-def _put_facts(facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19) -> None:
+def _put_names(texts: dict[str, str]) -> None:
+    """Print names with what each of them is, below each other; for programs a line each."""
+    _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1, sys.maxsize)
+
+
+def _put_facts(
+    facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19, widest: int = 100
+) -> None:
     """Print what stands under each name, wrapped beside it; a name is not repeated."""
     before = None
     for name, text in facts:
-        put(_filled(text, f"{begin}{'' if name == before else name:<{room}} "))
+        put(_filled(text, f"{begin}{'' if name == before else name:<{room}} ", widest))
         before = name
 
 
-def _filled(text: str, begin: str) -> str:
-    """Text wrapped behind its beginning, at most as wide as the terminal."""
-    width = max(min(100, get_terminal_size((100, 24)).columns), 40)
+def _filled(text: str, begin: str, widest: int = 100) -> str:
+    """Text wrapped behind its beginning, at most as wide as the terminal if there is one."""
+    width = max(min(widest, get_terminal_size((widest, 24)).columns), 40)
     rest = " " * len(begin)
     return fill(text, width, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False)
 
@@ -296,6 +306,6 @@ class SchemaRequest:
 @command(SchemaRequest)
 def schema(request: SchemaRequest) -> None:
     if request.name is None:
-        put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
+        _put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
     else:
         put(schema_text(request.name), end="")

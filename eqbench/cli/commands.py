@@ -35,9 +35,9 @@ _GROUPS = {
     "Games and profiles": {
         "list": "eqbench.cli.catalog:list_",
         "info": "eqbench.cli.catalog:info",
-        "draw": "eqbench.cli.draw:draw",
-        "export": "eqbench.cli.export:export",
-        "profile": "eqbench.cli.profile:profile",
+        "draw": "eqbench.cli.game:draw",
+        "export": "eqbench.cli.game:export",
+        "profile": "eqbench.cli.game:profile",
         "verify": "eqbench.cli.verify:verify",
     },
     "Maintenance": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from eqbench.cli.options import command
@@ -16,6 +16,7 @@ from eqbench.requests import (
     Json,
     Kind,
     Option,
+    Quiet,
     StoredRun,
 )
 
@@ -65,47 +66,45 @@ class CompareRequest(CellFilter):
         str | None, Option("File of the page; compare.html unless given, - prints it.", FILE)
     ] = None
     as_json: Json = False
+    quiet: Quiet = False
 
 
 @command(CompareRequest)
 def compare(request: CompareRequest) -> int:
     from eqbench.report.comparison import (
-        Criteria,
+        Rule,
         compare_runs,
         compare_solvers,
-        parse_rule,
-        regressions,
+        comparison_json,
+        comparison_page,
+        comparison_report,
     )
-    from eqbench.report.comparison_view import comparison_json, comparison_report
     from eqbench.store.stored_run import read_run, run_folder
 
     if request.out is not None and request.format != "html":
         raise UsageError("--out is the file of a page; give --format html too")
-    are_runs = request.new is not None
-    criteria = Criteria(
-        tuple(map(parse_rule, request.conditions)),
-        statuses=are_runs and not request.allow_worse_status,
-        missing=are_runs and not request.allow_missing,
-    )
+    rules = tuple(map(Rule.of, request.conditions))
     base = read_run(run_folder(request.base))
     if request.new is None:
         comparison = compare_solvers(base, request.solvers, request.games)
     else:
         new = read_run(run_folder(request.new))
         comparison = compare_runs(base, new, request.games, request.solvers)
-    found = regressions(comparison, criteria)
+    comparison = replace(
+        comparison,
+        rules=rules,
+        allow_worse_status=request.allow_worse_status or request.new is None,
+        allow_missing=request.allow_missing,
+    )
     if request.as_json:
         say_notes(comparison.base, comparison.new)
     if request.format == "html" and not request.as_json:
-        from eqbench.report.overview import comparison_page
-
-        page = comparison_page(comparison, comparison_report(comparison, criteria, found))
-        deliver(page, request.out or "compare.html")
+        deliver(comparison_page(comparison), request.out or "compare.html")
     else:
         put_result(
-            comparison_json(comparison, criteria, found),
-            lambda: comparison_report(comparison, criteria, found),
+            comparison_json(comparison),
+            lambda: comparison_report(comparison),
             as_json=request.as_json,
             form=request.format,
         )
-    return REGRESSION if found else 0
+    return REGRESSION if comparison.regressions else 0

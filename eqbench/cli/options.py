@@ -97,7 +97,7 @@ class Group(WithExamples, click.Group):
     """Commands, of each of which the help has the whole first sentence."""
 
     def meant(self, word: str) -> str:
-        """What to type instead of a word that is no command, or nothing."""
+        """What to type instead of a word that is not a command, or nothing."""
         return ""
 
     def resolve_command(
@@ -133,13 +133,7 @@ def _first_sentence(text: str | None) -> str:
 
 
 class RequestCommand(WithExamples):
-    """A command of requests, which says what was probably meant where its words do not fit.
-
-    Attributes
-    ----------
-    fields : of its requests
-    meant : what to type instead of words that do not fit, or nothing
-    """
+    """A command of requests, which says what was probably meant where its words do not fit."""
 
     def __init__(
         self,
@@ -161,7 +155,9 @@ class RequestCommand(WithExamples):
                 if name == f"--{field.option.formerly}":
                     words = f"no such option {name}: it is now --{field.name}"
                     raise click.UsageError(words, ctx) from None
-            raise
+            # who mistypes a word mostly begins it right; others would be far from what is meant
+            near = [each for each in error.possibilities or () if each[:3] == name[:3]]
+            raise click.NoSuchOption(name, possibilities=near, ctx=ctx) from None
         except click.MissingParameter as error:
             raise click.MissingParameter(self.hint(ctx, typed), ctx, error.param) from None
         except click.UsageError as error:

@@ -22,8 +22,6 @@ from eqbench.requests import STANDARD_OUTPUT
 from eqbench.text import printable_lines, shortened
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from eqbench.report.rows import Report
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.stored_run import StoredRun
@@ -42,13 +40,6 @@ def put(text: str, *, end: str = "\n") -> None:
     """Print data to standard output."""
     sys.stdout.write(printable_lines(text) + end)
     sys.stdout.flush()
-
-
-def put_names(texts: Mapping[str, str]) -> None:
-    """Print names with what each of them is, below each other."""
-    width = max(map(len, texts), default=0)
-    for name, text in texts.items():
-        put(f"{name:<{width}}  {text}")
 
 
 def put_json(document: Any) -> None:
@@ -104,18 +95,18 @@ def error_stream() -> Iterator[TextIO]:
 def say_notes(*runs: StoredRun | RunFolder) -> None:
     """Say on standard error what is damaged in the folders of runs."""
     for note in dict.fromkeys(note for run in runs for note in run.notes):
-        say(f"note: {note}")
+        say_note(note)
+
+
+def say_note(text: str) -> None:
+    """Print on standard error what may change how results are read."""
+    say(f"note: {text}")
 
 
 def put_result(
     document: Mapping[str, Any], report: Callable[[], Report], *, as_json: bool, form: str = ""
 ) -> None:
-    """Print what a command found: its document as JSON, or the tables that are made of it.
-
-    Parameters
-    ----------
-    form : `md` for Markdown; a terminal's otherwise
-    """
+    """Print what a command found: its document as JSON, or its tables (`md`: in Markdown)."""
     if as_json:
         put_json(document)
     elif form == "md":
@@ -127,35 +118,23 @@ def put_result(
 
 
 def print_report(report: Report) -> None:
-    """Print the tables of a report."""
+    """Print the tables of a report, as wide as the terminal.
+
+    Elsewhere they are as wide as COLUMNS says, or 150 columns, and without colors.
+    """
     from eqbench.report import terminal
 
-    print_formatted(lambda console: terminal.print_report(report, console))
-
-
-def print_formatted(render: Callable[[Console], None]) -> None:
-    """Let `render` print to a console, as wide as the terminal.
-
-    Elsewhere it is as wide as COLUMNS says, or 150 columns, and without colors.
-    """
-    from eqbench.report.terminal import TEXT_WIDTH, Screen, plain_text
-
-    console = Screen()
+    console = terminal.Screen()
     if console.is_terminal:
-        render(console)
+        terminal.print_report(report, console)
     else:
-        width = console.width if "COLUMNS" in os.environ else TEXT_WIDTH
-        put(plain_text(render, width), end="")
+        width = console.width if "COLUMNS" in os.environ else terminal.TEXT_WIDTH
+        text = terminal.plain_text(lambda plain: terminal.print_report(report, plain), width)
+        put(text, end="")
 
 
 def write_text(file: Path, text: str, *, new: bool = False) -> None:
-    """Write a file that was named on the command line.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be written, or is there already and must be `new`.
-    """
+    """Write a file that was named on the command line; if `new`, UsageError if it is there."""
     try:
         with file.open("x" if new else "w", encoding="utf-8", newline="") as place:
             place.write(text)

@@ -106,14 +106,7 @@ def report(request: ReportRequest) -> None:
 
 
 def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> Path | None:
-    """File of a page, if that is all that is wanted and it goes to one of its own.
-
-    Raises
-    ------
-    UsageError
-        If other formats are wanted in that file, or nobody said where a page about several runs
-        goes.
-    """
+    """File of a page, if that is all that is wanted and it goes to one of its own."""
     from eqbench.store.stored_run import run_folder
 
     if out is not None and Path(out).suffix == ".html" and not Path(out).is_dir():

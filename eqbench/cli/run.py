@@ -6,7 +6,7 @@ import shlex
 import signal
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -193,7 +193,7 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
 
 
 def _experiment_file(text: str) -> Path:
-    """The file of an experiment, unless the word is no file but a game, or a game file."""
+    """The file of an experiment, unless the word is not a file but a game, or a game file."""
     from eqbench.errors import UsageError
     from eqbench.harness.experiment import find_experiment
     from eqbench.spec import is_foreign
@@ -240,7 +240,6 @@ def _print_plan(
     from eqbench.errors import counted
     from eqbench.harness.estimate import Estimate
     from eqbench.report.rows import Column, Report, Row, Table
-    from eqbench.report.terminal import duration
 
     finished = job.finished_in(folder, again) if folder else set()
     if folder is not None:
@@ -259,30 +258,33 @@ def _print_plan(
         for record in [] if folder is None else folder.cells():
             estimate.learn(record)
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        sums += f"{at_once}: {estimate.word} {duration(estimate.left_s(missing))}, set-up included"
+        sums += f"{at_once}: {estimate.word} {_duration(estimate.left_s(missing))}, set-up included"
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 
+def _duration(time: float) -> str:
+    """A long duration with its unit."""
+    if 0 < time < 1:
+        return "less than 1 s"
+    if time < 120:
+        return f"{time:.0f} s"
+    return f"{time / 60:.0f} min" if time < 7200 else f"{time / 3600:.1f} h"
+
+
 def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:
-    from eqbench.report.entries import Entry
-    from eqbench.report.exports import report_of
+    from eqbench.report.exports import report_on
     from eqbench.store.schema import SCHEMA
+    from eqbench.store.stored_run import StoredRun
 
     document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
     for record in records:
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
-    entries = [Entry("", record) for record in records]
-    timeouts = {"": float(folder.plan["request"]["timeout_s"])}
+    stored = StoredRun(folder.path, folder.plan, tuple(records), 0, ())
     put_result(
         document,
-        lambda: report_of(
-            entries,
-            timeouts,
-            options,
-            summarize=options.summarize,
-            planned=len(folder.plan["cells"]),
-        ),
+        # what has not finished is said below
+        lambda: replace(report_on([stored], options, summarize=options.summarize), notes=()),
         as_json=options.as_json,
     )
     if not options.as_json:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say, say_notes
+from eqbench.cli.output import put_result, say_note, say_notes
 from eqbench.errors import counted
 from eqbench.registry import NameOptions
 from eqbench.requests import CELL, FLAG, MILLION, RUN, Integer, Json, Option
@@ -58,10 +58,10 @@ def show(request: ShowRequest) -> None:
     if request.candidates:
         _list_candidates(record, as_json=request.as_json)
         return
+    file = profile_file(stored, record, request.rank) if record.equilibria else None
     facts = cell_facts(stored, record, request.rank)
-    if facts["candidate"] is not None:
-        file = profile_file(stored, record, request.rank)
-        game = game_of_runs([stored], record.game_spec, request.registry(), say)
+    if file is not None:
+        game = game_of_runs([stored], record.game_spec, request.registry(), say_note)
         data = read_profile(str(file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     put_result(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from eqbench.cli.options import command, given, require
-from eqbench.cli.output import messages, print_report, put_result, say, say_always
+from eqbench.cli.output import messages, print_report, put_result, say, say_always, say_note
 from eqbench.cli.progress import told
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
@@ -48,10 +48,7 @@ def study_command(
 ) -> click.Command:
     """The command of a study; where its class is says the request, unless it is given.
 
-    Raises
-    ------
-    UsageError
-        If what stands `where` is no request of a study, or fields of it cannot be options.
+    UsageError if what stands `where` is not a request, or fields of it cannot be options.
     """
     _check(request, where)
     name = request.command
@@ -75,7 +72,7 @@ def _check(request: Any, where: str) -> None:
     from eqbench.studies.requests import StudyCommand
 
     if not (isinstance(request, type) and issubclass(request, StudyCommand)):
-        raise UsageError(f"{where} is no class derived from eqbench.studies.requests.StudyRequest")
+        raise UsageError(f"{where} is not derived from eqbench.studies.requests.StudyRequest")
     if "__dataclass_params__" not in vars(request) or not getattr(request, "command", ""):
         raise UsageError(
             f"{where} must be a dataclass, frozen and with keywords only, whose `command` is the "
@@ -113,7 +110,7 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     # process uses the cores
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-    announce.set(lambda words: say(f"note: {words}"))
+    announce.set(say_note)
     study, folder = _study(options, kind)
     if (preview := study.preview()) is not None:
         print_report(preview)
@@ -153,8 +150,7 @@ def _answered(
     options: StudyOptions, study: Study[Any], folder: StudyFolder | None
 ) -> tuple[StudyFolder | None, dict[str, Any]]:
     """The folder of a study if it has one, and its document, after what was missing is done."""
-    from eqbench.studies.frame import Session, answer
-    from eqbench.studies.study_files import held
+    from eqbench.studies.frame import Session, answer, held
 
     kind = type(study)
     if folder is None and (options.out or options.figures or kind.request_type.writes_always):
@@ -182,8 +178,7 @@ def _answered(
 
 def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], StudyFolder | None]:
     """The study that the options ask for, and the folder that it goes on in, if it does."""
-    from eqbench.studies.frame import with_changes
-    from eqbench.studies.study_files import held
+    from eqbench.studies.frame import held, with_changes
 
     request_type, typed = kind.request_type, given(kind.request_type)
     changes = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say
+from eqbench.cli.output import put_result, say_note
 from eqbench.registry import GameOptions
 from eqbench.requests import FLAG, GAME, PROFILE, Json, Number, Option, StoredRun
 
@@ -53,7 +53,8 @@ def verify(request: VerifyRequest) -> int:
 
     from eqbench.equilibria import Identifier
     from eqbench.model.profile_json import profile_from_json
-    from eqbench.report.profile_view import measured_report
+    from eqbench.report.profile_view import figures_table
+    from eqbench.report.rows import Report
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
@@ -79,11 +80,8 @@ def verify(request: VerifyRequest) -> int:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
     is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
-    put_result(
-        document,
-        lambda: measured_report(tree.players, document, is_equilibrium=is_equilibrium),
-        as_json=request.as_json,
-    )
+    table = figures_table(tree.players, document, is_equilibrium=is_equilibrium)
+    put_result(document, lambda: Report((table,)), as_json=request.as_json)
     if request.max_regret is None:
         return 0
     return int(worst > request.max_regret or not measured.resolved)
@@ -108,7 +106,7 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
     runs = [source] if source else []
-    return game_of_runs(runs, game, request.registry(), say, request.max_nodes), data
+    return game_of_runs(runs, game, request.registry(), say_note, request.max_nodes), data
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

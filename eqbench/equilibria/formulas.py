@@ -96,7 +96,7 @@ def compile_formulas(texts: Texts, constraints: Sequence[Relation], *, exact: bo
 
 
 def _dependent(texts: Texts) -> list[str]:
-    """Names of frequencies that are no parameters, each after those that it needs."""
+    """Names of frequencies that are not parameters, each after those that it needs."""
     given = {*texts.constants, *texts.readings, "sqrt"}
     needs = {
         name: {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} - given

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import platform
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -78,8 +79,10 @@ OPTIONAL = {
 
 def environment() -> dict[str, Any]:
     """Platform and package versions, as JSON values; does not need any package itself."""
+    commit = checkout_commit(installation())
     return {
         "eqbench": version_of("eqbench"),
+        **({"commit": commit} if commit else {}),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -100,6 +103,25 @@ def version_of(package: str) -> str | None:
 def installation() -> Path:
     """Folder that holds the package."""
     return Path(__file__).resolve().parents[2]
+
+
+def checkout_commit(folder: Path) -> str | None:
+    """Commit of a checkout of git as its files have it, None if the folder is none."""
+    git = folder / ".git"
+    with suppress(OSError, UnicodeDecodeError):
+        if git.is_file():  # of a further worktree
+            git = folder / git.read_text().removeprefix("gitdir: ").strip()
+        shared = git / "commondir"
+        common = git / shared.read_text().strip() if shared.is_file() else git
+        head = (git / "HEAD").read_text().strip()
+        branch = head.removeprefix("ref: ")
+        if branch == head:  # none is checked out
+            return head
+        if (common / branch).is_file():
+            return (common / branch).read_text().strip()
+        packed = map(str.split, (common / "packed-refs").read_text().splitlines())
+        return next((words[0] for words in packed if words[1:] == [branch]), None)
+    return None
 
 
 def split_installation() -> str | None:
@@ -134,8 +156,9 @@ def checks() -> list[Check]:
     """Check packages, optional solvers, caches and the place for results."""
     facts, split = environment(), split_installation()
     about = f"{facts['platform']}, {facts['cores']} cores, {facts['memory_bytes'] / 2**30:.0f} GiB"
+    commit = f", commit {facts['commit'][:10]}" if "commit" in facts else ""
     found = [
-        Check("eqbench", "good", f"{facts['eqbench']} on Python {facts['python']}"),
+        Check("eqbench", "good", f"{facts['eqbench']} on Python {facts['python']}{commit}"),
         Check("platform", "good", about),
         Check("installation", "broken" if split else "good", split or str(installation())),
     ]

@@ -60,7 +60,7 @@ def solve(
     solver : an object with `solve(game, monitor, rng)`, or a spec
     budget : ten seconds and a target of 1e-10 of the payoff range unless given
     seed : of the generator that the solver gets
-    limits : fields of the budget by name, such as ``time_s=5``, instead of a budget
+    limits : fields of the budget by name instead of a budget; `timeout` is its `time_s`
 
     Returns
     -------
@@ -77,13 +77,17 @@ def solve(
     Examples
     --------
     >>> import eqbench
-    >>> found = eqbench.solve("kuhn2", "sequence_lp")
+    >>> found = eqbench.solve("kuhn2", "sequence_lp", timeout=5)
     >>> found.status, round(found.payoffs[0], 6), found.identity.name
     ('ok', -0.055556, 'kuhn2')
     >>> round(found.profile["P1", "2:KB", "call"] - found.profile["P1", "1:", "bet"], 6)
     0.333333
     """
-    check_keywords("solve", limits, [each.name for each in fields(Budget)])
+    check_keywords("solve", limits, ["timeout", *(each.name for each in fields(Budget))])
+    if "timeout" in limits:  # the word of runs
+        if "time_s" in limits:
+            raise UsageError("solve() is given 'timeout' and 'time_s', which mean the same")
+        limits["time_s"] = limits.pop("timeout")
     if limits and budget is not None:
         raise UsageError(f"give either a budget or {', '.join(limits)}, not both")
     started = time.perf_counter()
@@ -198,8 +202,8 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
     return Identifier(game).identify(profile, max_regret)
 
 
-def load_profile(game: Game | GameTree | str, profile: Any) -> BehaviorProfile:
-    """Profile of a game from any of its forms.
+def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorProfile:
+    """Profile of a game from any of its forms; both are needed.
 
     Parameters
     ----------
@@ -219,6 +223,10 @@ def load_profile(game: Game | GameTree | str, profile: Any) -> BehaviorProfile:
     >>> eqbench.load_profile("kuhn2", "one/lcp")
     <BehaviorProfile of kuhn(players=2,cards=3,pot=2,reduce=none,raises=0): 24 frequencies...>
     """
+    if profile is None:
+        raise UsageError(
+            "give a game and its profile, for example load_profile('kuhn2', 'mine.json')"
+        )
     if isinstance(game, str):
         game = default_registry().load_game(game)
     if isinstance(profile, CellRecord | EquilibriumRecord):

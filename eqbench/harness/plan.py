@@ -393,7 +393,7 @@ def _build_in_child(
 
 
 def _check_spec(spec: str, entry: Entry) -> None:
-    """Refuse what a child calls a game or solver if that is no spec of it.
+    """Refuse what a child calls a game or solver if that is not a spec of it.
 
     Otherwise the rows of a plugin could bear the name of another.
 

@@ -12,13 +12,12 @@ from eqbench.equilibria.catalog import meanings
 from eqbench.equilibria.extremes import payoff_ends
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.registry import default_registry
-from eqbench.report.charts.material import GameFacts, PublishedSet
+from eqbench.report.charts import GameFacts
 from eqbench.report.exports import report_on, results_csv, summary_csv
-from eqbench.report.html.page import report_page
+from eqbench.report.html.page import index_page, report_page
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.naming import symbol
-from eqbench.report.overview import index_page
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
@@ -123,8 +122,10 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             game = registry.load_game(spec)
         except EqbenchError:  # another version ran it
             continue
-        sets = []
+        sources: dict[str, list[str]] = {}
         for known in known_sets(game):
             said = [f"{symbol(name)} is {meaning}" for name, meaning in meanings(known).items()]
-            sets.append(PublishedSet(known.name, [known.source, *said], payoff_ends(known) or ()))
-        yield spec, GameFacts(game.tree.payoff_scale, sets)
+            for text in (known.source, *said):
+                sources.setdefault(text, []).append(known.name)
+        ends = {known.name: payoff_ends(known) or () for known in known_sets(game)}
+        yield spec, GameFacts(game.tree.payoff_scale, sources, ends)

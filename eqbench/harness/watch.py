@@ -12,7 +12,7 @@ from eqbench.harness.pipeline import PlannedRun, Running
 from eqbench.harness.plan import Cell
 from eqbench.harness.standing import Standing, clock
 from eqbench.model.profile import BehaviorProfile
-from eqbench.report.terminal import seconds, small
+from eqbench.report.rows import seconds, small
 from eqbench.store.schema import CellRecord
 
 ESTIMATE_S = 0.5  # between estimates

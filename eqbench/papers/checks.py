@@ -116,7 +116,7 @@ def _passes(term: str, ours: Any, printed: str) -> bool | None:
 
 
 def entries_of(value: Any) -> dict[str, Any]:
-    """The entries of a table by their keys as text; none if it is no table."""
+    """The entries of a table by their keys as text; none if it is not a table."""
     return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
 
 
@@ -180,7 +180,7 @@ def _equal(ours: Any, text: str) -> bool:
         try:
             return bool(ours == parse_number(exact))
         except ValueError:
-            raise UsageError(f"{text!r} is no number to compare {ours} with") from None
+            raise UsageError(f"{text!r} is not a number to compare {ours} with") from None
     return str(ours) == text.strip()
 
 

@@ -47,7 +47,7 @@ class Points:
 def formula_passes(relation: str, text: str, ours: Points | Sequence[Points]) -> bool:
     """Return whether our points are as a printed text says; each group of them, if there are some.
 
-    UsageError if the text is no formula or relation.
+    UsageError if the text is not a formula or relation.
     """
     text, _, where = text.partition(" where ")
     groups = [ours] if isinstance(ours, Points) else ours
@@ -66,7 +66,7 @@ def arithmetic(printed: str) -> str:
     while left:
         match = _TOKEN.match(left)
         if match is None:
-            raise UsageError(f"{printed!r} is no formula: cannot read {left!r}")
+            raise UsageError(f"{printed!r} is not a formula: cannot read {left!r}")
         token, left = match[1], left[match.end() :]
         if tokens and _ends(tokens[-1]) and token != ")" and (_ends(token) or token[0] in "(√"):
             # only a number is a coefficient: (a + b)/2c, but 1/2 c
@@ -109,7 +109,7 @@ def _compiled(formula: str, *, exact: bool) -> Expression:
     try:
         return compile_expression(arithmetic(formula), exact=exact)
     except (SyntaxError, ValueError) as error:
-        raise UsageError(f"{formula!r} is no formula: {error}") from None
+        raise UsageError(f"{formula!r} is not a formula: {error}") from None
 
 
 def is_true(relations: str, names: Names, distance: float = 0.0) -> bool:
@@ -131,7 +131,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
     for chain in re.split(r"&|, ", _WORDS.split(text)[0]):
         parts = _SIGN.split(chain)
         if len(parts) < 3:
-            raise UsageError(f"{chain!r} is no relation")
+            raise UsageError(f"{chain!r} is not a relation")
         for left, sign, right in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
             yield left.strip(), sign.replace("<=", "≤").replace(">=", "≥"), right.strip()
 

@@ -88,7 +88,7 @@ def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) ->
 
     def add(name: str, above: tuple[str, ...]) -> None:
         if name not in by_name or name in above:
-            what = "needs itself" if name in above else "is no job"
+            what = "needs itself" if name in above else "is not a job"
             raise UsageError(f"the job {' → '.join((*above, name))}: {name} {what}")
         for other in sorted(by_name[name].required(full=full)):
             add(other, (*above, name))

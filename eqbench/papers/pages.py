@@ -14,7 +14,7 @@ from eqbench.errors import UsageError, nearest
 from eqbench.papers.verdicts import VERDICTS
 from eqbench.report.html import document as html
 from eqbench.report.markdown import markdown
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Cell, Column, Report, Row, Table
 from eqbench.store.results import load_equilibria
 from eqbench.store.run_folder import LINES
 from eqbench.studies.frame import legend
@@ -157,17 +157,19 @@ def index_page(judged: Sequence[Judged]) -> str:
     counts = counts_table(judged)
     rows = [
         [
-            html.Cell(paper["citation"], link=f"{paper['name']}.html"),
-            *(html.Cell(str(n), n) for n in list(row.values.values())[1:]),
+            Cell(paper["citation"], link=f"{paper['name']}.html"),
+            *(Cell(str(n), n) for n in list(row.values.values())[1:]),
         ]
         for paper, row in zip(judged, counts.rows, strict=True)
     ]
     verdicts = html.Table("counts", counts.columns, rows, plain=True, wrapped=True)
-    sections = [html.Section("Verdicts", (html.Prose((legend("reproduce.verdicts"),)), verdicts))]
+    parts: dict[str, Sequence[html.Block]] = {
+        "Verdicts": [html.Prose([legend("reproduce.verdicts")]), verdicts]
+    }
     open_ends = [
         [
-            html.Cell(paper["name"], link=f"{paper['name']}.html#{html.anchor_of(part['title'])}"),
-            html.Cell(part["title"]),
+            Cell(paper["name"], link=f"{paper['name']}.html#{html.anchor_of(part['title'])}"),
+            Cell(part["title"]),
             *_statement(claim, f"{paper['name']}.html")[:-1],
         ]
         for paper, part, claim in _claims(judged, _NOT_AS_PRINTED)
@@ -175,8 +177,8 @@ def index_page(judged: Sequence[Judged]) -> str:
     if open_ends:
         heads = ("source", "part", *_HEADS[:-1])
         table = _table("differences", heads, open_ends, filters=("source",))
-        sections.append(html.Section("What is not as printed", (table,)))
-    return html.document("Published results, reproduced", sections, lead=[_extent(judged[0])])
+        parts["What is not as printed"] = [table]
+    return html.document("Published results, reproduced", parts, lead=[_extent(judged[0])])
 
 
 def paper_page(paper: Judged) -> str:
@@ -184,10 +186,10 @@ def paper_page(paper: Judged) -> str:
     counts = ", ".join(f"{paper['counts'][verdict]} {words}" for verdict, words in _WORDS.items())
     jobs = [
         [
-            html.Cell(job["name"]),
-            html.Cell(job["command"]),
-            html.Cell(job["run"], link=job["run"]),
-            html.Cell(f"{job['elapsed_s']:.1f} s", job["elapsed_s"]),
+            Cell(job["name"]),
+            Cell(job["command"]),
+            Cell(job["run"], link=job["run"]),
+            Cell(f"{job['elapsed_s']:.1f} s", job["elapsed_s"]),
         ]
         for job in paper["jobs"]
     ]
@@ -195,10 +197,8 @@ def paper_page(paper: Judged) -> str:
     table = html.Table("job-list", heads, jobs, caption=legend("reproduce.jobs"), wrapped=True)
     return html.document(
         f"Reproduced: {paper['name']}",
-        [
-            *(_section(part, paper["name"]) for part in paper["parts"]),
-            html.Section("Jobs", (table,)),
-        ],
+        {part["title"]: _blocks(part, paper["name"]) for part in paper["parts"]}
+        | {"Jobs": [table]},
         lead=[paper["citation"], f"{counts}. {_extent(paper)}", legend("reproduce.verdicts")],
     )
 
@@ -207,8 +207,8 @@ def _extent(paper: Judged) -> str:
     return legend("reproduce.full" if paper["full"] else "reproduce.short")
 
 
-def _section(part: Judged, source: str) -> html.Section:
-    """A part as a section; a grid where its claims have columns."""
+def _blocks(part: Judged, source: str) -> list[html.Block]:
+    """What stands in a part; a grid where its claims have columns."""
     name, claims = html.anchor_of(part["title"]), part["claims"]
     blocks: list[html.Block] = [html.Prose((_marked(part["note"]),))] if part["note"] else []
     statements = [_statement(claim) for claim in claims]
@@ -227,14 +227,14 @@ def _section(part: Judged, source: str) -> html.Section:
     if files := part["files"]:
         folder = f"jobs/{source}"
         rows = [
-            [html.Cell(f["title"]), html.Cell(f["file"], link=f"{folder}/{f['job']}/{f['file']}")]
+            [Cell(f["title"]), Cell(f["file"], link=f"{folder}/{f['job']}/{f['file']}")]
             for f in files
         ]
         blocks.append(_table(f"{name}-files", ("data", "file"), rows, plain=True, wrapped=False))
-    return html.Section(part["title"], blocks)
+    return blocks
 
 
-def _table(name: str, heads: Sequence[str], rows: list[list[html.Cell]], **look: Any) -> html.Table:
+def _table(name: str, heads: Sequence[str], rows: list[list[Cell]], **look: Any) -> html.Table:
     """A table of texts."""
     return html.Table(name, [*map(Column, heads)], rows, **{"wrapped": True} | look)
 
@@ -246,16 +246,16 @@ def _marked(text: str) -> Markup:
     return Markup("").join(words)
 
 
-def _statement(claim: Judged, page: str = "") -> list[html.Cell]:
+def _statement(claim: Judged, page: str = "") -> list[Cell]:
     """A claim as a row, which links to its place on a page."""
     verdict, jobs = claim["verdict"], claim["jobs"]
     return [
-        html.Cell(_place(claim["row"], claim["column"]), link=f"{page}#{claim['id']}"),
-        html.Cell(claim["theirs"]),
-        html.Cell(claim["ours"]),
-        html.Cell(_WORDS[verdict], kind=_KINDS[verdict]),
-        html.Cell(claim["detail"] or "–"),
-        html.Cell(", ".join(jobs) or "–", link="#job-list" if jobs else ""),
+        Cell(_place(claim["row"], claim["column"]), link=f"{page}#{claim['id']}"),
+        Cell(claim["theirs"]),
+        Cell(claim["ours"]),
+        Cell(_WORDS[verdict], kind=_KINDS[verdict]),
+        Cell(claim["detail"] or "–"),
+        Cell(", ".join(jobs) or "–", link="#job-list" if jobs else ""),
     ]
 
 
@@ -263,20 +263,20 @@ def _grid(name: str, claims: Sequence[Judged]) -> html.Table:
     """Claims laid out as in the source, with both figures in each cell."""
     columns = list(dict.fromkeys(claim["column"] for claim in claims))
     cells = {(claim["row"], claim["column"]): _grid_cell(claim) for claim in claims}
-    nothing = html.Cell("·", hint="the source has nothing here")
+    nothing = Cell("·", hint="the source has nothing here")
     rows = [
-        [html.Cell(row), *(cells.get((row, column), nothing) for column in columns)]
+        [Cell(row), *(cells.get((row, column), nothing) for column in columns)]
         for row in dict.fromkeys(claim["row"] for claim in claims)
     ]
     return _table(name, ("", *columns), rows, caption=legend("reproduce.grid"), plain=True)
 
 
-def _grid_cell(claim: Judged) -> html.Cell:
+def _grid_cell(claim: Judged) -> Cell:
     verdict, theirs, ours, name = (claim[key] for key in ("verdict", "theirs", "ours", "id"))
     figures = theirs if theirs == ours else f"theirs {theirs}\nours {ours}"
     hint = ": ".join(filter(None, (_WORDS[verdict], claim["detail"])))
     text = f"{_SIGNS[verdict]} {figures}"
-    return html.Cell(text, hint=hint, kind=_KINDS[verdict], link=f"#{name}", anchor=name)
+    return Cell(text, hint=hint, kind=_KINDS[verdict], link=f"#{name}", anchor=name)
 
 
 def _picture(picture: Judged, name: str) -> html.Block:

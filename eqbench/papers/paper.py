@@ -135,7 +135,7 @@ def _claims(file: Path, titles: list[str]) -> dict[str, list[Claim]]:
 
 
 def _mistake(row: Mapping[str | None, Any], titles: list[str]) -> str:
-    """Return why a line is no claim, or nothing."""
+    """Return why a line is not a claim, or nothing."""
     if None in row or None in row.values():
         return f"a line has {len(COLUMNS)} cells"
     if row["part"] not in titles:

@@ -17,8 +17,8 @@ from eqbench.papers.paper import SHIPPED, Paper, load_paper
 from eqbench.papers.request import ReproduceRequest
 from eqbench.papers.verdicts import SCHEMA, judge
 from eqbench.report.rows import Report, Table
+from eqbench.store.run_folder import write_texts
 from eqbench.studies.frame import Session, Study, StudyFolder
-from eqbench.studies.study_files import write_texts
 
 _SLICE_S = 0.2
 

@@ -298,8 +298,6 @@ def check_figures(setting: Setting) -> None:
 
 def animate_trace(setting: Setting, folder: Path) -> Path:
     """Write the strategies along a branch as an animation; return the file."""
-    branch = read_points(setting.game, folder / POINTS)
-    gaps = (setting.request.animate or 2) - 1
-    file = folder / FIGURES / ANIMATION
-    write_animation(branch, file, step=float(branch.arclength[-1] - branch.arclength[0]) / gaps)
+    branch, file = read_points(setting.game, folder / POINTS), folder / FIGURES / ANIMATION
+    write_animation(branch, file, setting.request.animate or 2)
     return file

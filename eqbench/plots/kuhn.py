@@ -107,17 +107,16 @@ DOTS_PER_INCH = 100
 COLORS_IN_GIF = 256
 
 
-def write_animation(branch: Branch, path: Path, *, step: float) -> int:
-    """Write the bars along a branch as an animated GIF; return how many frames it has.
+def write_animation(branch: Branch, path: Path, frames: int) -> None:
+    """Write the bars along a branch as an animated GIF with so many frames.
 
-    Frames are equally far apart in arclength, by `step`. A small panel shows where on the curves
-    of expectations they are. UsageError unless it is three-player Kuhn poker, the step is positive
-    and the file can be written.
+    These are equally far apart in arclength. A small panel shows where on the curves of
+    expectations they are. UsageError unless it is three-player Kuhn poker and the file can be
+    written.
     """
     from PIL import Image
 
-    frames = branch.equal_arclength(step)
-    images = (Image.fromarray(picture) for picture in _pictures(branch, frames))
+    images = (Image.fromarray(picture) for picture in _pictures(branch, branch.evenly(frames)))
     # one palette for all frames, so that nothing flickers; small patches of color count too
     covering, plain = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
     first = next(images).quantize(COLORS_IN_GIF, covering, dither=plain)
@@ -128,7 +127,6 @@ def write_animation(branch: Branch, path: Path, *, step: float) -> int:
         first.save(path, "gif", duration=1000 / FRAMES_PER_SECOND, **film)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error}") from None
-    return len(frames.values)
 
 
 def _pictures(branch: Branch, frames: Branch) -> Iterator[NDArray[np.uint8]]:

@@ -1,12 +1,52 @@
 """What people look at: a function of what is stored and of games; it runs nothing."""
 
+from __future__ import annotations
+
 import tomllib
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from eqbench.text import printable
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 @cache
 def read_data(name: str) -> dict[str, Any]:
     """Read a file of data that stands beside these modules: columns, figures, sentences."""
     return tomllib.loads((files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any) -> Environment:
+    """Templates that stand beside these modules, into which no text gets but `clean` or as markup.
+
+    Braces mean something else where they are not HTML.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def finalize(value: Any) -> Any:
+        is_text = isinstance(value, str) and not isinstance(value, Markup)
+        return clean(value) if is_text else value
+
+    marks = ("{%", "%}", "{{", "}}") if html else ("<%", "%>", "<<", ">>")
+    environment = Environment(
+        *marks,
+        loader=PackageLoader(__name__, ""),
+        undefined=StrictUndefined,
+        autoescape=html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=finalize,
+    )
+    environment.filters |= filters
+    return environment
+
+
+def said(name: str, facts: Mapping[str, Any], **filters: Any) -> tuple[str, ...]:
+    """Lines of a template of plain text."""
+    known = templates(printable, html=False, **filters)
+    return tuple(known.get_template(f"{name}.txt").render(facts).splitlines())

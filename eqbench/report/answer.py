@@ -2,163 +2,118 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import chain
 
 from eqbench.errors import counted, first_of
-from eqbench.report.entries import ABSENT, STATUSES, Entry, arranged, began, by_game, grouped
+from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, titled, trials
 from eqbench.report.equilibria import Found, equilibria
-from eqbench.report.terminal import seconds, small
-from eqbench.store.schema import CellRecord
+from eqbench.report.rows import seconds, small
 from eqbench.text import printable
 
 MOST_GAMES = 5  # that have a sentence each
-
-Trials = Mapping[str, Sequence[CellRecord]]  # cells of each solver that takes a game, by its name
 
 
 def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     """Sentences that say what came of some cells: at most four, and one for each of a few games.
 
-    Parameters
-    ----------
-    planned : number of cells that there are to be; while some are missing, the answer says so
+    While some of the `planned` cells are missing, the answer says so.
     """
-    games = [arranged(game) for game in by_game(entries)]
-    solvers = [grouped(began(game), lambda entry: entry.solver) for game in games]
-    trials = [{name: [e.record for e in own] for name, own in game.items()} for game in solvers]
+    games = [arranged(game) for _, game in titled(entries)]
+    ran = [own for game in games if (own := began(game))]
     known = [[item for item in equilibria(game) if not item.is_near] for game in games]
-    parts = []
-    if any(trials):
-        parts += [_reached(trials[0]) if len(games) == 1 else _reached_on(trials)]
-        parts += [
-            _found([i for own in known for i in own], briefly=len(games) > 1),
-            _not_ok(trials),
-        ]
-    parts += [_absent(entries, "this game" if len(games) == 1 else "some games")]
+    sentences = []
+    if ran:
+        sentences = [_reached(*ran), _found(list(chain(*known)), briefly=len(games) > 1)]
+    sentences += _others(list(chain(*games)), "this game" if len(games) == 1 else "some games")
     if 1 < len(games) <= MOST_GAMES:
-        parts += map(_line, [game[0].record.game for game in games], trials, known)
-    sentences = [printable(part) for part in parts if part]
+        for game, found in zip(games, known, strict=True):
+            reached = f"{_reached(own)} " if (own := began(game)) else ""
+            sentences.append(f"{game[0].record.game}: {reached}{_found(found, briefly=True)}")
     finished = sum(entry.record.status != "interrupted" for entry in entries)
     if sentences and finished < planned:
         sentences[0] = f"So far ({finished} of {planned} cells): {sentences[0]}"
-    return tuple(sentences)
+    return tuple(map(printable, sentences))
 
 
-def _ok(cells: Sequence[CellRecord]) -> int:
-    return sum(record.status == "ok" for record in cells)
-
-
-def _always(trials: Trials) -> list[str]:
-    """Solvers all of whose cells are ok."""
-    return [name for name, cells in trials.items() if _ok(cells) == len(cells)]
-
-
-def _fastest(trials: Trials) -> tuple[str, str]:
-    """Solver with the shortest median time of those that are always ok, alone and with its time."""
-    times = {
-        name: [record.elapsed_s for record in trials[name] if record.elapsed_s is not None]
-        for name in _always(trials)
-    }
-    medians = {name: statistics.median(own) for name, own in times.items() if own}
-    if not medians:
-        return "", ""
-    name = min(medians, key=lambda name: medians[name])
-    median = f", median of {len(times[name])}" if len(times[name]) > 1 else ""
-    return name, f"{name} ({seconds(medians[name])}{median})"
-
-
-def _came(cells: Sequence[CellRecord]) -> str:
-    """What cells that are ok did."""
-    targets = sorted({record.target or 0.0 for record in cells})
+def _reached(*games: Sequence[Entry]) -> str:
+    """Sentence on how many solvers reached the target on some games, and which was fastest."""
+    cells = list(chain(*games))
+    solvers, ok = trials(cells), Trials(cells).ok
+    always = [own.solver for own in solvers if own.is_always_ok]
+    runs = " of all runs" if len({entry.record.solver for entry in cells}) < len(solvers) else ""
+    text = f"On {len(games)} games " if len(games) > 1 else ""
+    text += f"{len(always)} of {counted(len(solvers), 'solver')}{runs} "
+    targets = sorted({entry.record.target or 0.0 for entry in cells})
     if not targets[0]:
-        return f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
-    shown = f" (max regret {' or '.join(map(small, targets))})" if len(targets) <= 2 else ""
-    return f"reached the target{shown}"
-
-
-def _reached(trials: Trials) -> str:
-    """Sentence on one game: how many solvers reached the target, and which was fastest."""
-    cells = [record for own in trials.values() for record in own]
-    number, done = _ok(cells), len(_always(trials))
-    runs = " of all runs" if len({record.solver for record in cells}) < len(trials) else ""
-    text = f"{done} of {counted(len(trials), 'solver')}{runs} {_came(cells)}"
-    if len(cells) > len(trials):
-        some = sum(map(bool, map(_ok, trials.values()))) - done
-        text += " in every cell" + (f", {some} in some" if some else "")
-        text += f" ({number} of {len(cells)} cells)"
-    if fastest := _fastest(trials)[1]:
-        text += f"; shortest time: {fastest}"
-    best = [
-        (record.max_regret, name)
-        for name, own in trials.items()
-        for record in own
-        if record.max_regret is not None and record.status not in ("crashed", "refuted")
-    ]
-    if best and not number:
-        regret, name = min(best)
-        text += f"; closest: {name} ({small(regret)})"
+        text += f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
+    else:
+        shown = f" (max regret {' or '.join(map(small, targets))})" if len(targets) <= 2 else ""
+        text += f"reached the target{shown}"
+    if len(cells) > len(solvers):
+        some = sum(own.ok > 0 for own in solvers) - len(always)
+        text += f" in every cell{f', {some} in some' * bool(some)} ({ok} of {len(cells)} cells)"
+    if always and len(games) > 1:
+        text += f"; always: {first_of(always)}"
+    if fastest := _fastest(games):
+        text += f"; fastest{' to it' * bool(targets[0])}: {fastest}"
+    sound = [own for own in cells if own.record.status not in ("crashed", "refuted")]
+    regrets = [(r, own.solver) for own in trials(sound) for r in own.figures("max_regret")]
+    if regrets and not ok:
+        text += f"; closest: {min(regrets)[1]} ({small(min(regrets)[0])})"
     return f"{text}."
 
 
-def _reached_on(games: Sequence[Trials]) -> str:
-    """Sentence on several games: in how many cells the target was reached, and by whom."""
-    by_name: dict[str, list[CellRecord]] = {}
-    for name, own in (pair for game in games for pair in game.items()):
-        by_name.setdefault(name, []).extend(own)
-    cells = [record for own in by_name.values() for record in own]
-    text = f"On {len(games)} games {_ok(cells)} of {counted(len(cells), 'cell')} {_came(cells)}"
-    if always := _always(by_name):
-        text += f"; on every game that they take: {first_of(always)}"
-    firsts = Counter(name for game in games if (name := _fastest(game)[0]))
-    most = [name for name, times in firsts.items() if times == max(firsts.values())]
-    if len(most) == 1:
-        on_games = counted(firsts[most[0]], "game")
-        text += f"; most often with the shortest time: {most[0]} (on {on_games})"
-    return f"{text}."
+def _fastest(games: Sequence[Sequence[Entry]]) -> str:
+    """Solvers with the shortest median times to the target of those that always reach it."""
+    firsts: list[tuple[float, str, int]] = []
+    for game in games:
+        always = [own for own in trials(game) if own.is_always_ok]
+        times = ((time, own) for own in always if (time := own.time_to()) is not None)
+        firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
+    if len(games) > 1:
+        won = Counter(name for _, name, _ in firsts).most_common()
+        return first_of([f"{name} on {counted(times, 'game')}" for name, times in won])
+    shown = [f"{name} ({seconds(time)}{f', median of {n}' * (n > 1)})" for time, name, n in firsts]
+    return "".join(shown)
 
 
 def _found(known: Sequence[Found], *, briefly: bool) -> str:
     """Sentence on the equilibria: of which published sets, and of how many clusters."""
-    published = {item.name: item.summary for item in known if not item.is_cluster}
-    clusters = [item.summary for item in known if item.is_cluster]
+    published = {item.name: item for item in known if not item.is_cluster}
+    clusters = [item for item in known if item.is_cluster]
     parts = []
     if published:
-        shown = first_of(list(published if briefly else published.values()))
-        parts.append(f"of {counted(len(published), 'published set')}: {shown}")
+        names = list(published) if briefly else [_finders(item) for item in published.values()]
+        parts.append(f"of {counted(len(published), 'published set')}: {first_of(names)}")
     if clusters:
-        shown = "" if briefly or published else f": {first_of(clusters)}"
+        names = [] if briefly or published else [_finders(item) for item in clusters]
+        shown = f": {first_of(names)}" if names else ""
         parts.append(f"of {counted(len(clusters), 'cluster')} in no published set{shown}")
-    if not parts:
-        return "No equilibrium was identified."
-    return f"Found equilibria {', and '.join(parts)}."
+    return (
+        f"Found equilibria {', and '.join(parts)}." if parts else "No equilibrium was identified."
+    )
 
 
-def _not_ok(games: Sequence[Trials]) -> str:
-    """Sentence on the cells that are not ok, by how they ended."""
-    pairs = [pair for game in games for pair in game.items()]
-    parts = []
+def _finders(item: Found) -> str:
+    """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
+    solvers = {entry.solver for entry, _ in item.cells}
+    short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})
+    parts = [counted(len(solvers), "solver"), f"{short} not ok" * bool(short), item.where]
+    return f"{item.title} ({', '.join(filter(None, parts))})"
+
+
+def _others(cells: Sequence[Entry], game: str) -> list[str]:
+    """Sentences on cells that are not ok, by how they ended, and on solvers that take no part."""
+    ended, absent = [], []
     for status, facts in STATUSES.items():
-        times = Counter(name for name, own in pairs for r in own if r.status == status)
-        names = [name + f" ×{number}" * (number > 1) for name, number in times.items()]
-        parts += [f"{first_of(names)} ({facts['ended']})"] if names and "ended" in facts else []
-    return f"Not ok: {'; '.join(parts)}." if parts else ""
-
-
-def _absent(entries: Sequence[Entry], game: str) -> str:
-    """Sentence on solvers that do not take the game, or are not available."""
-    parts = []
-    for status, what in ABSENT.items():
-        names = dict.fromkeys(e.solver for e in entries if e.record.status == status)
-        parts += [f"{what.replace('this game', game)}: {first_of(list(names))}"] * bool(names)
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def _line(title: str, trials: Trials, known: Sequence[Found]) -> str:
-    """What came of one of several games."""
-    fastest = _fastest(trials)[1]
-    time = f", shortest time {fastest}" if fastest else ""
-    solvers = f"{len(_always(trials))} of {counted(len(trials), 'solver')}{time}"
-    return f"{title}: {solvers}. {_found(known, briefly=True)}"
+        times = Counter(entry.solver for entry in cells if entry.record.status == status)
+        if times and "ended" in facts:
+            names = [name + f" ×{number}" * (number > 1) for name, number in times.items()]
+            ended.append(f"{first_of(names)} ({facts['ended']})")
+        elif times and "absent" in facts:
+            absent.append(f"{facts['absent'].replace('this game', game)}: {first_of(list(times))}")
+    pairs = (("Not ok: ", ended), ("", absent))
+    texts = [head + "; ".join(parts) for head, parts in pairs if parts]
+    return [f"{text[0].upper()}{text[1:]}." for text in texts]

@@ -1,4 +1,4 @@
-"""Compare two runs, or two solvers of a run, cell by cell, and say what became worse."""
+"""Compare two runs, or two solvers of a run, trial by trial, and say what became worse."""
 
 from __future__ import annotations
 
@@ -6,193 +6,225 @@ import math
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import product
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import compress, product
 from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import UsageError, nearest
-from eqbench.report import read_data
-from eqbench.report.charts.datasets import SHORTEST_S
-from eqbench.report.charts.material import Track, collect
-from eqbench.report.entries import STATUSES, Entry, grouped
+from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
+from eqbench.report import read_data, said
+from eqbench.report.charts import SHORTEST_S
+from eqbench.report.entries import STATUSES, Entry, game_title, grouped
 from eqbench.report.equilibria import counts
-from eqbench.report.naming import listing
+from eqbench.report.html.document import Block, Prose, document, page_table
+from eqbench.report.html.page import scatter
+from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import StoredRun, cell_name, named
+from eqbench.store.stored_run import StoredRun, cell_name, chosen
 from eqbench.text import printable
 
 _DATA = read_data("comparison")
-METRICS, TEXTS = _DATA["metrics"], _DATA["texts"]
-MISSING, LOST = "missing", "missing from the new run"
-FEWEST_TRIALS, RESAMPLES, TIE = 5, 2_000, 0.01
-
-Trial = tuple[CellRecord, CellRecord]
-Counted = tuple[dict[str, int], dict[str, int]]  # of the base and of the new cells
-Ratio = Callable[..., Any]
-
-
-def ratio_of_medians(base: NDArray, new: NDArray) -> Any:
-    """Median of the new figures over that of the base, along the last axis."""
-    return np.median(new, axis=-1) / np.median(base, axis=-1)
-
-
-def median_of_ratios(base: NDArray, new: NDArray) -> Any:
-    """Median of new over base, trial by trial, along the last axis; two zeros are equal."""
-    return np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
-
-
-def ratio_text(ratio: float) -> str:
-    """A ratio, which of two solvers may be far from 1."""
-    return f"{ratio:.2f}" if 0.1 <= ratio < 1000 else f"{ratio:.2g}"
+METRICS, TIMES, _OF_SOLVERS = (
+    {name: Column(**facts) for name, facts in _DATA[part].items()}
+    for part in ("metrics", "times", "of_solvers")
+)
+FEWEST_TRIALS, RESAMPLES, TIE = (_DATA[name] for name in ("fewest", "resamples", "tie"))
+_ALL = "all games"
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
+_BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_FILTERS = {"counted": counted, "first_of": first_of, "cell_name": cell_name}
+_FILTERS |= {"ratio": FORMATS["ratio"]}
 
 
 @dataclass(frozen=True)
 class Figures:
-    """One metric in both cells of some trials.
+    """One metric of the trials in which both have it, or else of all in which the new side has."""
 
-    Attributes
-    ----------
-    base, new : medians over the trials in which both have it; if only the new cells have it,
-        `new` is the median over all of them
-    seeds : number of trials behind the medians
-    lost : number of trials in which the new cell lacks what the base has
-    ratio : new over base; None unless both are there and the base is positive
-    interval : bootstrap interval of the ratio at 95 %, from five trials on
-    wins : numbers of trials in which the new figure is less than the base, equal, or more
-    """
-
-    base: float | None
-    new: float | None
-    seeds: int
-    lost: int
-    ratio: float | None = None
-    interval: tuple[float, float] | None = None
-    wins: tuple[int, ...] = (0, 0, 0)
+    base: float | None  # median
+    new: float | None  # median
+    seeds: int  # number of trials behind the medians
+    lost: int  # trials in which the new side lacks what the base has
+    ratio: float | None  # new over base; None without both, and where the base is 0
+    interval: tuple[float, float] | None  # of the ratio, at 95 %, from five trials on
+    wins: tuple[int, ...]  # trials in which the new figure is less than the base, equal, or more
 
     @classmethod
-    def of(
-        cls, values: Sequence[Sequence[float | None]], ratio: Ratio, *, alone: bool = False
-    ) -> Figures:
+    def of(cls, values: Iterable[Sequence[float | None]], *, by_trial: bool) -> Figures:
         """Figures of base, new and what both may have and still be equal, for some trials.
 
-        With `alone` a cell that has the metric wins against one that has it not.
+        None is not known; infinite is worse than any figure, but none. The ratio is that of the
+        medians, or the median of those `by_trial`.
         """
-        both = [(old, new) for old, new, _ in values if old is not None and new is not None]
-        lost = sum(old is not None and new is None for old, new, _ in values)
-        *sides, floors = np.nan_to_num(np.array(values, float).T, nan=math.inf)
-        low, high = np.maximum(sides, floors)
-        with np.errstate(all="ignore"):  # zeros have no ratio, and what is missing no difference
-            signs = np.where(np.isclose(high, low, rtol=TIE, atol=0), 0, np.sign(high - low))
-            known = signs[np.isfinite(np.minimum(low, high) if alone else np.maximum(low, high))]
-            wins = tuple(int((known == sign).sum()) for sign in (-1, 0, 1))
-            if not both:
-                only = [new for _, new, _ in values if new is not None]
-                return cls(None, median(only) if only else None, len(only), lost, wins=wins)
-            positive = np.maximum(np.transpose(both), 0.0)  # as rounding leaves of a regret
-            found, interval = float(ratio(*positive)), _interval(positive, ratio)
-        base, new = (median(side) for side in zip(*both, strict=True))
-        shown = found if math.isfinite(found) else None
-        return cls(base, new, len(both), lost, shown, interval, wins)
+        *originals, floors = zip(*values, strict=True)
+        sides = np.array(originals, float)
+        known = np.isfinite(sides)
+        both = known.all(axis=0)
+        shown = known & (both if both.any() else [[False], [True]])
+        base, new = (
+            median(compress(side, own)) if own.any() else None
+            for side, own in zip(originals, shown, strict=True)
+        )
+        with np.errstate(all="ignore"):  # zeros have no ratio, and infinities no difference
+            positive = np.maximum(sides[:, both], 0.0)  # rounding leaves less of a regret
+            ratio, interval = _ratio(positive, by_trial=by_trial) if both.any() else (None, None)
+            before, now = np.maximum(sides, floors)
+            signs = np.where(np.isclose(now, before, rtol=TIE, atol=0), 0, np.sign(now - before))
+            signs = signs[~np.isnan(now - before)]
+        lost = int((known[0] & ~known[1]).sum())
+        wins = tuple(int((signs == sign).sum()) for sign in (-1, 0, 1))
+        return cls(base, new, int(shown[1].sum()), lost, ratio, interval, wins)
 
-    @property
-    def interval_text(self) -> str | None:
-        """The interval as tables show it."""
-        return self.interval and "–".join(map(ratio_text, self.interval))
+    def shown(self) -> dict[str, Any]:
+        """As tables have them, with intervals and wins as texts; first the wins of the base."""
+        between = self.interval and "–".join(map(FORMATS["ratio"], self.interval))
+        return asdict(self) | {"interval": between, "wins": "–".join(map(str, self.wins[::-1]))}
 
 
-def _interval(sides: NDArray, ratio: Ratio) -> tuple[float, float] | None:
-    """Percentile interval of a ratio over samples of the trials, always the same samples."""
+def _ratio(sides: NDArray, *, by_trial: bool) -> tuple[float | None, tuple[float, float] | None]:
+    """Ratio of new to base, and its percentile interval over always the same samples of trials."""
     trials = sides.shape[1]
-    if trials < FEWEST_TRIALS:
-        return None
-    samples = np.random.default_rng(0).integers(trials, size=(RESAMPLES, trials))
-    low, high = np.percentile(ratio(*sides[:, samples]), (2.5, 97.5)).tolist()
-    return (low, high) if math.isfinite(high - low) else None
+    number = RESAMPLES if trials >= FEWEST_TRIALS else 1
+    samples = np.random.default_rng(0).integers(trials, size=(number, trials))
+    base, new = sides[:, np.vstack([np.arange(trials), samples])]
+    if by_trial:  # two zeros are equal
+        ratios = np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
+    else:
+        ratios = np.median(new, axis=-1) / np.median(base, axis=-1)
+    low, high = np.percentile(ratios[1:], (2.5, 97.5)).tolist()
+    is_known = number > 1 and math.isfinite(high - low)
+    return float(ratios[0]) if math.isfinite(ratios[0]) else None, (low, high) if is_known else None
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Cells that are held against each other, trial by trial.
+class Rule:
+    """A condition that no cell may meet: a metric is beyond ``factor`` · base + ``plus``.
 
-    `tracks` are the anytime curves of cells by key, for times until a regret was reached.
+    Without a factor (None) the limit is ``plus``, whatever the base; with one, the metric must be
+    beyond the base too.
     """
 
-    trials: tuple[Trial, ...]
-    ratio: Ratio = ratio_of_medians
-    tracks: Mapping[str, Track] = field(default_factory=dict)
+    text: str
+    metric: str
+    sign: str
+    factor: float | None
+    plus: float
 
-    @property
-    def cell(self) -> CellRecord:
-        """The first of the new cells."""
-        return self.trials[0][1]
+    @classmethod
+    def of(cls, text: str) -> Rule:
+        """Rule that a text such as ``elapsed_s>1.2x+0.1`` stands for; UsageError if it is none."""
+        compact = "".join(text.split())
+        if parts := _CONDITION.fullmatch(compact):
+            metric, sign, limit, factor, margin = parts.groups()
+            if metric not in METRICS:
+                known = nearest(metric, METRICS)
+                raise UsageError(f"unknown metric {metric!r} in {text!r}: {known}")
+            multiple, plus = None if limit else float(factor or 1), float(limit or margin or 0)
+            if math.inf not in (multiple, plus):
+                return cls(compact, metric, sign, multiple, plus)
+        raise UsageError(f"{text!r} is not a condition: {_DATA['condition']}")
 
-    @property
-    def worse(self) -> list[Trial]:
-        """Trials in which the new status is worse than before."""
-        grades = {status: facts["grade"] for status, facts in STATUSES.items()}
-        return [trial for trial in self.trials if grades[trial[1].status] > grades[trial[0].status]]
+    def reason(self, pair: Comparison) -> str:
+        """How a pair breaks it, in words; empty if it does not.
 
-    def figures(self, metric: str | float) -> Figures:
-        """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
-        is_regret = isinstance(metric, str) and METRICS[metric]["kind"] == "small"
-        values = [
-            (*(self._value(cell, metric) for cell in trial), is_regret * (trial[1].target or 0.0))
-            for trial in self.trials
-        ]
-        return Figures.of(values, self.ratio, alone=isinstance(metric, float))
-
-    def _value(self, cell: CellRecord, metric: str | float) -> float | None:
-        if isinstance(metric, float):
-            time = self.tracks[cell.key].time_to(metric)
-            return max(time, SHORTEST_S) if time < math.inf else None
-        value = getattr(cell, metric)
-        # a method that counts no iterations says 0
-        return None if metric == "iterations" and value == 0 else value
-
-    def ends(self) -> tuple[Counted, Counted]:
-        """How many cells of either side ended with which status, and found which equilibrium."""
-        old, new = ([Entry("", cell) for cell in side] for side in zip(*self.trials, strict=True))
-        before, now = (Counter[str](entry.record.status for entry in side) for side in (old, new))
-        return (before, now), (counts(old), counts(new))
+        A figure that the base has and the new side lacks breaks every rule about it.
+        """
+        figures = pair.figures(self.metric)
+        base, new = figures.base, figures.new
+        if figures.lost:
+            return f"{figures.lost} of {len(pair.trials)} cells have no {self.metric} any more"
+        # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
+        limit = self.plus + (self.factor or 0.0) * max(base or 0.0, 0.0)
+        if new is None or not _BEYOND[self.sign](new, limit):
+            return ""
+        if self.factor is not None and (base is None or not _BEYOND[self.sign[0]](new, base)):
+            return ""
+        before = "–" if base is None else f"{base:.4g}"
+        ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
+        medians = f", medians of {figures.seeds} cells" if figures.seeds > 1 else ""
+        return f"{self.metric} {before} → {new:.4g}{ratio}{medians}"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, or two solvers of one, cell by cell.
-
-    Attributes
-    ----------
-    pairs : in the order of the new run
-    missing : finished cells of the base that the new run does not have
-    only_new : names of the finished cells that the base does not have
-    warnings : why figures of the two may not compare
-    solvers : the two solvers; empty if runs are compared
-    """
+    """Trials of two runs, or of two solvers of one, and what of them counts as a regression."""
 
     base: StoredRun
     new: StoredRun
-    pairs: tuple[Pair, ...]
-    missing: tuple[CellRecord, ...] = ()
-    only_new: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    solvers: tuple[str, ...] = ()
+    trials: Sequence[tuple[Entry, Entry]]  # in the order of the new run
+    only_base: Sequence[CellRecord] = ()  # finished
+    only_new: Sequence[CellRecord] = ()
+    warnings: Sequence[str] = ()  # why figures of the two may not compare
+    solvers: Sequence[str] = ()  # the two; empty if runs are compared
+    rules: Sequence[Rule] = ()
+    allow_worse_status: bool = False
+    allow_missing: bool = False
 
     @property
-    def only_base(self) -> tuple[str, ...]:
-        """Names of the missing cells."""
-        return tuple(map(cell_name, self.missing))
+    def cell(self) -> CellRecord:
+        """The first of the new cells."""
+        return self.trials[0][1].record
 
-    @property
-    def overall(self) -> Pair:
-        """The trials of all games together."""
-        trials = tuple(trial for pair in self.pairs for trial in pair.trials)
-        return replace(self.pairs[0], trials=trials)
+    @cached_property
+    def pairs(self) -> list[Comparison]:
+        """The same for each game and new solver alone."""
+        groups = grouped(self.trials, lambda t: (t[1].record.game_spec, t[1].record.solver_spec))
+        return [replace(self, trials=group) for group in groups.values()]
+
+    def figures(self, metric: str) -> Figures:
+        """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
+        is_regret = metric in METRICS and METRICS[metric].kind == "small"
+
+        def value(entry: Entry) -> float | None:
+            if metric in TIMES:
+                return max(entry.time_to(float(metric)), SHORTEST_S)
+            found: float | None = getattr(entry.record, metric)
+            return found or None if metric == "iterations" else found  # 0 where none are counted
+
+        values = [
+            (value(old), value(new), is_regret * (new.record.target or 0.0))
+            for old, new in self.trials
+        ]
+        return Figures.of(values, by_trial=bool(self.solvers))
+
+    def ends(self) -> dict[str, list[Mapping[str, int]]]:
+        """Cells of either side by the status that they ended with, and by what they found."""
+        sides = [*zip(*self.trials, strict=True)]
+        statuses = [Counter(entry.record.status for entry in side) for side in sides]
+        return {"status": [*statuses], "equilibria": [counts(side) for side in sides]}
+
+    def worse(self) -> list[tuple[int | None, str]]:
+        """Seeds of the cells whose status is worse than before, and how, in words."""
+        grade = {status: facts["grade"] for status, facts in STATUSES.items()}
+        found = []
+        for old, new in ((old.record, new.record) for old, new in self.trials):
+            if grade[new.status] > grade[old.status]:
+                trial = f" ({new.trial})" if new.trial else ""
+                change = f"{old.status} → {new.status}{trial}"
+                found.append((new.seed, f"{change}: {new.reason}" if new.reason else change))
+        return found
+
+    @cached_property
+    def regressions(self) -> list[dict[str, str]]:
+        """What became worse by which rule, game by game, and then what is missing."""
+        found = []
+        for pair in self.pairs:
+            changes = [] if self.allow_worse_status or self.solvers else pair.worse()
+            broken = [("status", "; ".join(text for _, text in changes))]
+            broken += [(rule.text, rule.reason(pair)) for rule in self.rules]
+            found += [(pair.cell.game, pair.cell.solver, *each) for each in broken if each[1]]
+        lost = () if self.allow_missing else self.only_base
+        for names, cells in grouped(lost, lambda cell: (cell.game, cell.solver)).items():
+            seeds = [str(seed) for seed in dict.fromkeys(c.seed for c in cells) if seed is not None]
+            which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
+            found.append((*names, "missing", f"missing from the new run{which}"))
+        return [dict(zip(("game", "solver", "rule", "text"), own, strict=True)) for own in found]
 
 
 def compare_runs(
@@ -202,236 +234,218 @@ def compare_runs(
 
     Games of files and of OpenSpiel are the same if their trees are, wherever the file is; others
     if their canonical specs are, and so are those of files in old runs, which keep no content,
-    and of files that are alike within a run.
-
-    Parameters
-    ----------
-    games, solvers : lists with commas of what shall be compared, as typed, canonical, or a
-        solver's name without options; everything unless given
-
-    Raises
-    ------
-    UsageError
-        If the runs have no cell in common, or neither has a game or a solver that is named.
+    and of files that are alike within a run. UsageError if there is nothing to compare.
     """
-    both = [*base.finished, *new.finished]
-    keys = named(games, both, "game") & named(solvers, both, "solver")
-    sides = [[cell for cell in run.finished if cell.key in keys] for run in (base, new)]
+    sides = [run.finished for run in chosen([base, new], games, solvers)]
     old, now = _by_identity(sides)
-    pairs = _paired((key[:3], (old[key], cell)) for key, cell in now.items() if key in old)
-    if not pairs:
-        shown = [some(map(cell_name, side)) for side in sides]
+    common = [(old[key], cell) for key, cell in now.items() if key in old]
+    if not common:
+        shown = [first_of([*map(cell_name, side)]) or "nothing" for side in sides]
         raise UsageError(
             f"{base.path} and {new.path} have no finished cell in common; compare runs of the "
             f"same game, solver and seed\n  {base.path}: {shown[0]}\n  {new.path}: {shown[1]}"
         )
-    missing = tuple(cell for key, cell in old.items() if key not in now)
-    added = tuple(cell_name(cell) for key, cell in now.items() if key not in old)
-    warnings = (*_unlike(base, new, pairs), *dict.fromkeys(base.notes + new.notes))
-    return Comparison(base, new, pairs, missing, added, warnings)
-
-
-def compare_solvers(
-    run: StoredRun, solvers: Collection[str], games: Collection[str] = ()
-) -> Comparison:
-    """Two solvers of a run on the games that both take.
-
-    Cells of equal seed and repeat are held against each other, a cell without a seed against all.
-
-    Raises
-    ------
-    UsageError
-        If not just two solvers of the run are named, or there is no game that both take.
-    """
-    cells = [cell for cell in run.finished if cell.elapsed_s is not None]
-    keys, wanted = named(games, cells, "game"), [s for text in solvers for s in split_specs(text)]
-    chosen = [keys & named([solver], cells, "solver") for solver in wanted]
-    sides = [[cell for cell in cells if cell.key in own] for own in chosen]
-    specs = [spec for side in sides for spec in {cell.solver_spec for cell in side}]
-    if len(sides) != 2 or len(specs) != 2 or not all(sides) or specs[0] == specs[1]:
-        known = ", ".join(dict.fromkeys(cell.solver for cell in cells))
-        raise UsageError(
-            "give a second run, or two solvers of this one with their options: --solver A,B; "
-            f"{run.path} has {known or 'no finished cell'}"
-        )
-    pairs = _paired(
-        (
-            (new.game_spec, (old, new))
-            for old, new in product(*sides)
-            if (old.game_spec, old.repeat) == (new.game_spec, new.repeat)
-            and (old.seed == new.seed or None in (old.seed, new.seed))
-        ),
-        ratio=median_of_ratios,
-        tracks={track.record.key: track for track in collect([run]).tracks},
-    )
-    names = tuple(printable(side[0].solver) for side in sides)
-    if not pairs:
-        raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
-    return Comparison(run, run, pairs, warnings=run.notes, solvers=names)
+    trials = [(Entry("", before, base), Entry("", after, new)) for before, after in common]
+    only_base = [cell for key, cell in old.items() if key not in now]
+    only_new = [cell for key, cell in now.items() if key not in old]
+    warnings = [*_differences(base, new, common), *dict.fromkeys(base.notes + new.notes)]
+    return Comparison(base, new, trials, only_base, only_new, warnings)
 
 
 def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[Any, CellRecord]]:
     """Cells of each run by what no two of a run share: game, solver, seed and repeat."""
-    keys = [[(_game(cell), cell.solver_spec, cell.seed, cell.repeat) for cell in s] for s in sides]
-    alike = {key[0] for own in keys for key, times in Counter(own).items() if times > 1}
-    both = [zip(own, side, strict=True) for own, side in zip(keys, sides, strict=True)]
-    return [{(key[0] in alike and cell.game_spec, *key): cell for key, cell in s} for s in both]
+
+    def key(cell: CellRecord) -> tuple[Any, ...]:
+        content = cell.game_content if is_foreign(cell.game_spec) else ""
+        return content or cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
+
+    times = [Counter(map(key, side)) for side in sides]
+    alike = {own[0] for counter in times for own in counter if counter[own] > 1}
+    return [{(key(c)[0] in alike and c.game_spec, *key(c)): c for c in side} for side in sides]
 
 
-def _game(cell: CellRecord) -> str:
-    """What is the same for the same game wherever its file is, as far as that is known."""
-    content = cell.game_content if is_foreign(cell.game_spec) else ""
-    return content or cell.game_spec
-
-
-def _paired(trials: Iterable[tuple[Any, Trial]], **more: Any) -> tuple[Pair, ...]:
-    """Pairs of the trials that share a key, in the order in which the keys first occur."""
-    groups = grouped(trials, lambda keyed: keyed[0]).values()
-    return tuple(Pair(tuple(trial for _, trial in group), **more) for group in groups)
-
-
-def some(names: Iterable[str]) -> str:
-    """The first names, and how many more there are."""
-    return " ".join(listing(list(names))) or "nothing"
-
-
-def _unlike(base: StoredRun, new: StoredRun, pairs: Sequence[Pair]) -> Iterator[str]:
+def _differences(
+    base: StoredRun, new: StoredRun, cells: Sequence[tuple[CellRecord, CellRecord]]
+) -> Iterator[str]:
     """What the runs were asked for, where they ran, and what they ran, as far as it differs."""
-    machines = [run.plan.get("environment") or {} for run in (base, new)]
-    packages = [machine.get("packages") or {} for machine in machines]
-    limits = _differences([run.plan["request"] for run in (base, new)], _DATA["limits"])
-    machine = _differences(machines, _DATA["machine"]) + _differences(
-        packages, sorted(set().union(*packages))
-    )
-    first = [pair.trials[0] for pair in pairs]
-    solvers = [now.solver for old, now in first if old.solver_version != now.solver_version]
-    games = [now.game for old, now in first if old.game_content != now.game_content]
+    facts = []
+    for run in (base, new):
+        limits = {name: run.plan["request"].get(name) for name in _DATA["limits"]}
+        machine = run.plan.get("environment") or {}
+        facts.append(machine | (machine.get("packages") or {}) | limits | {"packages": None})
+    names = {name: [own.get(name) for own in facts] for name in facts[0] | facts[1]}
     for what, found in {
-        "limits differ": ", ".join(limits),
-        "machine or packages differ": ", ".join(machine),
-        "solver or model of another version": solvers and some(dict.fromkeys(solvers)),
-        "the tree differs": games and some(dict.fromkeys(games)),
+        "limits, machine or packages differ": [
+            f"{name} {old} → {now}" for name, (old, now) in names.items() if old != now
+        ],
+        "solver or model of another version": [
+            now.solver for old, now in cells if old.solver_version != now.solver_version
+        ],
+        "the tree differs": [b.game for a, b in cells if a.game_content != b.game_content],
     }.items():
         if found:
-            yield f"{what}: {found}"
+            yield f"{what}: {first_of([*dict.fromkeys(found)], MOST_NAMES)}"
     for run in (base, new):
         if run.missing:
             yield f"{run.missing} of {run.planned} cells of {run.path} have not finished"
 
 
-def _differences(sides: Sequence[dict[str, Any]], names: Iterable[str]) -> list[str]:
-    pairs = [(name, *(side.get(name) for side in sides)) for name in names]
-    return [f"{name} {old} → {now}" for name, old, now in pairs if old != now]
+def compare_solvers(
+    run: StoredRun, solvers: Collection[str], games: Collection[str] = ()
+) -> Comparison:
+    """Two solvers of a run on the games that both take; UsageError if not just two are named.
 
-
-_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
-_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A condition that no pair may meet: metric, comparison, and ``factor`` · base + ``plus``.
-
-    Without a factor (None) the limit is ``plus``, whatever the base.
+    Cells of equal seed and repeat are held against each other, a cell without a seed against all.
     """
-
-    text: str
-    metric: str
-    comparison: str
-    factor: float | None
-    plus: float
-
-    def broken_by(self, figures: Figures) -> bool:
-        """Whether figures meet the condition; what cannot be said of them they do not.
-
-        Against a multiple of the base, a figure must also be beyond the base itself.
-        """
-        base, new, beyond = figures.base, figures.new, _COMPARE[self.comparison]
-        if self.factor is None or new is None or base is None:
-            return self.factor is None and new is not None and beyond(new, self.plus)
-        # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
-        limit = self.factor * max(base, 0.0) + self.plus
-        return _COMPARE[self.comparison[0]](new, base) and beyond(new, limit)
-
-
-@dataclass(frozen=True)
-class Criteria:
-    """What counts as a regression: conditions, a worse status, and cells that are missing."""
-
-    rules: tuple[Rule, ...] = ()
-    statuses: bool = True
-    missing: bool = True
-
-
-@dataclass(frozen=True)
-class Regression:
-    """What became worse of a game and solver as typed, by which rule, with figures in words."""
-
-    game: str
-    solver: str
-    rule: str
-    text: str
-
-
-def parse_rule(text: str) -> Rule:
-    """Rule that a text such as ``elapsed_s>1.2x+0.1`` stands for; nothing is evaluated.
-
-    Raises
-    ------
-    UsageError
-        If it is none.
-    """
-    compact = "".join(text.split())
-    parts = _CONDITION.fullmatch(compact)
-    if parts is None:
-        raise UsageError(f"{text!r} is not a condition: {TEXTS['condition']}")
-    metric, comparison, absolute, factor, plus = parts.groups()
-    if metric not in METRICS:
-        known = f"{nearest(metric, METRICS)} (all: {', '.join(METRICS)})"
-        raise UsageError(f"unknown metric {metric!r} in {text!r}: {known}")
-    multiple = None if absolute else float(factor or 1)
-    margin = float(absolute or plus or 0)
-    if math.inf in (multiple, margin):
-        raise UsageError(f"the limit in {text!r} is too large for a number: {TEXTS['condition']}")
-    return Rule(compact, metric, comparison, multiple, margin)
-
-
-def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
-    """What became worse, pair by pair, and then what is missing.
-
-    A figure that the base has and the new run lacks breaks every rule about it.
-    """
-    found = [
-        Regression(pair.cell.game, pair.cell.solver, rule, text)
-        for pair in comparison.pairs
-        for rule, text in _broken(pair, criteria)
+    wanted = [spec for text in solvers for spec in split_specs(text)]
+    found = [chosen([run], games, [solver])[0].finished for solver in wanted]
+    sides = [[cell for cell in side if cell.elapsed_s is not None] for side in found]
+    specs = [{cell.solver_spec for cell in side} for side in sides]
+    if [len(own) for own in specs] != [1, 1] or specs[0] == specs[1]:
+        known = ", ".join(dict.fromkeys(c.solver for c in run.finished if c.elapsed_s is not None))
+        raise UsageError(
+            "give a second run, or two solvers of this one with their options: --solver A,B; "
+            f"{run.path} has {known or 'no finished cell'}"
+        )
+    entries = {cell.key: Entry("", cell, run) for side in sides for cell in side}
+    trials = [
+        (entries[old.key], entries[new.key])
+        for old, new in product(*sides)
+        if (old.game_spec, old.repeat) == (new.game_spec, new.repeat)
+        and (old.seed == new.seed or None in (old.seed, new.seed))
     ]
-    lost = comparison.missing if criteria.missing else ()
-    for names, cells in grouped(lost, lambda cell: (cell.game, cell.solver)).items():
-        seeds = [str(seed) for seed in dict.fromkeys(c.seed for c in cells) if seed is not None]
-        which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
-        found.append(Regression(*names, MISSING, f"{LOST}{which}"))
-    return found
+    names = [printable(side[0].solver) for side in sides]
+    if not trials:
+        raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
+    return Comparison(run, run, trials, (), (), run.notes, names)
 
 
-def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
-    """Rules that a pair breaks, with the reason in words."""
-    changes = [
-        f"{old.status} → {new.status}"
-        + (f" ({new.trial})" if new.trial else "")
-        + (f": {new.reason}" if new.reason else "")
-        for old, new in (pair.worse if criteria.statuses else ())
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as JSON values, with all metrics."""
+    solvers = comparison.solvers
+    overall = {"solvers": solvers, "overall": _metrics(comparison, METRICS)} if solvers else {}
+    return {
+        "schema": "eqbench.compare/1",
+        "base": str(comparison.base.path),
+        "new": str(comparison.new.path),
+        "warnings": list(comparison.warnings),
+        "cells": [_cell(pair) for pair in comparison.pairs],
+        "only_base": list(map(cell_name, comparison.only_base)),
+        "only_new": list(map(cell_name, comparison.only_new)),
+        "rules": [rule.text for rule in comparison.rules],
+        "regressions": comparison.regressions,
+        **overall,
+    }
+
+
+def _cell(pair: Comparison) -> dict[str, Any]:
+    ends: dict[str, dict[str, Any]] = {
+        name: {"base": old, "new": new, "changed": old != new}
+        for name, (old, new) in pair.ends().items()
+    }
+    ends["status"]["worse"] = [seed for seed, _ in pair.worse()]
+    names = ("game", "solver", "game_spec", "solver_spec")
+    return {
+        **{name: getattr(pair.cell, name) for name in names},
+        "seeds": [new.record.seed for _, new in pair.trials],
+        **ends,
+        "metrics": _metrics(pair, METRICS),
+        **({"times_to": _metrics(pair, TIMES)} if pair.solvers else {}),
+    }
+
+
+def _metrics(pair: Comparison, names: Iterable[str]) -> dict[str, Any]:
+    return {name: asdict(pair.figures(name)) for name in names}
+
+
+def comparison_report(comparison: Comparison) -> Report:
+    """Of runs a table per game with a row per solver; of solvers one with a row per metric."""
+    games = grouped(comparison.pairs, lambda own: game_title(own.cell.game, own.cell.game_spec))
+    if comparison.solvers:
+        tables = [_of_solvers(title, pair) for title, (pair,) in games.items()]
+        tables += [_of_solvers("", comparison)] * (len(games) > 1)
+    else:
+        tables = [_of_runs(title, pairs) for title, pairs in games.items()]
+    times = [entry.record.elapsed_s for trial in comparison.trials for entry in trial]
+    is_spent = all(time is not None and time >= comparison.base.timeout_s for time in times)
+    facts = _DATA | {"comparison": comparison, "games": len(games), "is_spent": is_spent}
+    answer = said("comparison_answer", facts, **_FILTERS) if comparison.solvers else ()
+    return Report(tuple(tables), notes=said("comparison", facts, **_FILTERS), answer=answer)
+
+
+def _of_solvers(title: str, pair: Comparison) -> Table:
+    sides = [f"{side}: {name}" for side, name in zip("AB", pair.solvers, strict=True)]
+    medians = [Column(side, "number", side.replace("(", "\n(", 1)) for side in sides]
+    columns = {"base": medians[0], "new": medians[1], **_OF_SOLVERS}
+    rows = []
+    for metric in _DATA["of_two"]:
+        column = {**METRICS, **TIMES}[metric]
+        figures = pair.figures(metric).shown()
+        if figures["base"] is not None:
+            for side in ("base", "new"):  # different games have no common median
+                text = column.cell(figures[side], with_unit=True).text
+                figures[side] = text if title else None
+            row = {columns[name]: figures[name] for name in columns}
+            rows.append({Column("metric", identifies=True): column.title, **row})
+    ends = zip(sides, *pair.ends().values(), strict=True)
+    lines = [f"{name}: {_counts(status)}; found {_counts(found)}" for name, status, found in ends]
+    return _table(title or _ALL, rows, lines)
+
+
+def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
+    is_several = any(len(pair.trials) > 1 for pair in pairs)
+    tested = {rule.metric for rule in pairs[0].rules}
+    rows = []
+    for pair in pairs:
+        status, found = (_change(*sides) for sides in pair.ends().values())
+        trials = len(pair.trials) if is_several else None
+        row = {SOLVER: pair.cell.solver, _OF_SOLVERS["seeds"]: trials, Column("status"): status}
+        for metric in [name for name in METRICS if name in tested.union(_DATA["usual"])]:
+            column = METRICS[metric]
+            figures = pair.figures(metric).shown()
+            rank = 0 if metric in tested else column.dispensable
+            for part, heading in _DATA["of_runs"].items():
+                stacked, like = heading.format(column.title), _OF_SOLVERS.get(part, column)
+                named = {"title": stacked.replace("\n", " "), "stacked": stacked}
+                is_shown = like is column or column.kind != "small"
+                row[replace(like, **named, dispensable=rank)] = figures[part] if is_shown else None
+        rows.append(row | {Column("equilibrium", dispensable=4): found})
+    return _table(title, rows)
+
+
+def _table(title: str, rows: Sequence[Mapping[Column, Any]], lines: Sequence[str] = ()) -> Table:
+    """Table of values by column, without the columns of which no row has a value."""
+    columns = tuple(c for c in rows[0] if any(row[c] is not None for row in rows))
+    found = tuple(Row.of(columns, map(row.get, columns)) for row in rows)
+    return Table(title, columns, found, lines=tuple(lines))
+
+
+def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:
+    """What was counted, or what it was and what it is; None if nothing ever was."""
+    return f"{_counts(old)} → {_counts(new)}" if old != new else _counts(new) if new else None
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ×{n}" if n > 1 else name for name, n in found.items()) or "–"
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """Page with a point for each trial of a comparison, and its tables."""
+    report = comparison_report(comparison)
+    sides = comparison.solvers or [
+        f"{side}: {printable(run.path.absolute().name)}"
+        for side, run in (("base", comparison.base), ("new", comparison.new))
     ]
-    if changes:
-        yield "status", "; ".join(changes)
-    for rule in criteria.rules:
-        figures = pair.figures(rule.metric)
-        if figures.lost:
-            lost = f"{figures.lost} of {len(pair.trials)} cells have no {rule.metric} any more"
-            yield rule.text, lost
-        elif rule.broken_by(figures):
-            base = "–" if figures.base is None else f"{figures.base:.4g}"
-            ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
-            cells = f", medians of {figures.seeds} cells" if figures.seeds > 1 else ""
-            yield rule.text, f"{rule.metric} {base} → {figures.new:.4g}{ratio}{cells}"
+    trials = []
+    for old, new in comparison.trials:
+        solver = "" if comparison.solvers else f"{new.record.solver} "
+        name = f"{solver}{new.record.trial or old.record.trial}".strip()
+        trials.append((name, dict(zip(sides, (old, new), strict=True))))
+    charts, data = scatter(trials)
+    tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
+    metrics: list[Block] = [
+        *sorted(tables, key=lambda own: own.title != _ALL),
+        Prose(report.notes, small=True),
+    ]
+    parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
+    return document(" and ".join(sides), parts, lead=report.answer, data=data)

@@ -1,40 +1,37 @@
-"""Which equilibria were found, and by whom: one table per game."""
+"""Equilibria that the cells of a game found, and the table of who found them."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 
 from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import Entry, arranged, by_solver, labels, several
-from eqbench.report.rows import Column, Row, Table
+from eqbench.report.entries import NEGLIGIBLE, Entry, Trials, arranged, labels, several, trials
+from eqbench.report.rows import Row, Table
+from eqbench.report.view import EQUILIBRIA
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EquilibriumRecord
 
 MOST_CLUSTERS = 12
 SAME_PAYOFF = 1e-5  # less is not seen in tables
+_OFTEN = {" ×": "×n: n equilibria of it", "/": "k/n: by k of n cells"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Found:
     """An equilibrium and the cells that found it, or came near it, with their candidates.
 
-    `run` is empty unless clusters of several runs have to be told apart.
+    `title` names its run too where clusters of several runs have to be told apart.
     """
 
     name: str
-    run: str
+    title: str
+    is_near: bool
     cells: list[tuple[Entry, Sequence[EquilibriumRecord]]]
-    is_near: bool = False
-
-    @property
-    def title(self) -> str:
-        near = f"{naming.NEAR} " if self.is_near else ""
-        return near + (f"{self.name} ({self.run})" if self.run else self.name)
 
     @property
     def is_cluster(self) -> bool:
@@ -48,34 +45,30 @@ class Found:
 
     @cached_property
     def where(self) -> str:
-        """Where in their family the candidates are."""
+        """Place of the candidates in their family."""
         return naming.spread(item.identity for item in self.members)
 
-    @property
-    def summary(self) -> str:
-        """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
-        solvers = {entry.solver for entry, _ in self.cells}
-        short = len(solvers - {e.solver for e, _ in self.cells if e.record.status == "ok"})
-        parts = [counted(len(solvers), "solver"), f"{short} not ok" * bool(short), self.where]
-        return f"{self.title} ({', '.join(filter(None, parts))})"
+    def by(self, solver: str) -> list[Sequence[EquilibriumRecord]]:
+        """Candidates of each cell of a solver."""
+        return [own for entry, own in self.cells if entry.solver == solver]
 
 
 def equilibria(entries: Sequence[Entry]) -> list[Found]:
-    """What the cells of a game found: published ones, clusters, and what they only came near.
+    """Equilibria that the cells of a game found, and those that they only came near.
 
     Clusters stand in the order of how many cells found them. A candidate is near an equilibrium
     if it is the best of a cell none of whose candidates is on the path of any.
     """
-    known: dict[tuple[bool, str, str], Found] = {}
+    known: dict[str, Found] = {}
     several_runs = several("run", entries)
     for entry in entries:
         found = naming.found(entry.record)
         near = [(i.identity["name"], [i]) for i in entry.record.equilibria if i.identity][:1]
         for name, own in found.items() or near:
             # clusters are numbered within a run; those of several runs are different ones
-            run = entry.run if several_runs and naming.is_cluster(name) else ""
-            item = known.setdefault((not found, name, run), Found(name, run, [], not found))
-            item.cells.append((entry, own))
+            run = f" ({entry.run})" if several_runs and naming.is_cluster(name) else ""
+            title = f"{name}{run}" if found else f"{naming.NEAR} {name}{run}"
+            known.setdefault(title, Found(name, title, not found, [])).cells.append((entry, own))
 
     def place(item: Found) -> tuple[object, ...]:
         cells = -len(item.cells) if item.is_cluster else 0
@@ -95,57 +88,54 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
 
     It does where there are several, one of which the name does not say everything (another
     one of the family, or a cluster), or several seeds, of which it says how often they found it.
-
-    Parameters
-    ----------
-    title : of the game, which one with a name of its own goes by
-    always : also where all cells found one and the same
+    With `always` it stands also where all cells found one and the same.
     """
     known, game = equilibria(entries), entries[0].record
     on_path = [item for item in known if not item.is_near]
     tells = always or len(on_path) > 1 or several("seed", entries)
     if not known or not (tells or any(i.is_cluster or "…" in i.where for i in on_path)):
         return []
+    entries = arranged(entries)
+    solvers = trials(entries)
     clusters = [item for item in known if item.is_cluster]
-    entries, others = arranged(entries), clusters[MOST_CLUSTERS:]
-    groups = by_solver(entries)
-    rows = tuple(_row(item, groups) for item in known if item not in others)
-    finders = "\n".join(name for row in rows for name in row.values["found by"])
-    how = {r" ×\d+$": "×n: n equilibria of it", r" \d+/\d+$": "k/n: by k of n cells"}
-    said = tuple(text for mark, text in how.items() if re.search(mark, finders, re.MULTILINE))
-    family = Column("family", dispensable=3, notes=("family: where in the set, by its parameter",))
-    columns = [
-        Column("equilibrium", identifies=True, notes=naming.marks(row.label for row in rows)),
-        Column("solvers", "count", dispensable=2),
-        Column("best regret", "small", "best\nregret", dispensable=4),
-        *[family] * any(row.values["family"] for row in rows),
-        Column("payoffs", "payoffs", dispensable=1),
-        Column("found by", "names", notes=said),
-    ]
+    shown = _shown(clusters, solvers)
+    rows = tuple(_row(i, solvers) for i in known if not i.is_cluster or i in shown)
+    finders = " ".join(name for row in rows for name in row.values["found by"])
+    often = tuple(said for mark, said in _OFTEN.items() if mark in finders)
+    told = {"equilibrium": naming.marks(row.label for row in rows), "found by": often}
+    columns = tuple(
+        replace(column, notes=told.get(column.title, column.notes))
+        for column in EQUILIBRIA
+        if any(row.values[column.title] is not None for row in rows)
+    )
     notes = []
-    if others:
-        fewer = len(others[0].cells) < len(clusters[MOST_CLUSTERS - 1].cells)
-        notes.append(f"{len(others)} more clusters" + ", which fewer cells found" * fewer)
-    identities = [[item.identity for item in entry.record.equilibria] for entry in entries]
-    pairs = zip(entries, identities, strict=True)
-    if unknown := [entry for entry, own in pairs if own and not any(own)]:
+    if more := len(clusters) - len(shown):
+        listed = "eqbench show RUN CELL --candidates lists all that a cell found"
+        notes.append(f"{counted(more, 'more cluster')}; {listed}")
+    named = [(entry, [i.identity for i in entry.record.equilibria]) for entry in entries]
+    if unknown := [entry for entry, own in named if own and not any(own)]:
         notes.append(f"not identified: {labels(unknown, entries)}")
     title = title if is_foreign(game.game_spec) else game.game
-    return [Table(title, tuple(columns), rows, tuple(notes), topic="equilibria found")]
+    return [Table(title, columns, rows, tuple(notes), topic="equilibria found")]
 
 
-def _row(item: Found, groups: Iterable[Sequence[Entry]]) -> Row:
-    """Row of an equilibrium; `groups` are the cells of each solver."""
+def _shown(clusters: Sequence[Found], solvers: Sequence[Trials]) -> list[Found]:
+    """Clusters for which a table has room: the best one of every solver, then its second best …"""
+    ranked = sorted(clusters, key=lambda each: max(each.members[0].max_regret, NEGLIGIBLE))
+    of_each = ([each for each in ranked if each.by(own.solver)] for own in solvers)
+    in_turn = dict.fromkeys(each for turn in zip_longest(*of_each) for each in turn if each)
+    return list(in_turn)[: max(MOST_CLUSTERS, len(solvers))]
+
+
+def _row(item: Found, solvers: Iterable[Trials]) -> Row:
     finders = []
-    for group in groups:
-        who = group[0].solver
-        if own := [members for entry, members in item.cells if entry.solver == who]:
-            number = len(naming.handed_over(own[0]))
-            often = f" {len(own)}/{len(group)}" if len(group) > 1 else f" ×{number}" * (number > 1)
-            finders.append(who + often)
-    members = item.members[:1] if item.is_near else item.members
+    for trial in solvers:
+        if own := item.by(trial.solver):
+            number, cells = len(naming.handed_over(own[0])), len(trial.entries)
+            often = f" {len(own)}/{cells}" if cells > 1 else f" ×{number}" * (number > 1)
+            finders.append(trial.solver + often)
     payoffs: list[float | str] = []
-    for own_payoffs in zip(*(member.payoffs for member in members), strict=True):
+    for own_payoffs in zip(*(member.payoffs for member in item.members), strict=True):
         low, high = min(own_payoffs), max(own_payoffs)
         payoffs.append(low if high - low <= SAME_PAYOFF else f"{low:+z.5f}…{high:+z.5f}")
     values = {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from markupsafe import Markup
 from rich.cells import cell_len
 
-from eqbench.report.rows import Report, Table, text_of
+from eqbench.report import templates
+from eqbench.report.rows import Column, Report, Table
 from eqbench.text import printable
 
 # An underscore inside a word never means anything.
@@ -15,10 +17,10 @@ _SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
 
 def markdown(report: Report) -> str:
     """Text of a report: one section per game, notes as a list below each table."""
-    sections = ["".join(f"- {escaped(sentence)}\n" for sentence in report.answer)]
-    sections += [_section(table.with_payoff_columns()) for table in report.tables]
-    sections += [f"{escaped(note)}\n" for note in (report.legend, *report.notes) if note]
-    return "\n".join(filter(None, sections))
+    known = templates(escaped, html=False, aligned=_aligned)
+    tables = [table.with_payoff_columns() for table in report.tables]
+    text = known.get_template("tables.md").render(report=report, tables=tables)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def escaped(text: str) -> str:
@@ -26,23 +28,17 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(lambda match: "\\" + match[0], printable(text))
 
 
-def _section(table: Table) -> str:
-    head = [escaped(column.title) + column.unit for column in table.columns]
-    body = [[escaped(text_of(row, column)) for column in table.columns] for row in table.rows]
-    widths = [max(3, *map(cell_len, cells)) for cells in zip(head, *body, strict=True)]
-    right = [column.numeric for column in table.columns]
-    rule = ["-" * (width - r) + ":" * r for width, r in zip(widths, right, strict=True)]
-    lines = [_line(cells, widths, right) for cells in (head, rule, *body) if table.rows]
-    notes = [f"- {escaped(note)}" for note in table.remarks]
-    said = [text for line in table.lines for text in (escaped(line), "")]
-    return "\n".join(
-        [f"### {escaped(table.heading)}", "", *said, *lines, "", *notes, *([""] * bool(notes))]
-    )
+def _aligned(table: Table) -> Markup:
+    """Lines of a table, in which every column has one width."""
+    columns = [_filled(table, column) for column in table.columns if table.rows]
+    return Markup("\n".join(f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)))
 
 
-def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
-    padded = []
-    for cell, width, at_right in zip(cells, widths, right, strict=True):
-        space = " " * (width - cell_len(cell))
-        padded.append(space + cell if at_right else cell + space)
-    return f"| {' | '.join(padded)} |"
+def _filled(table: Table, column: Column) -> list[str]:
+    texts = [escaped(column.title) + column.unit]
+    texts += [escaped(row.cell(column).text) for row in table.rows]
+    width = max(3, *map(cell_len, texts))
+    spaces = [" " * (width - cell_len(text)) for text in texts]
+    pairs = zip(spaces, texts, strict=True) if column.numeric else zip(texts, spaces, strict=True)
+    head, *cells = map("".join, pairs)
+    return [head, "-" * (width - column.numeric) + ":" * column.numeric, *cells]

@@ -1,19 +1,16 @@
-"""How equilibria are called where people read about them.
-
-An identity is the dictionary of that name in an
-:class:`~eqbench.store.schema.EquilibriumRecord`.
-"""
+"""Names of equilibria for people."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
-Identity = Mapping[str, Any]
+Identity = Mapping[str, Any]  # as an IdentityRecord has it
 Match = Literal["strict", "up to rounding", "on path", "near", "cluster"]
 
 MOST_NAMES = 3
@@ -32,24 +29,21 @@ _FAMILY = ("szafron:c11=0", "szafron:0<c11<1/2", "szafron:c11=1/2")
 
 
 def label(record: CellRecord) -> list[str]:
-    """Names of what a cell found; none if that is not known.
+    """Names of what a cell found: that of its best candidate, then all on whose path others are.
 
-    They are the equilibrium of the best candidate, which comes first, and all on whose path of
-    play another candidate is, each with the number of those that were handed over. If there is
-    only one, where in its family they are stands behind it.
+    Each has the number of those that were handed over, and a single one where they are.
     """
-    members = found(record)
-    best = record.equilibria[:1]
-    first = [item.identity["name"] for item in best if item.identity]
-    names = dict.fromkeys(first + sorted(members, key=order))
+    members, finds = found(record), {}
+    for best in record.equilibria[:1]:
+        if best.identity:
+            near = replace(best, identity={**best.identity, "on_path": False})
+            finds[best.identity["name"]] = [near]
+    finds |= {name: members[name] for name in sorted(members, key=order)}
     texts = []
-    for name in names:
-        own = handed_over(members.get(name, best))
-        where = "" if len(names) > 1 else spread(item.identity for item in own)
-        identity = members.get(name, best)[0].identity
-        if identity and name not in members:
-            identity = {**identity, "on_path": False}
-        texts.append(identity_text(identity, where, len(own)))
+    for own in finds.values():
+        shown = handed_over(own)
+        where = "" if len(finds) > 1 else spread(item.identity for item in shown)
+        texts.append(identity_text(own[0].identity, where, len(shown)))
     return texts
 
 
@@ -89,24 +83,18 @@ def marks(labels: Iterable[str]) -> tuple[str, ...]:
 def order(name: str) -> tuple[Any, ...]:
     """Sort key of a name: known ones by family and number, then clusters by number."""
     place = _FAMILY.index(name) if name in _FAMILY else 0
-    parts = re.split(r"(\d+)", name.partition(":")[2])
-    numbered = [int(part) if at % 2 else part for at, part in enumerate(parts)]
-    return is_cluster(name), name.partition(":")[0], place, numbered
+    family, _, member = name.partition(":")
+    numbered = [int(part) if at % 2 else part for at, part in enumerate(re.split(r"(\d+)", member))]
+    return is_cluster(name), family, place, numbered
 
 
 def is_cluster(name: str) -> bool:
-    """Whether a name stands for an equilibrium that is not known, numbered within its run."""
+    """True for the name of an equilibrium that is not known, numbered within its run."""
     return name.startswith(_CLUSTER)
 
 
 def kind_of_match(identity: Identity) -> Match:
-    """How well a profile fits the equilibrium that its identity names.
-
-    ``strict``: every published constraint holds. ``up to rounding``: it is on the path of play
-    and behaves as published elsewhere, but misses some constraint by more than the tolerance.
-    ``on path``: so it is, and elsewhere it behaves differently. ``near``: it is not even on the
-    path. ``cluster``: nothing is published that it could be held against.
-    """
+    """Closeness of a profile to the equilibrium that its identity names: see profile.toml."""
     if is_cluster(identity["name"]):
         return "cluster"
     if not identity["on_path"]:
@@ -117,7 +105,7 @@ def kind_of_match(identity: Identity) -> Match:
 
 
 def spread(identities: Iterable[Identity | None]) -> str:
-    """Where in a family some members are: ``β=0.189`` or ``β 0.1…0.3``; empty if it has no name."""
+    """Place of members in their family: ``β=0.189`` or ``β 0.1…0.3``; empty if it has no name."""
     known = [identity for identity in identities if identity and identity.get("leading")]
     if not known:
         return ""
@@ -127,7 +115,7 @@ def spread(identities: Iterable[Identity | None]) -> str:
 
 
 def symbol(parameter: str) -> str:
-    """What a parameter is called where people read."""
+    """Letter of a parameter, or its name."""
     return _SYMBOLS.get(parameter, parameter)
 
 
@@ -138,19 +126,15 @@ def decimal(value: float, digits: int = 3) -> str:
 
 
 def identity_text(identity: Identity | None, where: str | None = None, times: int = 1) -> str:
-    """Which published equilibrium it is; empty if none is known.
+    """Name of an equilibrium with its place in the family, and how often; empty if unknown.
 
-    Parameters
-    ----------
-    where : in its family; its leading parameter unless given
-    times : how often it was found
+    The place is that of its leading parameter unless `where` is given.
     """
     if not identity:
         return ""
     match = kind_of_match(identity)
-    name = f"{NEAR} {identity['name']}" if match == "near" else identity["name"]
+    near, loose = f"{NEAR} " * (match == "near"), LOOSE * (match == "on path")
     where = spread([identity]) if where is None else where
-    loose, count = LOOSE * (match == "on path"), f" ×{times}" * (times > 1)
-    if not where:
-        return f"{name}{loose}{count}"
-    return f"{name}{count}{',' * bool(count)} {where}{loose}"
+    count = f" ×{times}" * (times > 1)
+    place = f"{',' * bool(count)} {where}" if where else ""
+    return f"{near}{identity['name']}{count}{place}{loose}"

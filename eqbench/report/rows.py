@@ -1,8 +1,8 @@
-"""What the tables of a report hold, whatever they are printed as.
+"""Tables of a report: columns of a kind, rows of values, and how a value reads in any format.
 
-A table has raw values; the module of each format lays them out. Values of the kind `payoffs`
-are lists with one number per player. Those of the kind `names` are lists of texts, in several lines
-where space is short, and those of the kind `found` too, of which the first few are shown.
+Values of the kind `payoffs` are lists with one number per player. Those of the kind `names` are
+lists of texts, in several lines where space is short, and those of the kind `found` too, of which
+the first few are shown.
 """
 
 from __future__ import annotations
@@ -10,84 +10,135 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+from urllib.parse import quote
 
-from eqbench.report.entries import TRIAL, Entry, arranged, began, cell_notes, row_label, several
-from eqbench.report.naming import MOST_NAMES, identity_text, label, listing, marks
-from eqbench.report.view import COLUMNS, DEFAULT, View
+from eqbench.report import read_data
+from eqbench.report.naming import MOST_NAMES, listing
 
-Kind = Literal[
-    "text",
-    "found",
-    "names",
-    "status",
-    "count",
-    "small",
-    "number",
-    "payoffs",
-    "payoff",
-    "seconds",
-    "bytes",
-    "ratio",
-]
+Words = Literal["text", "status", "found", "names"]
+Number = Literal["count", "small", "number", "ratio", "payoffs", "payoff", "seconds", "bytes"]
+Kind = Words | Number
 
-ROUNDING = 1e-9  # of a regret that is 0
-_SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
+TONES = {status: facts["tone"] for status, facts in read_data("statuses").items()}
+TONES |= {"good": "good", "absent": "fair", "broken": "bad"}  # of what is installed
+
+
+def small(value: float) -> str:
+    """A regret, from rounding errors to whole pots; what rounds below 0 is 0."""
+    return "0" if -1e-9 < value <= 0 else f"{value:.1e}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration with its unit."""
+    if value is None:
+        return "–"
+    if value < 1:
+        return f"{value * 1e6:.0f} µs" if value < 1e-3 else f"{value * 1e3:.1f} ms"
+    return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
+
+
+def mebibytes(value: int | None) -> str:
+    """A size in MiB."""
+    return "–" if value is None else f"{value / 2**20:.0f} MiB"
+
+
+# Values as bare numbers, for where the unit stands in the heading.
+FORMATS: dict[str, Callable[[Any], str]] = {
+    "text": str,
+    "found": lambda names: " ".join(listing(names, MOST_NAMES if len(names) <= MOST_NAMES else 1)),
+    "names": ", ".join,
+    "count": "{:,}".format,
+    "small": small,
+    "number": "{:.9g}".format,
+    "ratio": lambda value: f"{value:.2f}" if 0.1 <= value < 1000 else f"{value:.2g}",
+    "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
+    "payoffs": lambda values: " ".join(map(FORMATS["payoff"], values)),
+    "seconds": lambda value: f"{value:.0f}" if value >= 100 else f"{value:#.3g}",
+    "bytes": lambda value: f"{value / 2**20:.0f}",
+}
+_WITH_UNITS = FORMATS | {"seconds": seconds, "bytes": mebibytes}
+_UNITS = {"seconds": " (s)", "bytes": " (MiB)"}
+
+
+def address_of(link: str) -> str:
+    """A link of a page with everything quoted that would have a meaning in an address.
+
+    It is ``#anchor``, or a path relative to the page as it is on disk, which an anchor may follow
+    if it ends in ``.html``. Anything else, such as an address with a scheme, is a `ValueError`.
+    """
+    page, sign, anchor = link.rpartition("#")
+    if not sign or (page and not page.endswith(".html")):
+        page, sign, anchor = link, "", ""  # a # in the name of a file
+    if page.startswith("/") or ":" in page.partition("/")[0]:
+        raise ValueError(
+            f"{link!r} is not a link for a page: give #anchor, or a path relative to the page, "
+            "which begins with no / and has no : before its first /"
+        )
+    return quote(page) + sign + quote(anchor)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as it is shown, in place of a value that does not say it all."""
+
+    text: str  #: may have line breaks
+    value: float | str | None = ""  #: by which pages sort, None last; the text unless given
+    hint: str = ""  #: what a page shows when it is pointed at
+    kind: str = ""  #: good, fair, bad, idle or faint: a color, of which the text says the same
+    link: str = ""  #: of a page, as `address_of` takes it
+    anchor: str = ""  #: by which pages link to it; unique on the page
+
+    def __post_init__(self) -> None:
+        address_of(self.link)
+
+
+EXACT_ZERO = Cell("0 exactly", 0.0)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; its title is also the key of its values.
-
-    Attributes
-    ----------
-    stacked : heading in two lines, for where space is short; the title unless given
-    identifies : whether it says which row this is
-    dispensable : where space is short the columns with 1 are left out first, then those with 2,
-        and so on; those with 0 never
-    notes : how to read it, said where it is shown
-    layout : how numbers of the kind `number` or `payoff` are formatted
-    field : of a record that it shows
-    hidden : whether it is shown only where it is asked for
-    """
+    """A column; its title is also the key of its values."""
 
     title: str
     kind: Kind = "text"
-    stacked: str = ""
-    identifies: bool = False
-    dispensable: int = 0
-    notes: tuple[str, ...] = ()
-    layout: str = ".9g"
-    field: str = ""
-    hidden: bool = False
+    stacked: str = ""  #: heading in two lines, for where space is short
+    identifies: bool = False  #: whether it says which row this is
+    dispensable: int = 0  #: where space is short those with 1 are left out first, with 0 none
+    notes: tuple[str, ...] = ()  #: how to read it, said where it is shown
+    layout: str = ""  #: format of its numbers, if not the usual one of their kind
 
     @property
     def numeric(self) -> bool:
         """Whether it holds numbers, which stand at the right."""
-        return self.kind not in ("text", "found", "names", "status")
+        return self.kind not in get_args(Words)
 
     @property
     def unit(self) -> str:
         """Unit for the heading, where the cells are bare numbers."""
-        return {"seconds": " (s)", "bytes": " (MiB)"}.get(self.kind, "")
+        return _UNITS.get(self.kind, "")
 
-    @property
-    def hint(self) -> str:
-        """Unit of the values themselves, in words."""
-        units = {"seconds": "in seconds", "bytes": "in bytes", "small": "in payoff units"}
-        return units.get(self.kind, "")
+    def cell(self, value: Any, *, with_unit: bool = False) -> Cell:
+        """Cell of a value; a dash if there is none, nothing where it would say which row."""
+        if isinstance(value, Cell) and not with_unit and isinstance(value.value, int | float):
+            value = value.value  # bare numbers are for programs too
+        if isinstance(value, Cell):
+            return value
+        if value is None:
+            return Cell("" if self.identifies else "–", None)
+        if isinstance(value, str):
+            return Cell(value, kind=TONES.get(value, "fair") if self.kind == "status" else "")
+        write = (_WITH_UNITS if with_unit else FORMATS)[self.kind]
+        text = format(value, self.layout) if self.layout else write(value)
+        return Cell(text, value if isinstance(value, int | float) else "")
 
 
 @dataclass(frozen=True)
 class Row:
-    """Values of one row by column; `label` is its name in notes.
-
-    `exact` holds the titles of columns whose number is no rounding.
-    """
+    """Values of one row by column, any of which may be a `Cell`; `label` is its name in notes."""
 
     label: str
     values: Mapping[str, Any]
-    exact: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, columns: Sequence[Column], values: Iterable[Any], label: str = "") -> Row:
@@ -95,29 +146,21 @@ class Row:
         found = dict(zip([column.title for column in columns], values, strict=True))
         return cls(label or str(next(iter(found.values()))), found)
 
+    def cell(self, column: Column, *, with_unit: bool = False) -> Cell:
+        """Cell of a column."""
+        return column.cell(self.values.get(column.title), with_unit=with_unit)
+
 
 @dataclass(frozen=True)
 class Table:
-    """A section of a report: its heading, what is said first, rows, and notes on them.
+    """A section of a report: its heading, what is said first, rows, and notes on them."""
 
-    Attributes
-    ----------
-    title : the heading; in comparisons the game as typed and in canonical form
-    lines : what is said above the rows; there may be no rows at all
-    narrow : what to print instead where not even its narrowest form fits
-    notes : what has to be said about single rows
-    legend : what the figures are; empty if no row has any
-    topic : what the table shows of the game; empty for its cells
-    """
-
-    title: str
+    title: str  #: the heading; in comparisons the game as typed and in canonical form
     columns: tuple[Column, ...] = ()
-    rows: tuple[Row, ...] = ()
-    notes: tuple[str, ...] = ()
-    legend: str = ""
-    topic: str = ""
-    lines: tuple[str, ...] = ()
-    narrow: Table | None = None
+    rows: tuple[Row, ...] = ()  #: there may be none
+    notes: tuple[str, ...] = ()  #: what has to be said about single rows
+    topic: str = ""  #: what the table shows of the game; empty for its cells
+    lines: tuple[str, ...] = ()  #: what is said above the rows
 
     @property
     def heading(self) -> str:
@@ -125,15 +168,15 @@ class Table:
         return ": ".join(filter(None, (self.title, self.topic)))
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """Its notes, and below them how to read it."""
-        return (*self.notes, *([text] if (text := "; ".join(self.reading)) else []))
-
-    @property
     def reading(self) -> tuple[str, ...]:
         """How to read its columns."""
-        notes = (note for column in self.columns for note in column.notes if self.rows)
+        notes = chain.from_iterable(column.notes for column in self.columns if self.rows)
         return tuple(dict.fromkeys(notes))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Its notes, and below them how to read it."""
+        return tuple(filter(None, (*self.notes, "; ".join(self.reading))))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
@@ -142,125 +185,26 @@ class Table:
 
     def with_payoff_columns(self, title: str = "payoff P") -> Table:
         """Same table with one column per player, named so, in place of lists of payoffs."""
-        payoffs = [row.values.get("payoffs") or () for row in self.rows]
-        split = [
-            Column(f"{title}{p + 1}", "payoff") for p in range(max(map(len, payoffs), default=0))
-        ]
+        payoffs = [list(row.values.get("payoffs") or ()) for row in self.rows]
+        titles = [f"{title}{p}" for p in range(1, max(map(len, payoffs), default=0) + 1)]
+        split = [Column(title, "payoff") for title in titles]
         columns = [split if column.kind == "payoffs" else [column] for column in self.columns]
-        rows = []  # games of a table may have different numbers of players
-        for row, own in zip(self.rows, payoffs, strict=True):
-            by_title = {column.title: value for column, value in zip(split, own, strict=False)}
-            rows.append(replace(row, values={**row.values, **by_title}))
+        rows = (  # games of a table may have different numbers of players
+            replace(row, values={**row.values, **dict(zip(titles, own, strict=False))})
+            for row, own in zip(self.rows, payoffs, strict=True)
+        )
         return replace(self, columns=tuple(chain(*columns)), rows=tuple(rows))
 
 
 @dataclass(frozen=True)
 class Report:
-    """Tables in the order of their games, with what is to be said about all of them.
-
-    Attributes
-    ----------
-    legend : what the figures of all tables are
-    notes : what is missing
-    answer : what came of it all, in sentences
-    """
+    """Tables in the order of their games, with what is to be said about all of them."""
 
     tables: tuple[Table, ...]
-    legend: str = ""
-    notes: tuple[str, ...] = ()
-    answer: tuple[str, ...] = ()
+    legend: str = ""  #: what the figures of all tables are
+    notes: tuple[str, ...] = ()  #: what is missing
+    answer: tuple[str, ...] = ()  #: what came of it all, in sentences
 
 
-def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
-    """Columns for profiles as the verifier sees them: payoffs, max regret, identity."""
-    payoffs = (Column(f"u:{player}", "payoff", layout="+z.6f") for player in players)
-    return (*payoffs, Column("max regret", "number"), Column("identity"))
-
-
-def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
-    """Values for these columns; ! marks a regret that no equilibrium has."""
-    mark = "" if profile.get("is_equilibrium", True) else " !"
-    return {
-        **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
-        "max regret": FORMATS["small"](profile["max_regret"]) + mark,
-        "identity": identity_text(profile.get("identity")) or None,
-    }
-
-
-# Values as bare numbers, for where the unit stands in the heading.
-FORMATS: dict[Kind, Callable[[Any], str]] = {
-    "text": str,
-    "status": str,
-    "found": lambda names: " ".join(listing(names, MOST_NAMES if len(names) <= MOST_NAMES else 1)),
-    "names": ", ".join,
-    "count": "{:,}".format,
-    # regrets reach from rounding errors to whole pots; what rounds below 0 is 0
-    "small": lambda value: "0" if -ROUNDING < value <= 0 else f"{value:.1e}",
-    "payoff": lambda value: value if isinstance(value, str) else f"{value:+z.5f}",
-    "payoffs": lambda values: " ".join(map(FORMATS["payoff"], values)),
-    "seconds": lambda value: f"{value:.0f}" if value >= 100 else f"{value:#.3g}",
-    "bytes": lambda value: f"{value / 2**20:.0f}",
-    "ratio": "{:.2f}".format,
-}
-
-
-def text_of(row: Row, column: Column) -> str:
-    """Value in a column as text; a dash if there is none, nothing where it would say which row."""
-    value = row.values.get(column.title)
-    if value is None:
-        return "" if column.identifies else "–"
-    if column.kind == "number":
-        return value if isinstance(value, str) else format(value, column.layout)
-    return FORMATS[column.kind](value)
-
-
-GAME = Column("game", identifies=True)
 RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)
-
-
-def declared(name: str, facts: Mapping[str, Any]) -> Column:
-    """Column as `columns.toml` has it."""
-    return Column(**{"field": name, **facts, "notes": tuple(facts.get("notes", ()))})
-
-
-CELLS = {name: declared(name, facts) for name, facts in COLUMNS["cells"].items()}
-
-
-def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    """Table of the cells of a game."""
-    table = all_cells(arranged(began(entries), view.sort), view)
-    columns = tuple(column for column in table.columns if column != GAME)
-    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(arranged(entries))))
-
-
-def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    """The cells of all games in one table without notes, with a column for the game as typed."""
-    columns = [RUN] if several("run", entries) else []
-    columns += [SOLVER, GAME]
-    columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
-    found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
-    for name, column in CELLS.items():
-        if name in view.columns:
-            columns.append(replace(column, dispensable=0))
-        elif name == "equilibrium":
-            columns += [replace(column, notes=marks(found))] * bool(found)
-        elif not (view.columns or column.hidden):
-            columns.append(column)
-    rows = tuple(_row(entry, entries) for entry in entries)
-    return Table("", tuple(columns), rows)
-
-
-def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
-    record = entry.record
-    claim = record.equilibria[0].claim if record.equilibria else None
-    values = {
-        **{column.title: getattr(record, column.field, None) for column in CELLS.values()},
-        **{"run": entry.run, "solver": record.solver, "game": record.game},
-        **{name: getattr(record, name) for name in TRIAL},
-        "equilibrium": label(record) or None,
-        "profile": claim and _SHORT_CLAIMS.get(claim, claim),
-        "iterations": record.iterations or None,  # a method that counts none says 0
-    }
-    exact = frozenset(["max regret"] if entry.is_proved else [])
-    return Row(row_label(entry, entries), values, exact)

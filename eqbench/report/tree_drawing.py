@@ -8,244 +8,165 @@ widest text.
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from operator import mul
+from functools import partial
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from numpy.typing import NDArray
+from rich.cells import cell_len
 
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import CHANCE, TERMINAL, GameTree
-from eqbench.report.svg import COLORS, GRAY, INK, LIGHT, PALE
+from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
+from eqbench.report import svg, templates
 from eqbench.text import printable
+from eqbench.verification.exact import short_figure
 
-Number = Fraction | float
-Join = tuple[float, bool, list["Node"]]  # x of a vertical line, whether it is beside its nodes
 MAX_NODES = 1500
-LONGEST_FRACTION, LONGEST_LABEL = 9, 28
+LONGEST_LABEL = 28
 NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
-NARROWEST = 480.0  # captions need some width however small the tree is
 FONT_SIZE, RADIUS = 12.0, 10.0  # of marks
 MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
+# Widths of characters in units of the font size; others have 0.65, and capitals more.
+WIDTHS = dict.fromkeys(" .,:;|'`!()[]{}/\\-ijlt1", 0.46) | dict.fromkeys("mw%@–—", 0.9)
+_MEASURES = {"RADIUS": RADIUS, "MARGIN": MARGIN, "ROW_GAP": ROW_GAP, "TERMINAL": TERMINAL}
 
-
-@dataclass
-class Node:
-    """A node as it is drawn; numbers are Fractions where everything needed is exact.
-
-    Attributes
-    ----------
-    share : frequency of the move that leads to it; None at the root, and after a player's move if
-        there is no profile
-    reach : probability that it is reached; None without a profile
-    edge, label : texts on the edge that leads to it and at the node; terminals show payoffs
-    x, y : its place in pixels
-    bend : x at which the edge that leads to it becomes horizontal; the root has none
-    """
-
-    parent: int
-    player: int
-    share: Number | None
-    reach: Number | None
-    edge: str
-    label: str
-    name: str
-    children: range
-    x: float = 0.0
-    y: float = 0.0
-    bend: float = 0.0
-
-    @property
-    def is_off(self) -> bool:
-        """Whether play under the profile does not come to it."""
-        # a likely move below an unlikely node is off too, and so is the reverse
-        share = 1 if self.share is None else self.share
-        return self.reach is not None and min(self.reach, share) < NEGLIGIBLE
-
-
-def nodes_of(tree: GameTree, profile: BehaviorProfile | None) -> list[Node]:
-    """All nodes, without places, and with a profile what follows from its frequencies."""
-    places = np.arange(tree.n_nodes)
-    ends = (np.searchsorted(tree.parent, places, side).tolist() for side in ("left", "right"))
-    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
-    frequencies = None if profile is None else profile.exact or profile.probabilities.tolist()
-    nodes: list[Node] = []
-    for at, (player, parent, *children) in enumerate(
-        zip(tree.player.tolist(), tree.parent.tolist(), *ends, strict=True)
-    ):
-        share: Number | None = None
-        words: list[str] = []
-        if (action := int(tree.incoming[at])) >= 0:
-            words.append(_short(tree.infoset_actions[tree.infoset[parent]][tree.move[at]]))
-            share = frequencies and frequencies[action]
-        elif at:
-            share = tree.chance[at].item()
-            share = Fraction(share, tree.chance_denominator) if isinstance(share, int) else share
-        words += [] if share is None else [number_text(share)]
-        above = nodes[parent].reach if at else Fraction(1)
-        reach = None if profile is None else above if share is None else above * share
-        name, label = "chance", f"({', '.join(map(number_text, payoffs.get(at, ())))})"
-        if player >= 0:
-            label = tree.infoset_labels[tree.infoset[at]]
-            name = f"{tree.players[player]}, information set {label!r}"
-        text = label if at in payoffs else "" if player == CHANCE else _short(label)
-        edge = " ".join(words)
-        nodes.append(Node(parent, player, share, reach, edge, text, name, range(*children)))
-    return nodes
-
-
-def number_text(value: Number) -> str:
-    """A fraction if it is one and short, else four significant digits."""
-    if isinstance(value, Fraction) and len(str(value)) <= LONGEST_FRACTION:
-        return str(value)
-    return f"{float(value):.4g}"
-
-
-def lay_out(tree: GameTree, nodes: Sequence[Node]) -> tuple[list[Join], float]:
-    """Place all nodes; return the lines between those of one information set, and the width."""
-    _set_rows(nodes)
-    joins: list[Join] = []
-    start, right = MARGIN, 0.0
-    for level in tree.levels:
-        here, lines = nodes[level], _joined(tree, nodes, level)
-        label = max((text_width(node.label) for node in here if node.player >= 0), default=0.0)
-        edge = max(text_width(node.edge) for node in here)
-        beside = LANE_GAP * max((lane for lane, _ in lines), default=0)
-        x = start + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
-        left = x - RADIUS - PADDING - label
-        joins += [(left - LANE_GAP * lane if lane else x, lane > 0, own) for lane, own in lines]
-        ends = (x + 2 * PADDING + text_width(node.label) for node in here if node.player < 0)
-        right = max([right, x + RADIUS, *ends])
-        for node in here:
-            node.x, node.bend = x, start
-        spans = (abs(nodes[child].y - node.y) for node in here for child in node.children)
-        start = x + RADIUS + min(max(0.15 * max(spans, default=0.0), 18.0), 110.0)
-    return joins, right + MARGIN
-
-
-def _set_rows(nodes: Sequence[Node]) -> None:
-    """Set the y of every node."""
-    row, above = MARGIN - ROW_GAP / 2, -2
-    pending = [nodes[0]]
-    while pending:  # terminals from top to bottom, whatever their depth
-        node = pending.pop()
-        pending.extend(nodes[child] for child in reversed(node.children))
-        if not node.children:
-            row += SIBLING_GAP if node.parent == above else ROW_GAP
-            node.y, above = row, node.parent
-    for node in reversed(nodes):
-        if node.children:
-            node.y = (nodes[node.children[0]].y + nodes[node.children[-1]].y) / 2
-
-
-def _joined(tree: GameTree, nodes: Sequence[Node], level: slice) -> list[tuple[int, list[Node]]]:
-    """Nodes of each information set at one depth, with the lane of the line that joins them.
-
-    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
-    between; lines that would overlap are on lanes of their own.
-    """
-    ends: list[float] = []  # y at which the last line on each lane ends
-    joined = []
-    for infoset in dict.fromkeys(tree.infoset[level][tree.player[level] >= 0].tolist()):
-        own = level.start + np.flatnonzero(tree.infoset[level] == infoset)
-        lane, first, last = 0, nodes[own[0]], nodes[own[-1]]
-        if own[-1] - own[0] >= len(own):
-            lane = next((k for k, end in enumerate(ends) if end < first.y), len(ends))
-            ends[lane : lane + 1] = [last.y]
-            lane += 1
-        joined += [(lane, [nodes[at] for at in own])] if len(own) > 1 else []
-    return joined
+number_text = partial(short_figure, most=9, digits=4)
 
 
 def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None) -> str:
-    """SVG text of a game tree.
+    """Draw a tree of at most 1,500 nodes as SVG, under a caption that calls it `spec`.
 
     Players differ in color, shape and number. Information sets are labeled, and those of
     several nodes joined by dashed lines. With a profile, edges are as wide as their frequency,
     and what is played or reached with less than 1e-6 is dotted and pale.
-
-    Parameters
-    ----------
-    spec : what the caption calls the game
-
-    Raises
-    ------
-    UsageError
-        If the tree has more than 1,500 nodes.
     """
     if tree.n_nodes > MAX_NODES:
         raise UsageError(
             f"{spec} has {tree.n_nodes:,} nodes; a drawing has at most {MAX_NODES:,}. Draw a "
             "smaller game of its kind, with fewer players, cards or actions"
         )
-    nodes = nodes_of(tree, profile)
-    joins, right = lay_out(tree, nodes)
-    names = list(map(_short, tree.players))
-    movers = {CHANCE: "chance"} if (tree.player == CHANCE).any() else {}
-    expected = []
+    share, names = _shares(tree, profile), list(map(_short, tree.players))
+    reach, is_off, expected = share.copy(), np.zeros(tree.n_nodes, dtype=bool), list[str]()
     if profile is not None:
-        reaches = [nodes[end].reach for end in tree.terminals.tolist()]
-        values = (sum(map(mul, reaches, own)) for own in zip(*payoff_rows(tree), strict=True))
-        expected = [f"{name} {number_text(u)}" for name, u in zip(names, values, strict=True)]
-    sets = (np.flatnonzero(tree.infoset == k).tolist() for k in range(tree.n_infosets))
-    pairs = ((nodes[a], nodes[b]) for own in sets for a, b in pairwise(own))
-    text = _template().render(
-        **{"spec": spec, "movers": movers | dict(enumerate(names)), "names": names},
-        **{"expected": expected, "nodes": nodes, "joins": joins},
-        room=max(right, NARROWEST) - 2 * MARGIN,
-        bottom=max(node.y for node in nodes) + ROW_GAP / 2,
-        across=[(above, below) for above, below in pairs if above.x < below.x],
+        for level in tree.levels[1:]:
+            reach[level] *= reach[tree.parent[level]]
+        # a likely move below an unlikely node is off too, and so is the reverse
+        is_off = np.minimum(reach, share) < NEGLIGIBLE
+        payoffs = reach[tree.terminals] @ np.array(payoff_rows(tree), dtype=object)
+        expected = [f"{name} {number_text(u)}" for name, u in zip(names, payoffs, strict=True)]
+    movers = ({CHANCE: "chance"} if CHANCE in tree.player else {}) | dict(enumerate(names))
+    known = templates(printable, number=number_text, text_width=text_width)
+    text = known.get_template("tree.svg", globals=vars(svg) | _MEASURES).render(
+        _layout(tree, share),
+        **{"tree": tree, "spec": spec, "names": names, "movers": movers},
+        **{"share": share, "reach": reach, "is_off": is_off, "expected": expected},
     )
     # other characters are written as references, so that any terminal can pass them on
-    return text.encode("ascii", "xmlcharrefreplace").decode()
+    return f"{text}\n".encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _template() -> Template:
-    """Template of drawings, in which texts are escaped."""
-    environment = Environment(
-        loader=PackageLoader("eqbench", "report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-        finalize=_written,
-    )
-    environment.globals |= {"INK": INK, "GRAY": GRAY, "PALE": PALE, "LIGHT": LIGHT}
-    environment.globals |= {"COLORS": COLORS, "RADIUS": RADIUS, "TERMINAL": TERMINAL}
-    environment.globals |= {"MARGIN": MARGIN, "number": number_text, "text_width": text_width}
-    return environment.get_template("tree.svg")
+def _shares(tree: GameTree, profile: BehaviorProfile | None) -> NDArray[np.object_]:
+    """Probability of the move that leads to each node, a Fraction where it is exact.
+
+    1 at the root, and None after moves of players without a profile.
+    """
+    share = tree.chance.astype(object) * Fraction(1, tree.chance_denominator)
+    played = [None] * tree.n_actions if profile is None else profile.exact or profile.probabilities
+    made = tree.incoming >= 0
+    share[made] = np.array(played, dtype=object)[tree.incoming[made]]
+    share[0] = Fraction(1)
+    return share
+
+
+def _layout(tree: GameTree, share: NDArray[np.object_]) -> dict[str, Any]:
+    """Texts and places in pixels of all nodes, and where lines join those of information sets.
+
+    `bend` is where the edge to a node becomes horizontal, `line` the place of the vertical line
+    that joins a node with others of its depth: `joined` by nodes, `across` those of other depths.
+    """
+    labels, edges = _texts(tree, share)
+    label, edge = (np.array([text_width(text) for text in texts]) for texts in (labels, edges))
+    y = _heights(tree)
+    joined, lane = _lanes(tree, y)
+    span = abs(y - y[tree.parent])
+    x, bend, line = np.zeros_like(y), np.full_like(y, MARGIN), np.zeros_like(y)
+    for level in tree.levels:
+        if level.start:
+            bend[level] = x[level.start - 1] + RADIUS + np.clip(0.15 * span[level].max(), 18, 110)
+        widest, lanes = label[level].max(where=tree.player[level] >= 0, initial=0), lane[level]
+        beside = LANE_GAP * lanes.max() + widest if lanes.any() else 0
+        x[level] = bend[level] + max(edge[level].max() + beside, widest) + 3 * PADDING + RADIUS
+        left = x[level] - RADIUS - PADDING - widest
+        line[level] = np.where(lanes, left - LANE_GAP * lanes, x[level])
+    # one after the other in an information set that reaches over several depths
+    order = np.argsort(tree.infoset, kind="stable")
+    pairs = np.column_stack([order[:-1], order[1:]])
+    first, second = tree.infoset[pairs].T
+    across = pairs[(first >= 0) & (first == second) & (np.diff(x[pairs]).ravel() > 0)]
+    end = np.where(tree.player < 0, x + 2 * PADDING + label, x + RADIUS).max()
+    return {
+        **{"labels": labels, "edges": edges, "width": label, "x": x, "y": y, "bend": bend},
+        **{"line": line, "joined": joined, "across": across, "end": end},
+    }
+
+
+def _texts(tree: GameTree, share: NDArray[np.object_]) -> tuple[list[str], list[str]]:
+    """Texts at each node, payoffs at terminals, and on the edge that leads to it."""
+    labels = [_short(tree.infoset_labels[k]) if k >= 0 else "" for k in tree.infoset]
+    for end, payoffs in zip(tree.terminals, payoff_rows(tree), strict=True):
+        labels[end] = f"({', '.join(map(number_text, payoffs))})"
+    edges = []
+    for infoset, move, frequency in zip(tree.infoset[tree.parent], tree.move, share, strict=True):
+        action = _short(tree.infoset_actions[infoset][move]) if infoset >= 0 else ""
+        edges.append(f"{action} {'' if frequency is None else number_text(frequency)}".strip())
+    return labels, ["", *edges[1:]]
+
+
+def _heights(tree: GameTree) -> FloatArray:
+    """Distance of each node from the top."""
+    nodes = np.arange(tree.n_nodes)
+    first, end = (np.searchsorted(tree.parent, nodes, side).tolist() for side in ("left", "right"))
+    y, row, above, pending = np.zeros(tree.n_nodes), MARGIN - ROW_GAP / 2, -2, [0]
+    while pending:  # terminals from top to bottom, whatever their depth
+        node = pending.pop()
+        pending += reversed(range(first[node], end[node]))
+        if tree.player[node] == TERMINAL:
+            row += SIBLING_GAP if tree.parent[node] == above else ROW_GAP
+            y[node], above = row, tree.parent[node]
+    for node in np.flatnonzero(tree.player != TERMINAL)[::-1]:
+        y[node] = (y[first[node]] + y[end[node] - 1]) / 2
+    return y
+
+
+def _lanes(tree: GameTree, y: FloatArray) -> tuple[list[IntArray], IntArray]:
+    """Nodes of one information set and depth, and of each node the lane of the line joining them.
+
+    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
+    between; lines that would overlap are on lanes of their own.
+    """
+    joined, lane = [], np.zeros(tree.n_nodes, dtype=np.int32)
+    for level in tree.levels:
+        ends: list[float] = []  # y at which the last line on each lane ends
+        infosets = tree.infoset[level]
+        for infoset in dict.fromkeys(infosets[infosets >= 0]):
+            own = level.start + np.flatnonzero(infosets == infoset)
+            joined += [own] if len(own) > 1 else []
+            if own[-1] - own[0] >= len(own):
+                free = next((k for k, end in enumerate(ends) if end < y[own[0]]), len(ends))
+                ends[free : free + 1] = [y[own[-1]]]
+                lane[own] = free + 1
+    return joined, lane
 
 
 def text_width(text: str, size: float = FONT_SIZE) -> float:
     """Width that a text may take in a common sans-serif font, in pixels; rather too large."""
-    return sum(map(_width_of, text)) * size
-
-
-def _width_of(char: str) -> float:
-    if char in " .,:;|'`!()[]{}/\\-ijlt1":
-        return 0.46
-    if unicodedata.east_asian_width(char) in "WF":
-        return 1.05
-    return 0.9 if char.isupper() or char in "mw%@–—" else 0.65
-
-
-def _written(value: Any) -> Any:
-    """A value as the template writes it: numbers have two decimals at most."""
-    if isinstance(value, float):
-        return f"{value:.2f}".rstrip("0").rstrip(".")
-    # XML does not allow all that names hold
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    widths = (WIDTHS.get(c) or 0.65 * cell_len(c) + 0.25 * c.isupper() for c in text)
+    return size * sum(widths)
 
 
 def _short(label: str) -> str:

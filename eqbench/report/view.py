@@ -1,16 +1,28 @@
-"""How tables of cells are laid out, as options of commands."""
+"""Tables of cells, and how they are laid out, as options of commands."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
+from eqbench.documents import convert
 from eqbench.report import read_data
+from eqbench.report.entries import TRIAL, Entry, arranged, began, cell_notes, row_label, several
+from eqbench.report.naming import label, marks
+from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Column, Row, Table
 from eqbench.requests import FLAG, Choice, Option, Words
+from eqbench.text import printable
 
 SORTS = ("status", "regret", "time", "solver", "given")
 COLUMNS = read_data("columns")
-_NAMES = tuple(sorted(COLUMNS["cells"]))
+CELLS = convert(COLUMNS["cells"], dict[str, Column])
+SUMMARY, EQUILIBRIA, INDEX = (
+    convert(COLUMNS[name], tuple[Column, ...]) for name in ("summary", "equilibria", "index")
+)
+_NAMES = tuple(sorted(CELLS))
+_GAME = Column("game", identifies=True)
+_SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,3 +65,43 @@ class View:
 
 
 DEFAULT = View()
+
+
+def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+    """Table of the cells of a game."""
+    table = all_cells(arranged(began(entries), view.sort), view)
+    columns = tuple(column for column in table.columns if column != _GAME)
+    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(entries)))
+
+
+def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+    """The cells of all games in one table without notes, with a column for the game as typed."""
+    columns = [RUN] * several("run", entries) + [SOLVER, _GAME]
+    columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
+    found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
+    for name, column in CELLS.items():
+        if name in view.columns:
+            columns.append(replace(column, dispensable=0))
+        elif name == "equilibrium":
+            columns += [replace(column, notes=marks(found))] * bool(found)
+        elif not (view.columns or name in COLUMNS["hidden"]):
+            columns.append(column)
+    return Table("", tuple(columns), tuple(_row(entry, entries) for entry in entries))
+
+
+def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
+    record, fields = entry.record, COLUMNS["fields"]
+    claim = record.equilibria[0].claim if record.equilibria else ""
+    known = {c.title: getattr(record, fields.get(name, name), None) for name, c in CELLS.items()}
+    known |= {name: getattr(record, name) for name in ("solver", "game", *TRIAL)}
+    values = known | {
+        "run": entry.run,
+        "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
+        "equilibrium": label(record) or None,
+        "profile": _SHORT_CLAIMS.get(claim, claim) or None,
+        "iterations": record.iterations or None,  # a method that counts none says 0
+        "memory": record.peak_memory_bytes if began([entry]) else None,
+    }
+    if entry.is_proved and record.max_regret == 0:
+        values["max regret"] = EXACT_ZERO
+    return Row(row_label(entry, entries), values)

@@ -161,7 +161,7 @@ def _result(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
 
 def _cell(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
     names = {name: getattr(cell, name) for name in _CELL if name != "run"}
-    return {"run": str(run.path.absolute())} | names
+    return {"run": str(run.path)} | names
 
 
 def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, Any]:
@@ -209,13 +209,13 @@ def _players(runs: Sequence[StoredRun]) -> int:
 
 
 def _path(run: StoredRun, relative: str | None) -> str | None:
-    return None if relative is None else str(run.path.absolute() / relative)
+    return None if relative is None else str(run.path / relative)
 
 
 def _read(runs: Runs) -> list[StoredRun]:
-    """Runs in folders; a warning says what is damaged in them."""
+    """Runs in folders, by absolute paths; a warning says what is damaged in them."""
     named = [runs] if isinstance(runs, str | Path) else runs
-    stored = [read_run(run_folder(str(run))) for run in named]
+    stored = [read_run(run_folder(str(run)).absolute()) for run in named]
     for run in stored:
         for note in run.notes:
             warnings.warn(note, stacklevel=3)

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -417,3 +417,13 @@ def reported(path: Path) -> Iterator[None]:
             f"cannot write results to {path}: {error.strerror}; free some space or make the folder "
             "writable and go on with --resume, or choose another folder with --out"
         ) from None
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write texts into a folder by names of files, which are returned; StoreError if one cannot."""
+    files = [folder / name for name in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        with reported(file):
+            file.parent.mkdir(exist_ok=True)
+            write_file(file, text.encode())  # whole, however the process ends
+    return files

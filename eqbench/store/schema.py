@@ -243,9 +243,10 @@ class RequestRecord(TypedDict, total=False):
 
 
 class EnvironmentRecord(TypedDict, total=False):
-    """Where a run took place."""
+    """Where a run took place; `commit` is that of a checkout of eqbench."""
 
     eqbench: str | None
+    commit: str
     python: str
     platform: str
     processor: str

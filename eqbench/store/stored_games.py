@@ -51,12 +51,10 @@ def registry_of_runs(
     """
     try:
         registry.game_entry(game)
-    except SpecError as error:
-        plans = [run.plan for run in runs]
-        files = dict.fromkeys(file for plan in plans for file in plugins_of(plan))
+    except SpecError:
+        files = dict.fromkeys(file for run in runs for file in plugins_of(run.plan))
         if not files:
-            hint = "; if a plugin brought this game, add --plugin FILE" if plans else ""
-            raise SpecError(f"{error}{hint}") from None
+            raise
         registry = registry.with_plugins(files)
         registry.game_entry(game)
         for file in files:

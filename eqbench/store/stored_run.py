@@ -82,9 +82,12 @@ class StoredRun:
             raise UsageError(f"{self.path} holds no cells yet, so there is no {text!r} in it")
         if found:
             raise UsageError(f"{text!r} fits several cells; give one of\n{_listing(found)}")
-        missing = f"has no cell {text!r}" if text else "has these cells"
+        if text:
+            known = {cell_name(cell) if "/" in text else cell.solver for cell in self.cells}
+            hint = nearest(text, known, f"eqbench show {self.path} lists its cells")
+            raise UsageError(f"{self.path} has no cell {text!r}: {hint}")
         raise UsageError(
-            f"{self.path} {missing}; give the beginning of a key, or the name of a cell\n"
+            f"{self.path} has these cells; give the beginning of a key, or the name of a cell\n"
             + _listing(self.cells)
         )
 

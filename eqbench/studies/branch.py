@@ -6,7 +6,6 @@ Symbols in shapes: K points, B breakpoints, F free frequencies, A actions, N pla
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, action_labels
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.studies.study_files import write_texts
+from eqbench.store.run_folder import write_texts
 from eqbench.text import cell_text, csv_text
 from eqbench.verification import verify
 
@@ -85,28 +84,8 @@ class Branch:
         table = np.insert(self.table, left + 1, np.nan, axis=0)
         return self.of_table(self.game, self.parameter, table)
 
-    def payoffs_at(self, value: float) -> FloatArray:
-        """Payoffs (crossings, N) wherever the polyline of the branch has this value."""
-        before, after = self.values[:-1], self.values[1:]
-        rows = np.flatnonzero((before - value) * (after - value) <= 0)
-        gap = after[rows] - before[rows]
-        moved = np.divide(value - before[rows], gap, out=np.zeros(len(rows)), where=gap != 0)
-        share = moved[:, None]
-        return np.asarray((1 - share) * self.payoffs[rows] + share * self.payoffs[rows + 1])
-
-    def equal_arclength(self, step: float) -> Branch:
-        """The branch at points equally far apart, both ends among them (Billingham 2018, §5.2).
-
-        They lie on the polyline through the given points, as far apart as `step` or as little
-        less as it takes to arrive at the end; UsageError if that is not positive, or no length.
-        """
-        length = float(self.arclength[-1] - self.arclength[0])
-        if not 0 < step < math.inf or length == 0:
-            raise UsageError(
-                f"points {step} apart on a branch of length {length:g}; "
-                "both must be positive numbers"
-            )
-        count = max(math.ceil(length / step * (1 - 1e-12)), 1) + 1
+    def evenly(self, count: int) -> Branch:
+        """Points of its polyline equally far apart, with both ends (Billingham 2018, §5.2)."""
         targets = np.linspace(self.arclength[0], self.arclength[-1], count)
         even = np.column_stack([np.interp(targets, self.arclength, own) for own in self.table.T])
         even[:, 1] = targets

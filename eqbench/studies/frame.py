@@ -8,11 +8,15 @@ with what is missing.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import os
 import pkgutil
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,12 +27,12 @@ from typing import Any, ClassVar, Generic, Literal, NotRequired, TypedDict, Type
 from eqbench.documents import decode, read_file
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
 from eqbench.plugins import absolute_files, import_plugin
-from eqbench.report.rows import Report
+from eqbench.report.naming import identity_text
+from eqbench.report.rows import Column, Report, small
 from eqbench.requests import fields_of, from_data, to_data
-from eqbench.store.json_lines import LineReader, append_line
-from eqbench.store.run_folder import game_slug, new_run_path
+from eqbench.store.json_lines import NO_LOCKS, LineReader, append_line
+from eqbench.store.run_folder import game_slug, new_run_path, write_texts
 from eqbench.studies.requests import StudyCommand
-from eqbench.studies.study_files import new_folder, write_texts
 
 MANIFEST, RECORDS, SUMMARY, FIGURES = "manifest.json", "records.jsonl", "summary.json", "figures"
 SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"
@@ -292,16 +296,50 @@ class StudyFolder:
         return document
 
 
+def new_folder(path: Path) -> None:
+    """Make the folder of a study; UsageError if it holds anything, or cannot be written."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise UsageError(f"{path} is not empty; choose a new or an empty folder with --out")
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {path}: {error.strerror}; choose another folder with --out"
+        ) from None
+
+
+@contextmanager
+def held(folder: Path, command: str) -> Iterator[None]:
+    """Keep other processes out of a folder while the block goes on.
+
+    UsageError if one is at work in it, or it cannot be opened.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UsageError(f"cannot open {folder}: {error.strerror}; give another folder") from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise UsageError(
+            f"another eqbench {command} runs in {folder}; wait for it, or end it first"
+        ) from None
+    except OSError as error:
+        if error.errno not in (*NO_LOCKS, errno.EBADF):  # NFS locks no folder
+            os.close(descriptor)
+            raise
+    try:
+        yield
+    finally:
+        os.close(descriptor)  # the system does so too, however the process ends
+
+
 def answer(study: Study[Any], **watch: Any) -> dict[str, Any]:
     """Summary of a study of which nothing is kept; `watch` are `tell` and `done` of a session."""
     with TemporaryDirectory(prefix="eqbench-") as scratch:
         folder = Path(scratch)
         return StudyFolder(folder).carry_out(study, Session(folder, keeps=False, **watch))
-
-
-def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
-    """Summary of a study that is carried out in a new folder."""
-    return study.folder_type().create(study, path).carry_out(study, Session(path))
 
 
 def with_changes(request: R, changes: Mapping[str, Any]) -> R:
@@ -328,6 +366,22 @@ def legend(name: str, **figures: Any) -> str:
     texts = tomllib.loads(read_file(Path(__file__).with_name("legends.toml")).decode())
     study, _, key = name.partition(".")
     return str(texts[study][key]).format(**figures)
+
+
+def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
+    """Columns for profiles as the verifier sees them: payoffs, max regret, identity."""
+    payoffs = (Column(f"u:{player}", "payoff", layout="+z.6f") for player in players)
+    return (*payoffs, Column("max regret", "number"), Column("identity"))
+
+
+def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
+    """Values for these columns; ! marks a regret that no equilibrium has."""
+    mark = "" if profile.get("is_equilibrium", True) else " !"
+    return {
+        **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
+        "max regret": small(profile["max_regret"]) + mark,
+        "identity": identity_text(profile.get("identity")) or None,
+    }
 
 
 def call(target: str, *arguments: Any) -> Any:

@@ -17,8 +17,7 @@ from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.rational import rational
-from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
-from eqbench.report.terminal import seconds
+from eqbench.report.rows import Column, Report, Row, Table, seconds
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
@@ -31,7 +30,15 @@ from eqbench.studies.branch import (
     read_points,
     write_points,
 )
-from eqbench.studies.frame import Drawn, Session, Study, call, legend
+from eqbench.studies.frame import (
+    Drawn,
+    Session,
+    Study,
+    call,
+    legend,
+    profile_columns,
+    profile_values,
+)
 from eqbench.studies.requests import QuantalRequest
 from eqbench.studies.resolve import solver_for
 

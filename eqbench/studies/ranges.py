@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, nearest
+from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
 from eqbench.harness.estimate import Estimate
 from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell
@@ -33,16 +33,14 @@ from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import Registry
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
-from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.report.terminal import seconds
+from eqbench.report.rows import Column, Report, Row, Table, seconds
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
-from eqbench.store.run_folder import RunFolder
+from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
 from eqbench.studies.requests import RangesRequest
-from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text, csv_text
 
 SCHEMA = "eqbench.ranges/1"
@@ -87,7 +85,7 @@ def request_of(planned: Mapping[str, Any]) -> RangesRequest:
             if optima(request) == [str(spec) for spec in specs]:
                 return request
     raise UsageError(
-        "this is no run of ranges: it has several games, or cells that are not the smallest "
+        "this is not a run of ranges: it has several games, or cells that are not the smallest "
         "and the largest value of something; go on with it by eqbench run --resume DIR, or "
         "leave --resume out for a new run"
     )
@@ -203,10 +201,10 @@ class RangesStudy(Study[RangesRequest]):
             (*_COLUMNS, *(_PUBLISHED if published else ())),
             tuple(map(_row, rows)),
             tuple(_notes(document)),
-            _legend(document, published=published),
-            topic="ranges over all equilibria",
+            "ranges over all equilibria",
         )
-        return Report((table,), table.legend, tuple(_conditions(document)))
+        legend = _legend(document, published=published)
+        return Report((table,), legend, tuple(_conditions(document)))
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         statuses = [end["status"] for _, end in _ends(document)]
@@ -526,7 +524,7 @@ def _ends(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     """Say why optima are not there or not proved, and where profile and solver differ."""
-    rows, ends = document["quantities"], list(_ends(document))
+    ends = list(_ends(document))
     shared: dict[tuple[str, str], list[str]] = {}
     for name, end in ends:
         early = end["status"] in ("ok", *ENDED_EARLY) and end["bound"] is not None
@@ -536,7 +534,7 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         elif end["status"] != "ok" and not early:
             shared.setdefault((end["status"], end["reason"]), []).append(name)
     for (status, reason), names in shared.items():
-        yield f"{status}: {_listed(names, len(ends), 'optima')}" + (reason and f" – {reason}")
+        yield f"{status}: {first_of(names, _MOST_NAMES)}" + (reason and f" – {reason}")
     moved = [
         f"{name} {end['difference']:+.1e}"
         for name, end in ends
@@ -545,9 +543,9 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     if moved:
         yield (
             "difference of the verified profile to the solver's own point, whose constraints hold "
-            f"to its tolerance only: {_listed(moved, len(ends), 'optima')}"
+            f"to its tolerance only: {first_of(moved, _MOST_NAMES)}"
         )
-    published = [row for row in rows if row["published"]]
+    published = [row for row in document["quantities"] if row["published"]]
     unreached = [
         row["quantity"]
         for row in published
@@ -558,11 +556,7 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     curved = [row["quantity"] for row in published if not row["published"]["linear"]]
     for key, names in (("unreached", unreached), ("curved", curved)):
         if names:
-            yield f"{legend(f'ranges.{key}')}: {_listed(names, len(rows), 'quantities')}"
-
-
-def _listed(names: Sequence[str], count: int, things: str) -> str:
-    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} of {count} {things}"
+            yield f"{legend(f'ranges.{key}')}: {first_of(names, _MOST_NAMES)}"
 
 
 def _conditions(document: Mapping[str, Any]) -> Iterator[str]:

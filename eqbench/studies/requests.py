@@ -457,7 +457,7 @@ class StabilityRequest(FlowRequest):
         ),
     ] = ()
     rest_points: Annotated[
-        int, Option("Search N random faces for rest points that are no equilibria.", NUMBER_OR_NONE)
+        int, Option("Search N random faces for rest points besides the equilibria.", NUMBER_OR_NONE)
     ] = 0
     samples: Annotated[
         int,

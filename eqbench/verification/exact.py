@@ -76,14 +76,14 @@ class Verification(Displayed):
         return self.nash_conv / len(self.regrets)
 
 
-def short_figure(value: float | Fraction, most: int = 20) -> str:
-    """A fraction as it is, if it has at most `most` characters; else six significant digits."""
+def short_figure(value: float | Fraction, most: int = 20, digits: int = 6) -> str:
+    """A fraction as it is, if it has at most `most` characters; else significant digits."""
     if not isinstance(value, Fraction):
-        return f"{value:.6g}"
+        return f"{value:.{digits}g}"
     # what is much longer Python may not like to print at all
     is_long = max(value.numerator.bit_length(), value.denominator.bit_length()) > 4 * most
     text = "" if is_long else str(value)
-    return text if 0 < len(text) <= most else f"{not_to_zero(value):.6g}"
+    return text if 0 < len(text) <= most else f"{not_to_zero(value):.{digits}g}"
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ class LCP:
         if not DistinctEquilibria(game, monitor, claimed=claimed).add(behavior, regret):
             monitor.candidate(behavior, claim="iterate")
             return Termination(
-                "failed", f"rounding led to a basis that is no equilibrium: max regret {regret:.3g}"
+                "failed", f"rounding led to what is not an equilibrium: max regret {regret:.3g}"
             )
         pivots = counted(monitor.work, "pivot")
         return Termination("converged", f"arrived at an equilibrium after {pivots}")

@@ -17,12 +17,12 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 from report_pages import CLOSING, HOSTILE, page_run, write_trace
-from stored_runs import cell, identity, write_run
+from stored_runs import cell, identified, identity, write_run
 
-from eqbench.report.html.document import Cell, Picture, Section, Table
+from eqbench.report.html.document import Picture, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
-from eqbench.report.rows import Column
+from eqbench.report.rows import Cell, Column
 from eqbench.store.stored_run import read_run
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -214,6 +214,95 @@ def test_axes_and_measures_switch(watched: Watched) -> None:
     assert page.locator("#regret svg text", has_text="iterations").count() == 1
 
 
+def test_all_charts_are_printed_light_with_their_legends(watched: Watched) -> None:
+    page = watched.page
+    page.select_option("#solvers select", "kuhn3")
+    page.emulate_media(media="print", color_scheme="dark")
+    for name in CHARTS:
+        page.wait_for_selector(f"#{name} svg", state="attached")
+        assert page.locator(f"#{name} svg").count() == 1
+    assert page.locator("#payoffs svg text", has_text=HOSTILE).count() == 1
+    assert page.locator("#payoffs svg[style*=white]").count() == 1
+    assert not page.locator("#regret .buttons").is_visible()
+    page.emulate_media(media="screen")
+    page.wait_for_selector("#payoffs svg:not([style*=white])", state="attached")
+
+
+def test_printing_draws_what_nobody_has_scrolled_to(watched: Watched) -> None:
+    assert watched.page.locator("#times svg").count() == 0
+    watched.page.pdf()
+    assert watched.page.locator("#times svg").count() == 1
+
+
+def test_payoffs_are_of_equilibria_and_begin_with_players_whose_payoffs_differ(
+    watched: Watched,
+) -> None:
+    page = watched.page
+    page.select_option("#solvers select", "kuhn3")
+    watched.draw("payoffs")
+    assert (watched.signal("payoffs", "across"), watched.signal("payoffs", "player")) == ("1", "3")
+    assert page.input_value("#payoffs [data-switch=player]") == "3"
+    assert page.locator("#payoffs svg text", has_text="payoff of P3").count() == 1
+    assert page.locator("#payoffs path[aria-label*='match: on path']").count() == 1
+    assert page.locator("#payoffs path[aria-label*='match: near']").count() == 0
+    page.select_option("#payoffs [data-switch=player]", "2")
+    page.wait_for_function("drawn.get('payoffs').view.signal('player') === '2'")
+
+
+def test_line_of_equal_values_spans_the_frame_around_a_single_point(
+    browser: Any, tmp_path: Path
+) -> None:
+    records = [
+        cell("01", solver="one", elapsed_s=2.0),
+        cell("02", solver="two", elapsed_s=2.0),
+        cell("03", solver="one", game="leduc", game_spec="leduc"),
+    ]
+    file = tmp_path / "page.html"
+    file.write_text(report_page([read_run(write_run(tmp_path / "run", *records))], {}))
+    watched = Watched(browser, file)
+    page = watched.page
+    page.select_option("#pairs [data-switch=measure]", "elapsed_s")
+    watched.draw("pairs")
+    assert page.locator("#pairs path[aria-roledescription=point]").count() == 1
+    frame, line = page.evaluate(
+        """() => {
+            const { width, height } = document.querySelector("#pairs .mark-line path").getBBox();
+            const { view } = drawn.get("pairs");
+            return [[view.width(), view.height()], [width, height]];
+        }"""
+    )
+    assert line == pytest.approx(frame, abs=1)
+    page.close()
+
+
+def test_rows_of_other_solvers_are_dimmed_even_if_nothing_is_drawn_of_them(
+    watched: Watched,
+) -> None:
+    page = watched.page
+    chip = page.locator(".chip", has_text="cfr_plus")
+    chip.click()
+    row = page.locator("#results tbody tr", has_text="sequence_lp")
+    assert "off" in row.get_attribute("class").split()
+    chip.focus()
+    page.keyboard.press("Shift+Enter")  # the keyboard hides too
+    assert chip.get_attribute("aria-label") == "cfr_plus, hidden"
+
+
+def test_first_screen_of_a_telephone_says_who_found_what(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    record = identified(cell("01", solver="cfr_plus"), identity("kuhn2"))
+    file.write_text(report_page([read_run(write_run(tmp_path / "run", record))], {}))
+    page = browser.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(file.as_uri())
+    head = page.locator("#matrix-0 thead th").nth(1)
+    assert head.inner_text() == "status"
+    shown = page.locator("#matrix-0 tbody td:visible").nth(1).bounding_box()
+    assert shown["x"] + shown["width"] <= 390
+    assert shown["y"] + shown["height"] <= 844
+    page.close()
+
+
 def test_address_keeps_the_state(watched: Watched, browser: Any) -> None:
     page = watched.page
     watched.draw("regret")
@@ -392,5 +481,5 @@ def test_pictures_of_other_programs_may_stand_on_a_page(browser: Any, tmp_path: 
 def opened_with(browser: Any, folder: Path, block: Any) -> Watched:
     """A page with one block."""
     file = folder / "page.html"
-    file.write_text(make_document("A page", [Section("Part", (block,))]), encoding="utf-8")
+    file.write_text(make_document("A page", {"Part": [block]}), encoding="utf-8")
     return Watched(browser, file)

@@ -127,7 +127,7 @@ def test_profile_that_is_no_equilibrium_is_refused_unless_allowed(place: Path) -
     (place / "off.json").write_text(json.dumps(off))
     done = eqbench_here("crossplay", "--profile", "off.json", cwd=place)
     assert done.code == 2
-    assert "off.json is no equilibrium: a player gains" in done.err
+    assert "off.json is not an equilibrium: a player gains" in done.err
     study(place, "--profile", "off.json", "--tolerance", "1")
 
 

@@ -125,6 +125,9 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
         assert text in html
     profile = run.profile("sequence_lp")
     assert float(eqbench.verify("kuhn2", profile).max_regret) < 1e-12
+    assert run.profile("sequence_lp", seed=0).to_json() == profile.to_json()
+    with pytest.raises(eqbench.UsageError, match="no cell 'sequence_lp/1'"):
+        run.profile("sequence_lp", seed=1)
 
 
 def test_run_without_results_is_shown(tmp_path: Path) -> None:
@@ -155,8 +158,10 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
             eqbench.run(each)
     with pytest.raises(eqbench.UsageError, match="no candidate of rank -1"):
         run.profile("sequence_lp", rank=-1)
-    with pytest.raises(eqbench.UsageError, match=r"solve\(\) has no keyword 'timeout'"):
-        eqbench.solve("kuhn2", "lcp", timeout=1)
+    with pytest.raises(eqbench.UsageError, match="'timeout' and 'time_s', which mean the same"):
+        eqbench.solve("kuhn2", "lcp", timeout=1, time_s=1)
+    with pytest.raises(eqbench.UsageError, match="a game and its profile"):
+        eqbench.load_profile("mine.json")
     with pytest.raises(eqbench.UsageError, match="not both"):
         eqbench.solve("kuhn2", "lcp", eqbench.Budget(), time_s=1)
     assert eqbench.solve("kuhn2", "cfr", iterations=20).status != "ok"

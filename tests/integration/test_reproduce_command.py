@@ -14,7 +14,7 @@ import psutil
 import pytest
 from command import PATIENCE_S, Ended, eqbench, eqbench_here, wait_for
 
-from eqbench.studies.study_files import held
+from eqbench.studies.frame import held
 
 SOURCE = "encyclopedia"
 

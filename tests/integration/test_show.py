@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command import eqbench_here as eqbench
 from command import refused
-from stored_runs import cell, without_figures, write_run
+from stored_runs import cell, identified, identity, without_figures, write_run
 from three_player_kuhn import SITUATIONS
 from tree_walk import TreeWalk
 
@@ -181,6 +181,20 @@ def test_large_profile_is_cut_to_the_most_reached_sets(tmp_path: Path) -> None:
     assert len(labels & set(tree.infoset_labels)) == 400
 
 
+def test_equilibrium_in_no_published_set_is_called_so_by_show_and_by_verify(tmp_path: Path) -> None:
+    spec = load_game("minimum_effort").spec
+    tree = load_game(spec).tree
+    cluster = identity("cluster:1", distance=0.0, dimension=0)
+    path = write_run(tmp_path / "run", identified(cell("0a", game_spec=spec), cluster))
+    lowest = [float(action in tree.action_start) for action in range(tree.n_actions)]
+    write_profile(path, spec, lowest)
+    shown, verified = (eqbench(do, "run", "0a", cwd=tmp_path).out for do in ("show", "verify"))
+    assert "equilibrium: in no published set (cluster:1 of its run)" in shown.splitlines()
+    assert "equilibrium: in no published set" in verified.splitlines()
+    assert "  dimension of the equilibria around it: 0" in shown.splitlines()
+    assert "distance" not in shown + verified
+
+
 def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None:
     write_run(
         tmp_path / "run",
@@ -208,7 +222,7 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     }
     (path / "profiles/0a-0.json").write_text(json.dumps({"behavior": behavior}))
     (tmp_path / "smuggling.py").write_text(PLUGIN)
-    refused("show", "run", "0a", words="add --plugin FILE", cwd=tmp_path)
+    refused("show", "run", "0a", words="needs --plugin FILE", cwd=tmp_path)
     done = eqbench("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
     assert done.code == 0, done.err
     rows = [line.split() for line in done.out.splitlines()]

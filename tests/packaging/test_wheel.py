@@ -79,6 +79,7 @@ def test_types_and_license_are_shipped(shipped: set[str]):
     assert {
         "eqbench/py.typed",
         "eqbench/builtin_takes.csv",
+        "eqbench/report/identity.txt",
         "eqbench/studies/legends.toml",
     } <= shipped
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in shipped)

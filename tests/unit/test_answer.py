@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from stored_runs import SPECIAL, cell, identified, identity, without_figures
+from report_pages import write_trace
+from stored_runs import SPECIAL, cell, identified, identity, without_figures, write_run
 
 from eqbench.report.answer import answer
 from eqbench.report.entries import Entry
+from eqbench.report.exports import entries_of
 from eqbench.report.naming import label
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import read_run
 
 
 def said(*records: CellRecord, planned: int = 0) -> tuple[str, ...]:
@@ -40,7 +44,7 @@ def test_one_game_is_answered_by_solver() -> None:
         without_figures("06", status="unsupported"),
     )
     assert sentences == (
-        "2 of 5 solvers reached the target (max regret 4.0e-10); shortest time: fast (500.0 ms).",
+        "2 of 5 solvers reached the target (max regret 4.0e-10); fastest to it: fast (500.0 ms).",
         "Found equilibria of 1 published set: szafron:c11=0 (2 solvers, β 0.1…0.3), and of 1 "
         "cluster in no published set.",
         "Not ok: stuck (stopped by itself); late (budget used up); bad (crashed).",
@@ -57,7 +61,7 @@ def test_seeds_are_told_from_solvers() -> None:
     first, _, last = said(*records)
     assert first == (
         "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
-        "(4 of 5 cells); shortest time: a (2.0 s, median of 3)."
+        "(4 of 5 cells); fastest to it: a (2.0 s, median of 3)."
     )
     assert last == "Not ok: b (budget used up)."
 
@@ -67,7 +71,7 @@ def test_seeds_are_told_from_solvers() -> None:
     [
         (
             [cell("01")],
-            "1 of 1 solver reached the target (max regret 4.0e-10); shortest time: "
+            "1 of 1 solver reached the target (max regret 4.0e-10); fastest to it: "
             "cfr_plus (12.3 ms).",
         ),
         (
@@ -81,7 +85,7 @@ def test_seeds_are_told_from_solvers() -> None:
         ),
         (
             [cell("01", target=None), short("02", solver="b", target=None)],
-            "1 of 2 solvers ended ok (there was no target); shortest time: cfr_plus (12.3 ms).",
+            "1 of 2 solvers ended ok (there was no target); fastest: cfr_plus (12.3 ms).",
         ),
         # what crashed or was refuted counts for nothing, whatever was measured
         (
@@ -92,7 +96,7 @@ def test_seeds_are_told_from_solvers() -> None:
         # rounding may leave a little more than the target
         (
             [cell("01", target=1e-17)],
-            "1 of 1 solver reached the target (max regret 1.0e-17); shortest time: "
+            "1 of 1 solver reached the target (max regret 1.0e-17); fastest to it: "
             "cfr_plus (12.3 ms).",
         ),
         (
@@ -107,12 +111,36 @@ def test_seeds_are_told_from_solvers() -> None:
                 cell("03", solver="steady", seed=0, elapsed_s=0.01),
             ],
             "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
-            "(2 of 3 cells); shortest time: steady (10.0 ms).",
+            "(2 of 3 cells); fastest to it: steady (10.0 ms).",
         ),
     ],
 )
 def test_first_sentence_says_how_far_solvers_came(records: list[CellRecord], first: str) -> None:
     assert said(*records)[0].startswith(first)
+
+
+def test_fastest_is_who_met_the_target_first_however_long_it_went_on(tmp_path: Path) -> None:
+    # snapshots know when; without one that meets it, or any at all, it is met in the end
+    curves = {"early": [(0.5, 1e-3), (1.0, 1e-10)], "late": [(2.0, 1e-9)]}
+    records = [
+        cell("01", solver="none", elapsed_s=3.0),
+        *(
+            write_trace(
+                tmp_path,
+                cell(name, solver=name, elapsed_s=9.0),
+                [time for time, _ in points],
+                [(regret, 0.0) for _, regret in points],
+            )
+            for name, points in curves.items()
+        ),
+    ]
+    run = read_run(write_run(tmp_path, *records))
+    entries = entries_of([run])
+    assert [entry.time_to() for entry in entries] == [3.0, 1.0, 9.0]
+    assert [entry.time_to(1e-3) for entry in entries] == [3.0, 0.5, 2.0]
+    assert "fastest to it: early (1.0 s)" in answer(entries)[0]
+    (tmp_path / str(records[1].trace)).write_bytes(b"damaged")
+    assert "fastest to it: none (3.0 s)" in answer(entries_of([run]))[0]
 
 
 def test_what_only_comes_near_is_not_found() -> None:
@@ -154,10 +182,10 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
         for game, known in enumerate([identity("skp:1"), *[identity("cluster:1")] * 6])
     ]
     few, many = said(*games[0], *games[1]), said(*(c for game in games for c in game))
-    each = "1 of 2 solvers, shortest time a (12.3 ms)."
+    each = "1 of 2 solvers reached the target (max regret 4.0e-10); fastest to it: a (12.3 ms)."
     assert few == (
-        "On 2 games 2 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a; most often with the shortest time: a (on 2 games).",
+        "On 2 games 1 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
+        "(2 of 4 cells); always: a; fastest to it: a on 2 games.",
         "Found equilibria of 1 published set: skp:1, and of 1 cluster in no published set.",
         "Not ok: b ×2 (budget used up).",
         f"g0: {each} Found equilibria of 1 published set: skp:1.",
@@ -167,14 +195,14 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
     assert "of 6 clusters" in many[1], "clusters are numbered anew in each game"
 
 
-def test_nobody_has_most_often_the_shortest_time_who_shares_it() -> None:
+def test_of_several_games_the_fastest_are_counted() -> None:
     games = [
         cell(f"{game}{solver}", solver=solver, game=game, game_spec=game, elapsed_s=time)
         for game, solver, time in [("g", "a", 1), ("g", "b", 2), ("h", "a", 2), ("h", "b", 1)]
     ]
     assert said(*games)[0] == (
-        "On 2 games 4 of 4 cells reached the target (max regret 4.0e-10); on every game that they "
-        "take: a, b."
+        "On 2 games 2 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
+        "(4 of 4 cells); always: a, b; fastest to it: a on 1 game, b on 1 game."
     )
 
 

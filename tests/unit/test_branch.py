@@ -33,15 +33,13 @@ def test_behavior_completes_the_free_frequencies() -> None:
 def test_points_in_equal_arclength_lie_on_the_polyline_between_its_ends() -> None:
     branch = made_up_branch("skp", FOLDED)
     length = branch.arclength[-1]
-    even = branch.equal_arclength(0.3)
-    assert np.diff(even.arclength) == pytest.approx(even.arclength[1])
-    assert length / np.ceil(length / 0.3) == pytest.approx(even.arclength[1])
+    even = branch.evenly(8)
+    assert np.diff(even.arclength) == pytest.approx([length / 7] * 7)
     assert even.arclength[[0, -1]].tolist() == branch.arclength[[0, -1]].tolist()
     assert even.values == pytest.approx(np.interp(even.arclength, branch.arclength, branch.values))
     for f in range(branch.free.shape[1]):
         expected = np.interp(even.arclength, branch.arclength, branch.free[:, f])
         assert even.free[:, f] == pytest.approx(expected)
-    assert len(branch.equal_arclength(length / 7).values) == 8
 
 
 def test_points_in_equal_arclength_pass_repeated_points() -> None:
@@ -54,14 +52,8 @@ def test_points_in_equal_arclength_pass_repeated_points() -> None:
         free=branch.free[twice],
         payoffs=branch.payoffs[twice],
     )
-    even = doubled.equal_arclength(branch.arclength[-1] / 2)
+    even = doubled.evenly(3)
     assert even.values == pytest.approx([2, 2.5, 3])
-
-
-@pytest.mark.parametrize("step", [0.0, -1.0, np.nan, np.inf])
-def test_step_that_is_not_positive_is_refused(step: float) -> None:
-    with pytest.raises(UsageError, match="positive"):
-        made_up_branch("skp", FOLDED).equal_arclength(step)
 
 
 def test_branch_in_the_wrong_order_is_refused() -> None:

@@ -30,7 +30,7 @@ def test_unknown_chart_names_the_known_ones(tmp_path: Path) -> None:
 
 
 def test_every_solver_looks_different_in_every_kind_of_chart() -> None:
-    style = looks([f"solver {k}" for k in range(40)])
+    style = [row["look"] for row in looks(f"solver {k}" for k in range(40))]
     for other in ("strokeDash", "shape"):  # of lines, and of marks
         assert len({(look["color"], str(look[other])) for look in style}) == 40
 

@@ -19,19 +19,16 @@ from eqbench.errors import UsageError
 from eqbench.report.comparison import (
     METRICS,
     Comparison,
-    Criteria,
     Figures,
+    Rule,
     compare_runs,
     compare_solvers,
-    median_of_ratios,
-    parse_rule,
-    ratio_of_medians,
-    regressions,
+    comparison_json,
+    comparison_report,
 )
-from eqbench.report.comparison_view import comparison_json, comparison_report
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.stored_run import StoredRun, cell_name, read_run
 
 
 @pytest.fixture
@@ -44,13 +41,13 @@ def folder(tmp_path: Path):
     return write
 
 
-def criteria(*conditions: str) -> Criteria:
-    return Criteria(tuple(map(parse_rule, conditions)))
+def with_rules(comparison: Comparison, *conditions: str) -> Comparison:
+    return replace(comparison, rules=tuple(map(Rule.of, conditions)))
 
 
 def broken(comparison: Comparison, *conditions: str) -> list[str]:
     """Rules that are broken when worse statuses and missing cells count too."""
-    return [each.rule for each in regressions(comparison, criteria(*conditions))]
+    return [each["rule"] for each in with_rules(comparison, *conditions).regressions]
 
 
 def seeds(elapsed: list[float], **fields: Any) -> list[CellRecord]:
@@ -58,8 +55,7 @@ def seeds(elapsed: list[float], **fields: Any) -> list[CellRecord]:
 
 
 def printed(comparison: Comparison, *conditions: str, width: int = 240) -> str:
-    found = regressions(comparison, criteria(*conditions))
-    report = comparison_report(comparison, criteria(*conditions), found)
+    report = comparison_report(with_rules(comparison, *conditions))
     return plain_text(lambda console: print_report(report, console), width)
 
 
@@ -72,23 +68,23 @@ def test_cells_match_by_canonical_specs_and_not_by_what_was_typed(folder) -> Non
     comparison = compare_runs(base, new)
     (new_cell,) = [pair.cell for pair in comparison.pairs]
     assert (new_cell.game, new_cell.solver) == ("kuhn(players=2)", "cfr_plus()")
-    assert comparison.only_base == comparison.only_new == ()
+    assert comparison.only_base == comparison.only_new == []
 
 
 def test_cells_of_one_run_only_are_listed(folder) -> None:
     base = folder("base", cell("01"), cell("02", solver="dcfr", solver_spec="dcfr"))
     new = folder("new", cell("01"), cell("03", seed=7))
     comparison = compare_runs(base, new)
-    assert comparison.only_base == ("kuhn2/dcfr",)
-    assert comparison.only_new == ("kuhn2/cfr_plus/7",)
+    assert [*map(cell_name, comparison.only_base)] == ["kuhn2/dcfr"]
+    assert [*map(cell_name, comparison.only_new)] == ["kuhn2/cfr_plus/7"]
 
 
 def test_game_files_match_by_content_wherever_they_are(folder) -> None:
     base = folder("base", game_file("c1", "a/game.efg", "1"), game_file("c2", "b/game.efg", "2"))
     new = folder("new", game_file("c2", "new/game.efg", "2"), game_file("c3", "a/game.efg", "3"))
     comparison = compare_runs(base, new)
-    assert [pair.trials[0][0].key for pair in comparison.pairs] == ["c2"]
-    assert comparison.only_base == ("a/game.efg/cfr_plus",)
+    assert [pair.trials[0][0].record.key for pair in comparison.pairs] == ["c2"]
+    assert [*map(cell_name, comparison.only_base)] == ["a/game.efg/cfr_plus"]
 
 
 def game_file(key: str, path: str, content: str) -> CellRecord:
@@ -99,22 +95,22 @@ def test_files_that_are_alike_are_all_compared_each_with_itself(folder) -> None:
     records = [game_file(path[0], path, "same") for path in ("a.efg", "b.efg")]
     base, new = folder("base", *records), folder("new", *reversed(records))
     comparison = compare_runs(base, new)
-    assert [(pair.trials[0][0].game, pair.cell.game) for pair in comparison.pairs] == [
+    assert [(pair.trials[0][0].record.game, pair.cell.game) for pair in comparison.pairs] == [
         ("b.efg", "b.efg"),
         ("a.efg", "a.efg"),
     ]
     assert printed(comparison).count("cfr_plus") == 2
     (pair,) = compare_runs(base, new, games=["a.efg"]).pairs
-    assert pair.trials[0][0].key == "a"
+    assert pair.trials[0][0].record.key == "a"
 
 
 def test_game_files_of_old_runs_match_by_path(folder) -> None:
     base = folder("base", *(game_file(path[0], path, "") for path in ("a.efg", "b.efg")))
     comparison = compare_runs(base, folder("new", game_file("a", "a.efg", "")))
-    assert [(pair.trials[0][0].game, pair.cell.game) for pair in comparison.pairs] == [
+    assert [(pair.trials[0][0].record.game, pair.cell.game) for pair in comparison.pairs] == [
         ("a.efg", "a.efg")
     ]
-    assert comparison.only_base == ("b.efg/cfr_plus",)
+    assert [*map(cell_name, comparison.only_base)] == ["b.efg/cfr_plus"]
 
 
 def test_runs_without_a_common_cell_are_refused(folder) -> None:
@@ -144,13 +140,13 @@ def test_what_makes_figures_incomparable_is_said(folder, tmp_path: Path) -> None
     manifest["environment"] = {"processor": "fast", "packages": {"numpy": "3"}}
     (paths[1] / "manifest.json").write_text(json.dumps(manifest))
     warnings = compare_runs(*map(read_run, paths)).warnings
-    assert warnings == (
-        "limits differ: timeout_s 10.0 → 20.0, threads None → 2",
-        "machine or packages differ: processor None → fast, numpy None → 3",
+    assert warnings == [
+        "limits, machine or packages differ: timeout_s 10.0 → 20.0, threads None → 2, "
+        "processor None → fast, numpy None → 3",
         "solver or model of another version: cfr_plus",
         "the tree differs: kuhn2",
-    )
-    assert compare_runs(read_run(paths[0]), read_run(paths[0])).warnings == ()
+    ]
+    assert compare_runs(read_run(paths[0]), read_run(paths[0])).warnings == []
 
 
 # -- Figures ------------------------------------------------------------------------------------
@@ -162,7 +158,7 @@ def test_seeds_are_compared_by_medians_over_those_that_both_have(folder) -> None
     comparison = compare_runs(base, new)
     figures = comparison.pairs[0].figures("elapsed_s")
     assert (figures.base, figures.new, figures.ratio, figures.seeds) == (2.0, 4.0, 2.0, 3)
-    assert comparison.only_base == ("kuhn2/cfr_plus/3",)
+    assert [*map(cell_name, comparison.only_base)] == ["kuhn2/cfr_plus/3"]
 
 
 def test_no_ratio_where_the_base_is_zero_or_there_is_none(folder) -> None:
@@ -174,14 +170,14 @@ def test_no_ratio_where_the_base_is_zero_or_there_is_none(folder) -> None:
     assert broken(comparison, "iterations>2x", "iterations<1x") == []
     conditions = ["iterations>1e6", "max_regret>100x"]
     assert broken(comparison, *conditions) == conditions
-    json.dumps(comparison_json(comparison, Criteria(), []), allow_nan=False)
+    json.dumps(comparison_json(comparison), allow_nan=False)
 
 
 def test_changes_of_equilibria_are_shown(folder) -> None:
     base = folder("base", identified(cell("01"), identity("szafron:c11=0")))
     new = folder("new", identified(cell("01"), identity("szafron:c11=1/2")))
     assert "szafron:c11=0 → szafron:c11=1/2" in printed(compare_runs(base, new))
-    (document,) = comparison_json(compare_runs(base, new), Criteria(), [])["cells"]
+    (document,) = comparison_json(compare_runs(base, new))["cells"]
     assert document["equilibria"] == {
         "base": {"szafron:c11=0": 1},
         "new": {"szafron:c11=1/2": 1},
@@ -200,8 +196,16 @@ def test_intervals_are_of_the_ratio_that_is_shown_and_need_five_trials(folder) -
     low, high = figures.interval
     assert 2.0 * 0.8 / 1.2 <= low <= 2.0 <= high <= 2.0 * 1.2 / 0.8
     assert "time\n95 %" not in printed(compare_runs(base, new))
-    again = Figures.of([(t, 2.0 * t, 0.0) for t in times], median_of_ratios)
+    again = Figures.of([(t, 2.0 * t, 0.0) for t in times], by_trial=True)
     assert again.interval == pytest.approx((2.0, 2.0))  # pair by pair there is no spread
+
+
+def ratio_of_medians(base, new):
+    return np.median(new) / np.median(base)
+
+
+def median_of_ratios(base, new):
+    return np.median(new / base)
 
 
 @pytest.mark.parametrize("ratio", [ratio_of_medians, median_of_ratios])
@@ -210,7 +214,8 @@ def test_intervals_are_those_of_scipy_up_to_chance(ratio) -> None:
     base, new = np.exp(
         rng.normal([[0.0], [0.5]], 0.6, (2, 400))
     )  # so many that quantiles do not jump
-    figures = Figures.of([(*pair, 0.0) for pair in zip(base, new, strict=True)], ratio)
+    values = [(*pair, 0.0) for pair in zip(base, new, strict=True)]
+    figures = Figures.of(values, by_trial=ratio is median_of_ratios)
     how = {"paired": True, "vectorized": False, "method": "percentile", "random_state": rng}
     reference = stats.bootstrap((base, new), ratio, n_resamples=4000, **how)
     assert figures.interval == pytest.approx(tuple(reference.confidence_interval), rel=0.02)
@@ -228,7 +233,7 @@ def test_intervals_are_those_of_scipy_up_to_chance(ratio) -> None:
     ],
 )
 def test_zeros_have_no_ratio_and_what_is_within_the_target_is_equal(values, ratio, won) -> None:
-    figures = Figures.of(values, median_of_ratios)
+    figures = Figures.of(values, by_trial=True)
     assert figures.ratio == ratio
     assert figures.wins == won
 
@@ -260,10 +265,13 @@ def test_seeds_are_held_against_equal_seeds_and_games_against_the_same(folder) -
     run = folder("run", *(each for own in cells for each in own))
     comparison = compare_solvers(run, ["a", "b"])
     assert [pair.cell.game for pair in comparison.pairs] == ["g", "h"]
-    assert {(old.seed, new.seed) for old, new in comparison.overall.trials} == {(0, 0), (1, 1)}
-    figures = comparison.overall.figures("elapsed_s")
+    assert {(old.record.seed, new.record.seed) for old, new in comparison.trials} == {
+        (0, 0),
+        (1, 1),
+    }
+    figures = comparison.figures("elapsed_s")
     assert (figures.ratio, figures.seeds) == (2.5, 4)  # the median of 2, 3, 2, 3
-    document = comparison_json(comparison, Criteria(statuses=False, missing=False), [])
+    document = comparison_json(comparison)
     assert document["overall"]["elapsed_s"]["ratio"] == 2.5
     assert document["solvers"] == ["a", "b"]
     json.dumps(document, allow_nan=False)
@@ -277,11 +285,11 @@ def test_who_alone_reaches_a_regret_wins_it(folder) -> None:
     run = folder("run", *solver("a", [1.0]), late)
     comparison = compare_solvers(run, ["a,b"])
     (pair,) = comparison.pairs
-    found = [pair.figures(regret) for regret in (1e-5, 1e-9)]
+    found = [pair.figures(regret) for regret in ("1e-05", "1e-09")]
     assert [(each.ratio, each.wins) for each in found] == [(2.0, (0, 0, 1)), (None, (0, 0, 1))]
     table = printed(comparison)
     assert "b has 2.00 times the solving time of a, over 1 trial: less in 0, more in 1" in table
-    assert "a: ok ×1; found –" in table
+    assert "A: a: ok; found –" in table
 
 
 @pytest.mark.parametrize("regret", [None, 1e-6])
@@ -291,6 +299,14 @@ def test_what_neither_has_is_not_called_equal(folder, regret: float | None) -> N
     assert "Their solving time is the same in every trial, to 1%." in table
     said = "Their max regret is the same in every trial, to 1% or within the target." in table
     assert said is (regret is not None)
+
+
+def test_solving_times_say_nothing_where_all_cells_used_up_theirs(folder) -> None:
+    for last, is_said in ((10.5, False), (9.5, True)):
+        run = folder(f"run{last}", *solver("a", [10.0]), *solver("b", [last]))
+        table = printed(compare_solvers(run, ["a,b"]))
+        assert ("solving time" in table) is is_said
+        assert "max regret" in table
 
 
 @pytest.mark.parametrize("named", [[], ["a"], ["a,a"], ["a,b,cfr"], ["a,cfr"]])
@@ -361,7 +377,7 @@ def test_worse_statuses_are_regressions(folder, before, after, is_worse) -> None
     new = folder("new", cell("01", status=after, reason="because"))
     comparison = compare_runs(base, new)
     assert broken(comparison) == (["status"] if is_worse else [])
-    assert regressions(comparison, Criteria(statuses=False)) == []
+    assert replace(comparison, allow_worse_status=True).regressions == []
     assert (f"kuhn2/cfr_plus: {before} → {after}: because [status]" in printed(comparison)) == (
         is_worse
     )
@@ -415,8 +431,9 @@ def test_missing_cells_are_regressions_and_new_ones_are_not(folder) -> None:
     new = folder("new", seeds([1.0])[0], cell("04", solver="added", solver_spec="added"))
     comparison = compare_runs(base, new)
     assert broken(comparison, "elapsed_s>2x") == ["missing", "missing"]
-    assert regressions(comparison, Criteria(missing=False)) == []
-    assert "seeds 1, 2, 3, 4, 5" in printed(comparison)
+    assert replace(comparison, allow_missing=True).regressions == []
+    assert "seeds 1, 2, 3, 4, 5" in comparison.regressions[0]["text"]
+    assert "regression: only in base: 6 cells, kuhn2/cfr_plus/1" in printed(comparison)
     assert broken(compare_runs(new, folder("more", *base.cells, *new.cells))) == []
 
 
@@ -441,9 +458,9 @@ def test_unfinished_cells_of_the_new_run_are_missing(folder) -> None:
     ("text", "message"),
     [
         ("elapsed>1.2x", "did you mean elapsed_s"),
-        ("payoffs>1", r"all: max_regret, .*peak_memory"),
+        ("payoffs>1", r"known: cpu_s, .*peak_memory"),
         ("elapsed_s>1.2y", "'elapsed_s>1.2y' is not a condition"),
-        ("elapsed_s>1e999", "too large"),
+        ("elapsed_s>1e999", "LIMIT a finite number"),
         ("elapsed_s==2", "not a condition"),
         ("elapsed_s>1x if 1 else 2", "not a condition"),
         ("", "not a condition"),
@@ -452,7 +469,7 @@ def test_unfinished_cells_of_the_new_run_are_missing(folder) -> None:
 )
 def test_what_is_no_condition_is_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        parse_rule(text)
+        Rule.of(text)
 
 
 # -- The command --------------------------------------------------------------------------------
@@ -481,6 +498,14 @@ def test_misuse_ends_with_the_code_of_a_usage_error(folder, tmp_path: Path) -> N
     assert done.code == 2
     assert "did you mean elapsed_s?" in done.err
     assert eqbench("compare", run, tmp_path, cwd=tmp_path).code == 2
+
+
+def test_quiet_command_says_nothing_of_the_page(folder, tmp_path: Path) -> None:
+    run, page = str(folder("base", cell("01")).path), tmp_path / "page.html"
+    call = ["compare", run, run, "--format", "html", "--out", str(page)]
+    assert "wrote" in CliRunner().invoke(app, call).output
+    assert CliRunner().invoke(app, [*call, "-q"]).output == ""
+    assert page.exists()
 
 
 def test_json_has_the_figures_of_the_comparison(folder) -> None:

@@ -1,8 +1,10 @@
-"""What `eqbench doctor` says, and about Gurobi's license, with a Gurobi that is made up."""
+"""Gurobi's license as `eqbench doctor` names it, and the commit of a checkout."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -73,3 +75,24 @@ def test_every_extra_with_a_package_for_solvers_is_looked_for(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     absent = {check.name for check in environment.checks() if check.state == "absent"}
     assert {"gambit", "gurobi", "scip", "peers", "ode", "exact"} <= absent
+
+
+def test_commit_of_a_checkout_is_read_from_its_files(tmp_path: Path) -> None:
+    main = tmp_path / "main"
+
+    def git(*words: str, folder: Path = main) -> str:
+        named = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e"]
+        return subprocess.run([*named, *words], check=True, capture_output=True, text=True).stdout
+
+    main.mkdir()
+    assert environment.checkout_commit(main) is None
+    git("init")
+    assert environment.checkout_commit(main) is None
+    git("commit", "--allow-empty", "--message", "first")
+    git("worktree", "add", str(tmp_path / "other"))
+    git("commit", "--allow-empty", "--message", "second", folder=tmp_path / "other")
+    for words in (("status",), ("pack-refs", "--all"), ("checkout", "--detach")):
+        git(*words)
+        for folder in (main, tmp_path / "other"):
+            commit = git("rev-parse", "HEAD", folder=folder).strip()
+            assert environment.checkout_commit(folder) == commit

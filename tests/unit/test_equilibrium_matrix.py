@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stored_runs import cell, identified, identity, without_figures, write_run
+from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.report.equilibria import MOST_CLUSTERS
 from eqbench.report.exports import report_on, results_csv, summary_csv
@@ -140,20 +140,33 @@ def test_clusters_of_several_runs_are_told_apart(tmp_path: Path) -> None:
     assert matrix(report_on([read_run(runs[0])])).rows[1].label == "cluster:1"
 
 
-@pytest.mark.parametrize("fewer", [True, False])
-def test_of_many_clusters_the_commonest_are_shown(fewer: bool, tmp_path: Path) -> None:
-    # cluster k is found in k cells, or each in one
-    several = range(1, MOST_CLUSTERS + 3)
-    records = [
-        identified(cell(f"{k:02}", seed=k), *(on(f"cluster:{n}") for n in several if n >= k))
-        if fewer
-        else identified(cell(f"{k:02}", seed=k), on(f"cluster:{k}"))
-        for k in several
-    ]
+@pytest.mark.parametrize("solvers", [2, MOST_CLUSTERS + 4])
+def test_of_many_clusters_the_best_of_every_solver_are_shown(solvers: int, tmp_path: Path) -> None:
+    # the first solver finds many, and often; every other a single one, and not well
+    many = [on(f"cluster:{number}") for number in range(1, MOST_CLUSTERS + 3)]
+    records = [identified(cell(f"{k}", seed=k, solver="a"), *many) for k in range(3)]
+    for k in range(1, solvers):
+        worse = with_candidate(cell(f"1{k:02}", seed=0, solver=f"b{k}"), 20)
+        records.append(identified(worse, on(f"cluster:{100 + k}")))
     table = matrix(report(tmp_path / "run", *records))
     numbers = [int(row.label.partition(":")[2]) for row in table.rows]
-    assert numbers == (list(several)[:1:-1] if fewer else list(several)[:MOST_CLUSTERS])
-    assert table.notes == ("2 more clusters" + ", which fewer cells found" * fewer,)
+    room = max(MOST_CLUSTERS, solvers)
+    assert numbers == [*range(1, room - solvers + 2), *range(101, 100 + solvers)]
+    (note,) = table.notes
+    more = len(many) + solvers - 1 - room
+    assert note.startswith(f"{more} more clusters; eqbench show RUN CELL --candidates")
+
+
+def test_what_is_only_near_has_the_range_of_all_that_came_near(tmp_path: Path) -> None:
+    records = [
+        identified(cell(f"0{k}", seed=k), on(C0, beta, on_path=False))
+        for k, beta in enumerate((0.1, 0.2))
+    ]
+    [item] = records[1].equilibria
+    records[1] = replace(records[1], equilibria=[replace(item, payoffs=[0.25, 1 / 18])])
+    (row,) = matrix(report(tmp_path / "run", *records)).rows
+    assert (row.label, row.values["family"]) == (f"≈ {C0}", "β 0.1…0.2")
+    assert row.values["payoffs"] == ["-0.05556…+0.25000", pytest.approx(1 / 18)]
 
 
 def test_csv_of_cells_has_the_identity_of_the_best_candidate(

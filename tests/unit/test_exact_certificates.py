@@ -14,6 +14,7 @@ from command import Ended
 from command import eqbench as command
 from frame_cases import handed_over
 from rich.console import Console
+from stored_runs import run_of
 from wide_games import wide_game
 
 import eqbench
@@ -23,8 +24,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree, Payoffs
-from eqbench.report.entries import Entry
-from eqbench.report.exports import report_of
+from eqbench.report.exports import report_on
 from eqbench.report.terminal import print_report
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.verification import Allowance, Verifier, certify, exact_refutation, verify_exactly
@@ -329,8 +329,7 @@ def test_table_says_exactly_only_of_a_proof() -> None:
 
 def printed(*records: CellRecord) -> str:
     buffer = io.StringIO()
-    entries = [Entry("", record) for record in records]
-    print_report(report_of(entries, {"": 10.0}), Console(file=buffer, width=200))
+    print_report(report_on([run_of(*records)]), Console(file=buffer, width=200))
     return buffer.getvalue()
 
 

@@ -21,10 +21,10 @@ from report_pages import (
 )
 from stored_runs import cell, without_figures, write_run
 
-from eqbench.report.charts.material import collect
-from eqbench.report.html.document import Cell, Section, Table, document
+from eqbench.report.exports import entries_of
+from eqbench.report.html.document import Table, document
 from eqbench.report.html.page import report_page
-from eqbench.report.rows import Column
+from eqbench.report.rows import Cell, Column
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 from eqbench.text import printable
@@ -43,9 +43,9 @@ def page(text: str) -> Element:
 def rows_of(page: Element, name: str) -> list[dict[str, Element]]:
     """Cells of a table by the head of their column."""
     (card,) = (e for e in page.all("figure") if e.attributes.get("id") == name)
-    heads = [head.full_text for head in card.all("th")]
+    heads = [head.full_text for head in card.all("thead")[0].all("th")]
     bodies = card.all("tbody")[0].all("tr")
-    return [dict(zip(heads, row.all("td"), strict=True)) for row in bodies]
+    return [dict(zip(heads, row.parts, strict=True)) for row in bodies]
 
 
 def test_page_refers_to_nothing_outside(page: Element) -> None:
@@ -132,6 +132,17 @@ def test_matrix_has_times_to_several_regrets_which_readers_may_ask_for(tmp_path:
     assert heads[:3] == ["time to\n1e-3", "time to\n1e-6", "time to\n1e-9"]
 
 
+def test_matrix_marks_equilibria_that_are_as_published_only_on_their_path(page: Element) -> None:
+    cells = {row["solver"].full_text: row for row in rows_of(page, "matrix-1")}
+    found = {name: row["szafron:\nc11=0"].full_text for name, row in cells.items()}
+    assert found == {"cfr_plus": "1 β=0.2", HOSTILE: "1 β=0.1*", CLOSING: "·"}
+
+
+def test_cells_that_never_began_have_no_memory(page: Element) -> None:
+    rows = {row["solver"].full_text: row for row in rows_of(page, "results")}
+    assert rows["sequence_lp"]["memory"].full_text == "–"
+
+
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"no arrays"])
 def test_snapshots_that_cannot_be_read_cost_only_themselves(
     tmp_path: Path, content: bytes | None
@@ -143,12 +154,12 @@ def test_snapshots_that_cannot_be_read_cost_only_themselves(
     file.unlink()
     if content is not None:
         file.write_bytes(content)
-    first, second = collect([run], {}).tracks
-    assert [point.elapsed_s for point in first.points] == [lost.elapsed_s]
-    assert len(second.points) == 4
+    first, second = entries_of([run])
+    assert [point.elapsed_s for point in first.curve] == [lost.elapsed_s]
+    assert len(second.curve) == 4
     notes = [note.text for note in read_page(report_page([run], {})).all("p")]
-    (note,) = (note for note in notes if note.startswith("Snapshots"))
-    assert "cannot be read of kuhn2/lost: their files are missing" in note
+    (note,) = (note for note in notes if note.startswith("The snapshots"))
+    assert "of kuhn2/lost cannot be read: their files" in note
 
 
 def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
@@ -170,7 +181,7 @@ def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
 )
 def test_links_lead_to_anchors_and_files(link: str, address: str) -> None:
     table = Table("table", [Column("file")], [[Cell("a file", link=link)]])
-    page = read_page(document("A page", [Section("Part", [table])]))
+    page = read_page(document("A page", {"Part": [table]}))
     assert [a.attributes["href"] for a in page.all("table")[0].all("a")] == [address]
 
 

@@ -79,14 +79,14 @@ def test_facts_are_those_of_built_in_games_only(tmp_path: Path) -> None:
 def test_ends_of_the_family_are_as_published() -> None:
     """Szafron, Gibson and Sturtevant (2013), Table 3: β runs from 0 to 1/4 in every sub-family."""
     facts = dict(game_facts([KUHN3, "kuhn2"]))
-    published = facts[KUHN3].sets
+    published = facts[KUHN3].ends
     assert len(published) == 3
-    for known in published:
-        low, high = sorted(known.ends)
+    for ends in published.values():
+        low, high = sorted(ends)
         assert low == pytest.approx((-1.5 / 48, -1 / 48, 1.25 / 24), abs=1e-12)
         assert high == pytest.approx((-1 / 48, -1 / 48, 1 / 24), abs=1e-12)
-    (known,) = facts["kuhn2"].sets  # one point, the value -1/18 (Kuhn 1950)
-    assert known.ends == (pytest.approx((-1 / 18, 1 / 18)),)
+    (ends,) = facts["kuhn2"].ends.values()  # one point, the value -1/18 (Kuhn 1950)
+    assert ends == (pytest.approx((-1 / 18, 1 / 18)),)
 
 
 def test_page_has_the_experiment_that_repeats_a_run(run: Path) -> None:
@@ -107,11 +107,13 @@ def test_page_has_the_experiment_that_repeats_a_run(run: Path) -> None:
 def test_sources_and_symbols_of_published_sets_are_handed_over() -> None:
     """Szafron, Gibson and Sturtevant (2013), Table 3: β is b21 where c11 = 0, else b11."""
     facts = dict(game_facts([KUHN3, "kuhn(players=2)"]))
-    sets = {known.name: known for known in facts[KUHN3].sets}
     at = "how often P{} plays bet at the information set {}".format
-    assert all(known.said[0].startswith("Szafron, Gibson") for known in sets.values())
-    assert {known.said[1] for known in sets.values()} == {f"c11 is {at(3, '1:KK')}"}
-    assert sets["szafron:c11=0"].said[2] == f"β is b21: {at(2, '2:K')}"
-    assert sets["szafron:c11=1/2"].said[2] == f"β is b11: {at(2, '1:K')}"
-    (kuhn2,) = facts["kuhn(players=2)"].sets
-    assert kuhn2.said[1:] == [f"α is {at(1, '1:')}"]
+    (source, *symbols) = facts[KUHN3].sources.items()
+    assert source[0].startswith("Szafron, Gibson")
+    first, inner, last = (f"szafron:{name}" for name in ("c11=0", "0<c11<1/2", "c11=1/2"))
+    assert {text: set(names) for text, names in symbols} == {
+        f"c11 is {at(3, '1:KK')}": {first, inner, last},
+        f"β is b21: {at(2, '2:K')}": {first},
+        f"β is b11: {at(2, '1:K')}": {inner, last},
+    }
+    assert [*facts["kuhn(players=2)"].sources][1:] == [f"α is {at(1, '1:')}"]

@@ -13,17 +13,16 @@ from report_pages import (
     chart_of,
     data_of,
     ends_of,
+    games_of,
     marks,
-    material_of,
     page_run,
     write_trace,
 )
 from stored_runs import cell, with_candidate, without_figures, write_run
 
-from eqbench.report.charts import chart, drawable, specification
-from eqbench.report.charts.datasets import datasets
-from eqbench.report.charts.material import GameFacts, PublishedSet, collect
-from eqbench.report.html.tables import matrix
+from eqbench.report.charts import GameFacts, chart, datasets, drawable, shown_games, specification
+from eqbench.report.exports import entries_of
+from eqbench.report.html.page import matrix
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -36,23 +35,24 @@ OTHER = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
 # -- curves ---------------------------------------------------------------------------------------
 
 
-def test_track_joins_snapshots_and_the_profile_that_counts(tmp_path: Path) -> None:
+def test_curve_joins_snapshots_and_the_profile_that_counts(tmp_path: Path) -> None:
     run = tmp_path / "run"
     record = write_trace(run, cell("01", elapsed_s=0.2, iterations=500))
-    (track,) = material_of(run, record).tracks
-    assert [point.elapsed_s for point in track.points] == [0.001, 0.01, 0.1, 0.2]
-    assert [point.work for point in track.points] == [1, 10, 100, 500]
-    assert track.points[0].nash_conv == pytest.approx(0.8)
-    assert [track.time_to(regret) for regret in (0.5, 1e-3, 0.0)] == [0.001, 0.01, 0.1]
-    assert track.time_to(-1.0) == math.inf
+    ((entry,),) = (game.entries for game in games_of(run, record))
+    assert [point.elapsed_s for point in entry.curve] == [0.001, 0.01, 0.1, 0.2]
+    assert [point.work for point in entry.curve] == [1, 10, 100, 500]
+    assert entry.curve[0].nash_conv == pytest.approx(0.8)
+    assert [entry.time_to(regret) for regret in (0.5, 1e-3, 0.0)] == [0.001, 0.01, 0.1]
+    assert entry.time_to(-1.0) == math.inf
 
 
 def test_median_of_a_page_is_between_two_and_ok_has_a_time(tmp_path: Path) -> None:
     exact = {"target": 1e-17, "solver": "rounded", "seed": 0}
     records = [cell(f"0{s}", seed=s, elapsed_s=time) for s, time in enumerate((1.0, 9.0))]
-    table = matrix(material_of(tmp_path / "run", *records, cell("02", elapsed_s=3.0, **exact)), 0)
+    (game,) = games_of(tmp_path / "run", *records, cell("02", elapsed_s=3.0, **exact))
+    table = matrix(game, 0)
     place = [column.title for column in table.columns].index("time to target")
-    assert {row[0].text: row[place].value for row in table.rows} == {
+    assert {row[0].text: row[place].value for row in table.cells} == {
         "cfr_plus": 5.0,
         "rounded": 3.0,
     }
@@ -70,22 +70,22 @@ def test_regrets_of_curves_are_the_best_so_far(tmp_path: Path) -> None:
 
 def test_payoff_scale_is_read_off_the_usual_target_and_facts_come_before(tmp_path: Path) -> None:
     record = cell("01", target=4e-10)
-    (game,) = material_of(tmp_path / "one", record).games
+    (game,) = games_of(tmp_path / "one", record)
     assert game.unit == pytest.approx(4.0)
     facts = {record.game_spec: GameFacts(5.0)}
-    (game,) = material_of(tmp_path / "two", record, facts=facts).games
+    (game,) = games_of(tmp_path / "two", record, facts=facts)
     assert game.unit == 5.0
     run = read_run(tmp_path / "one")
     run.plan["request"]["target"] = 4e-10  # as somebody typed it
-    assert collect([run]).games[0].unit == 1.0
+    assert shown_games(entries_of([run]))[0].unit == 1.0
 
 
 # -- payoffs --------------------------------------------------------------------------------------
 
 
 def test_equilibria_say_how_they_stand_to_what_is_published(tmp_path: Path) -> None:
-    facts = {KUHN3: GameFacts(6.0, (PublishedSet("szafron:c11=0", ends=SEGMENT),))}
-    data = datasets(collect([read_run(page_run(tmp_path / "run"))], facts))
+    facts = {KUHN3: GameFacts(6.0, ends={"szafron:c11=0": SEGMENT})}
+    data = datasets(entries_of([read_run(page_run(tmp_path / "run"))]), facts)
     family = [row for row in data["equilibria"] if "u3" in row and row["cell"] is not None]
     published = [row for row in data["equilibria"] if row["cell"] is None]
     assert [row["match"] for row in family] == ["strict", "on path", "near", "no name"]
@@ -94,7 +94,7 @@ def test_equilibria_say_how_they_stand_to_what_is_published(tmp_path: Path) -> N
 
 
 def test_payoffs_that_do_not_vary_do_not_look_as_if_they_did(tmp_path: Path) -> None:
-    facts = {KUHN3: GameFacts(6.0, (PublishedSet("szafron:c11=0", ends=SEGMENT),))}
+    facts = {KUHN3: GameFacts(6.0, ends={"szafron:c11=0": SEGMENT})}
     spec = chart("payoffs", [read_run(page_run(tmp_path / "run"))], facts)
     spec["params"][0]["value"] = "kuhn3"
     low, high = marks(spec)[:2]
@@ -159,7 +159,7 @@ def test_share_of_targets_is_of_the_same_seeds_for_all_solvers(tmp_path: Path) -
     assert ends == {"by chance": "50.0%", "two seeds": "100.0%", "no chance": "100.0%"}
     # against each other a solver without chance stands for every seed
     trials = data_of(tmp_path / "run", *records)["trials"]
-    assert [row["seed"] for row in trials if row["cell"] == 5] == [0, 1, 2]
+    assert [row["seed"] for row in trials if row["cell"] == 5] == ["seed 0", "seed 1", "seed 2"]
 
 
 def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -> None:
@@ -171,12 +171,12 @@ def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -
 
 
 def is_drawn(name: str, data: dict[str, Any]) -> bool:
-    return drawable(specification(name, ["cfr_plus"]), data)
+    return drawable(specification(name, data), data)
 
 
 def test_runs_of_different_games_have_no_shares(tmp_path: Path) -> None:
     paths = write_run(tmp_path / "a", cell("01")), write_run(tmp_path / "b", cell("02", **OTHER))
-    data = datasets(collect(list(map(read_run, paths))))
+    data = datasets(entries_of(list(map(read_run, paths))))
     assert not is_drawn("targets", data)
     assert not is_drawn("profile", data)
 

@@ -18,7 +18,7 @@ def test_unfinished_run_shows_what_there_is_and_counts_what_is_missing(tmp_path:
     run = read_run(write_run(tmp_path / "run", cell("01"), stopped, leduc, planned=planned))
     page = read_page(report_page([run], {}))
     (card,) = (e for e in page.all("figure") if e.attributes.get("id") == "status")
-    rows = [[part.full_text.split()[0] for part in row.all("td")] for row in card.all("tr")[1:]]
+    rows = [[part.full_text.split()[0] for part in row.parts] for row in card.all("tr")[1:]]
     assert rows == [["cfr_plus", "ok", "ok"], ["dcfr", "interrupted", "not"]]
     assert "2 of 8 finished" in page.full_text
     assert "6 of 8 cells have not finished" in page.full_text

@@ -150,7 +150,7 @@ SOLUTION = complementarity.Problem.solution
     [
         (lambda *given: SOLUTION(*given) * 0.9, "a realization plan", []),
         (lambda *given: SOLUTION(*given) - 0.5, "a realization plan", []),
-        (lambda problem, _: problem.prior.copy(), "no equilibrium", ["iterate"]),
+        (lambda problem, _: problem.prior.copy(), "not an equilibrium", ["iterate"]),
     ],
 )
 def test_wrong_basis_is_not_called_an_equilibrium(

@@ -50,9 +50,8 @@ def points(data: dict[str, Any], first: str, second: str, measure: str = "elapse
     }
     trials: dict[int, dict[str, Any]] = {}
     for row in tables["trials"]:
-        side = tables["cells"][row["cell"]]
         own = trials.setdefault(row["trial"], {"game": row["game"], "seed": row["seed"]})
-        own[side["solver"]] = side[measure]
+        own[row["side"]] = tables["cells"][row["cell"]][measure]
     both = [own for own in trials.values() if {first, second} <= own.keys()]
     return {(own["game"], own["seed"], own[first], own[second]) for own in both}
 
@@ -77,6 +76,25 @@ def test_folder_of_runs_gets_an_index_and_each_run_its_page(folder: Path) -> Non
     pages[0].write_text("kept")
     assert CliRunner().invoke(app, call).exit_code == 0
     assert pages[0].read_text() == "kept"
+
+
+def test_index_begins_with_the_two_that_have_most_trials_in_common(folder: Path) -> None:
+    other = {"game": "kuhn3", "game_spec": "kuhn(players=3)"}
+    write_run(folder / "zero", *seeds("c", [1.0], **other))
+    *_, index = write_index(runs_in(folder), folder / "index.html")
+    values = {
+        p["name"]: p["value"] for p in data_of(index.read_text())["charts"]["pairs"]["params"]
+    }
+    assert {values["first"], values["second"]} == {"all of one", "all of two"}
+    assert values["measure"] == "elapsed_s"
+
+
+def test_index_has_no_chart_of_runs_that_have_nothing_in_common(tmp_path: Path) -> None:
+    other = {"game": "kuhn3", "game_spec": "kuhn(players=3)"}
+    write_run(tmp_path / "one", *seeds("a", [1.0]))
+    write_run(tmp_path / "two", *seeds("b", [2.0], **other))
+    *_, index = write_index(runs_in(tmp_path), tmp_path / "index.html")
+    assert data_of(index.read_text())["charts"] == {}
 
 
 def test_page_of_a_comparison_has_a_point_for_each_trial(folder: Path, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_jobs_come_after_what_they_need_and_long_ones_only_in_full() -> None:
     assert wanted_jobs((first, middle), full=True) == [first, middle]
     assert wanted_jobs((first, middle), full=False, only=["middle"]) == [middle]
     for needs in ("two", "nothing"):
-        with pytest.raises(UsageError, match=r"needs itself|is no job"):
+        with pytest.raises(UsageError, match=r"needs itself|is not a job"):
             wanted_jobs((Job("one", needs=(needs,)), Job("two", needs=("one",))), full=False)
 
 

@@ -387,5 +387,5 @@ def test_request_of_a_run_is_read_back_as_the_selection() -> None:
     ],
 )
 def test_requests_of_other_runs_are_refused(request_: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="no run of ranges"):
+    with pytest.raises(UsageError, match="not a run of ranges"):
         request_of(request_)

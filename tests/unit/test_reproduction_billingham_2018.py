@@ -20,7 +20,6 @@ from eqbench.papers.checks import Missing, passes
 from eqbench.papers.jobs import function_of
 from eqbench.papers.paper import load_paper
 from eqbench.registry import load_game
-from eqbench.studies.branch import Branch
 
 PAPER = load_paper(Path(eqbench.papers.__file__).parent / "billingham_2018")
 
@@ -74,7 +73,7 @@ def test_payoffs_at_a_pot_are_those_of_all_crossings() -> None:
     branch: Any = SimpleNamespace(
         values=np.array([0.0, 2.0, 1.0, 3.0]), payoffs=np.array([[0.0], [2.0], [4.0], [6.0]])
     )
-    assert Branch.payoffs_at(branch, 1.5).ravel().tolist() == [1.5, 3.0, 4.5]
+    assert branches.payoffs_at(branch, 1.5).ravel().tolist() == [1.5, 3.0, 4.5]
 
 
 def test_a_bluff_above_a_value_bet_is_out_of_order() -> None:

@@ -27,7 +27,7 @@ from eqbench.plots.flow import (
 from eqbench.plots.style import save_figure
 from eqbench.studies.flow.points import SimulatedRun
 from eqbench.studies.flow.simulate import SimulationStudy
-from eqbench.studies.frame import StudyFolder, study_in
+from eqbench.studies.frame import Session, StudyFolder
 from eqbench.studies.requests import SimulationRequest
 
 DOP853 = "replicator(integrator=dop853)"
@@ -297,7 +297,8 @@ def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
         game="skp", solver=DOP853, starts=1, at=at, duration=30.0, pairs=(("b3", "d2"),)
     )
     study = SimulationStudy(request, figures=True)
-    files = list(StudyFolder(tmp_path).draw(study, study_in(tmp_path, study)))
+    folder = StudyFolder.create(study, tmp_path)
+    files = list(folder.draw(study, folder.carry_out(study, Session(tmp_path))))
     assert all(file.stat().st_size > 0 for file in files)
     kinds = ("phase", "series", "profits")
     names = {f"{kind}-pot-{pot}" for kind in kinds for pot in ("2.5", "3.75")} | {"regimes"}
@@ -307,7 +308,7 @@ def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
 def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):
     request = SimulationRequest(game="skp", solver=DOP853, starts=1, duration=30.0)
     study = SimulationStudy(request)
-    document = study_in(tmp_path, study)
+    document = StudyFolder.create(study, tmp_path).carry_out(study, Session(tmp_path))
     lines = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
     (tmp_path / "points.csv").write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
     assert list(draw_simulation(study, tmp_path, document)) == []

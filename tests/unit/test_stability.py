@@ -136,7 +136,7 @@ def test_given_rest_point_that_is_no_equilibrium_is_called_that() -> None:
     )
     assert entry["across"] == 1
     assert "mine !" in printed(found)
-    assert "! is no equilibrium." in printed(found)
+    assert "! is not an equilibrium." in printed(found)
     assert "no equilibrium" not in printed(study(spec))
 
 
@@ -251,5 +251,5 @@ def test_search_is_in_the_document_and_the_table() -> None:
     for point in search["points"]:
         assert set(point["frequencies"].values()) <= {*point["frequencies"].values()} - {0.0}
         assert (point["is_equilibrium"], point["verdict"]) == (False, "unstable")
-    assert f"Rest points: 20 faces searched; found {search['distinct']} rest" in printed(found)
+    assert f"Rest points: 20 faces searched; found {search['distinct']} besides" in printed(found)
     assert study("shapley", rest_points=20) == found

@@ -16,7 +16,7 @@ from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile
 from eqbench.plots.stability import draw_stability, eigenvalue_figure
 from eqbench.studies.flow.stability import StabilityStudy
-from eqbench.studies.frame import Session, StudyFolder, study_in
+from eqbench.studies.frame import Session, StudyFolder
 from eqbench.studies.requests import StabilityRequest
 from eqbench.verification import verify
 
@@ -51,7 +51,10 @@ def test_study_that_goes_on_finds_what_one_without_a_break_finds(tmp_path: Path)
     request = StabilityRequest(
         game="skp", at=(Fraction(3), Fraction(61, 20)), samples=2, rest_points=20
     )
-    whole = study_in(tmp_path / "whole", StabilityStudy(request))
+    complete = StabilityStudy(request)
+    whole = StudyFolder.create(complete, tmp_path / "whole").carry_out(
+        complete, Session(tmp_path / "whole")
+    )
     asked: list[None] = []
 
     def interrupted() -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from command import Ended, eqbench_here
 
-from eqbench.studies.study_files import held
+from eqbench.studies.frame import held
 
 QRE = ("qre", "--game", "matching_pennies", "--to", "10", "-q")
 OWN = """

@@ -28,7 +28,7 @@ from eqbench.papers.formulas import is_true, value_at
 from eqbench.papers.stored import Stored
 from eqbench.registry import load_game
 from eqbench.solver import Budget
-from eqbench.studies.study_files import write_texts
+from eqbench.store.run_folder import write_texts
 from eqbench.verification import Verifier, verify_exactly
 
 DEALS = 24

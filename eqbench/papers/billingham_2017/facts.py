@@ -121,7 +121,7 @@ def _verdict(entries: Sequence[Mapping[str, Any]]) -> str:
 
 
 def rest_points(stored: Stored) -> dict[str, Any]:
-    """Counts of rest points of the equations that are no equilibria, by pot."""
+    """Counts of rest points of the equations that are not equilibria, by pot."""
     found = stored["rest_points"].summary["rest_points"]
     return {
         "found": [row["distinct"] for row in found],

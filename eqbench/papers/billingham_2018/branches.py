@@ -120,7 +120,17 @@ def counts(values: FloatArray) -> dict[str, int]:
 
 def _payoff_ranges(branch: Branch, pots: FloatArray) -> FloatArray:
     """How far the payoffs of each player range at each of the pots (P,): (P, players)."""
-    return np.array([np.ptp(branch.payoffs_at(pot), axis=0) for pot in pots])
+    return np.array([np.ptp(payoffs_at(branch, pot), axis=0) for pot in pots])
+
+
+def payoffs_at(branch: Branch, value: float) -> FloatArray:
+    """Payoffs (crossings, players) wherever the polyline of a branch has this value."""
+    before, after = branch.values[:-1], branch.values[1:]
+    rows = np.flatnonzero((before - value) * (after - value) <= 0)
+    gap = after[rows] - before[rows]
+    moved = np.divide(value - before[rows], gap, out=np.zeros(len(rows)), where=gap != 0)
+    share = moved[:, None]
+    return np.asarray((1 - share) * branch.payoffs[rows] + share * branch.payoffs[rows + 1])
 
 
 def _ranges(decks: Mapping[int, Deck]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, PRINTED, Values
-from eqbench.report.tree_drawing import draw_tree, nodes_of
+from eqbench.report.tree_drawing import draw_tree
 
 _LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
@@ -36,7 +36,6 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     shown = [d[2:] == "4" and h in ("", "B", "BF", "BFF", "BFC") for d, h in at]
     _draw(folder / "figure_2.svg", "player 3 with card 4 after BF", shown, {})
     c43 = [at[node] for node in family.nodes_of("c43")]
-    reach = [node.reach for node in nodes_of(tree, profile)]
     payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
     of_124 = {at[node][1]: node for node in range(tree.n_nodes) if at[node][0] == "124"}
     leaves = {told: payoffs[node] for told, node in of_124.items() if node in payoffs}
@@ -57,7 +56,11 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "leaves": {told: list(map(str, own)) for told, own in leaves.items()},
         "subtree": [len(leaves), *{len(own) for own in leaves.values()}],
         "share of a13": f"−{-leaves['KBFC'][0]}κ {' '.join(share)}",
-        "unreached 124": sorted(told for told, node in of_124.items() if not reach[node]),
+        "unreached 124": sorted(
+            told
+            for told, node in of_124.items()
+            if any(table_2[name] == 1 - move for name, move, _ in decisions(node))
+        ),
         "actions": sorted({" / ".join(actions) for actions in tree.infoset_actions}),
         "I(c43)": {"deals": sorted({d for d, _ in c43}), "after": sorted({h for _, h in c43})},
         "sums": sorted({str(sum(own)) for own in payoffs.values()}),

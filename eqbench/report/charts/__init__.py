@@ -1,21 +1,227 @@
-"""Charts of runs as specifications of Vega-Lite: templates, filled with the data of runs."""
+"""Charts of runs as specifications of Vega-Lite: templates over datasets of flat rows.
+
+Every chart draws from the same datasets. What it computes of them, such as medians over seeds or
+shares of targets, is said in its template.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
+from itertools import combinations
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.charts.datasets import Rows, datasets
-from eqbench.report.charts.material import GameFacts, collect
+from eqbench.report.entries import Entry, grouped, titled
+from eqbench.report.exports import entries_of
+from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.store.stored_run import StoredRun
+from eqbench.text import printable
 
 VEGA_LITE = "6.4"
 CHARTS = ("regret", "payoffs", "targets", "profile", "pairs", "memory", "times")
 _WIDTH = 620
 _TEMPLATES = resources.files("eqbench.report.charts")
+
+Rows = list[dict[str, Any]]
+# A name, and cells of a game that belong together by what each of them counts for.
+Trial = tuple[str, Mapping[str, Entry]]
+
+SHORTEST_S = 1e-5  # where clocks stop telling moments apart
+NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
+SAME = 1e-5  # of the payoff range: below which payoffs are the same
+EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts as an equilibrium
+COARSE = 1e-3  # of the payoff range: a target that most methods reach
+_USUAL_TARGET = 1e-10  # of the payoff range, where a run was given none
+_MOST_DRAWN = 1000  # equilibria, the best of each cell
+_METRICS = ("max_regret", "nash_conv")
+_FIELDS = (
+    *("seed", "repeat", "status", "elapsed_s", "cpu_s", "setup_s", "overhead_s"),
+    *(*_METRICS, "iterations"),
+)
+
+
+@dataclass(frozen=True)
+class GameFacts:
+    """What is known of a game beside what a run stores."""
+
+    payoff_scale: float = 0.0  # 0 if it is not known
+    #: names of published sets by their source, and by what symbols in their members' names mean
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: payoffs at both ends of published sets, or at the only point, where these can be drawn
+    ends: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ShownGame:
+    """A game as typed, and its cells."""
+
+    name: str
+    unit: float  # what targets are relative to: the payoff range, or 1 where nobody knows it
+    facts: GameFacts
+    entries: Sequence[Entry]
+
+
+def shown_games(
+    entries: Sequence[Entry], facts: Mapping[str, GameFacts] | None = None
+) -> list[ShownGame]:
+    """Games of cells; the facts about them are by canonical spec and may lack any."""
+    groups = titled(entries)
+    times = Counter(own[0].record.game for _, own in groups)
+    games = []
+    for title, own in groups:
+        first = own[0].record
+        known = (facts or {}).get(first.game_spec, GameFacts())
+        sources = [(entry.record.target, entry.source) for entry in own]
+        usual = [t for t, run in sources if t and run and run.plan["request"].get("target") is None]
+        unit = known.payoff_scale or [*usual, _USUAL_TARGET][0] / _USUAL_TARGET
+        name = printable(first.game if times[first.game] == 1 else title)
+        games.append(ShownGame(name, unit, known, own))
+    return games
+
+
+def datasets(
+    entries: Sequence[Entry],
+    facts: Mapping[str, GameFacts] | None = None,
+    trials: Sequence[Trial] | None = None,
+) -> dict[str, Rows]:
+    """All datasets, with columns named as in stored records, and how the solvers look.
+
+    Trials are those of solvers unless given, if there is more than one.
+    """
+    games = shown_games(entries, facts)
+    places = {entry: place for place, entry in enumerate(entries)}
+    row_of = {e: {"cell": places[e]} | row for game in games for e, row in _cells(game)}
+    of_solvers = [trial for game in games for trial in solver_trials(game)]
+    # shares of the trials of which every solver has a cell, however it ended
+    labels = {row["solver"] for row in row_of.values()}
+    common = [own for _, own in of_solvers if own.keys() == labels]
+    for entry, times in Counter(entry for own in common for entry in own.values()).items():
+        row_of[entry]["share"] = times / len(common)
+    if trials is None:
+        trials = of_solvers if len(of_solvers) > 1 else []
+    most = _MOST_DRAWN // max(len(entries), 1) + 1
+    measured = dict.fromkeys(row_of[entry]["solver"] for entry in entries if entry.curve)
+    return {
+        "solvers": looks(measured),
+        "cells": [row_of[entry] for entry in entries],
+        "snapshots": [
+            {"cell": k} | row for k, entry in enumerate(entries) for row in _curve(entry)
+        ],
+        "equilibria": [row for game in games for row in _equilibria(game, places, most)],
+        "trials": [
+            {"trial": number, "seed": name, "side": side}
+            | {column: row_of[entry][column] for column in ("game", "cell")}
+            for number, (name, own) in enumerate(trials)
+            for side, entry in own.items()
+        ],
+    }
+
+
+def solver_trials(game: ShownGame) -> list[Trial]:
+    """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
+    cells = [(entry, entry.record) for entry in game.entries]
+    names = {(record.seed, record.repeat): record.trial for _, record in cells}
+    trials: list[Trial] = []
+    for seed, repeat in sorted(key for key in names if key[0] is not None) or sorted(names):
+        own = [e for e, record in cells if record.repeat == repeat and record.seed in (seed, None)]
+        trials.append((names[seed, repeat], {printable(entry.solver): entry for entry in own}))
+    return trials
+
+
+def _cells(game: ShownGame) -> Iterator[tuple[Entry, dict[str, Any]]]:
+    """Rows of the cells of a game.
+
+    Of the targets that cells of a game had the strictest counts for all, unless it is 0, which no
+    measured regret has to reach.
+    """
+    target = min(entry.record.target or 0.0 for entry in game.entries)
+    drawn = Counter(entry.solver for entry in game.entries if entry.curve)
+    for entry in game.entries:
+        record = entry.record
+        memory = record.peak_memory_bytes if record.elapsed_s is not None else None
+        yield (
+            entry,
+            {
+                "game": game.name,
+                "solver": printable(entry.solver),
+                **{name: getattr(record, name) for name in _FIELDS},
+                "memory_mib": None if memory is None else memory / 2**20,
+                "to_target_s": _time(entry, record.target),
+                "target_s": _time(entry, target),
+                "coarse_s": _time(entry, COARSE * game.unit),
+                "floor": NEGLIGIBLE * game.unit,
+                "alone": drawn[entry.solver] < 2,
+            },
+        )
+
+
+def _time(entry: Entry, target: float | None) -> float | None:
+    time = entry.time_to(target) if target else math.inf
+    return None if time == math.inf else max(time, SHORTEST_S)
+
+
+def _curve(entry: Entry) -> Iterator[dict[str, float | None]]:
+    """The best regrets so far at each snapshot.
+
+    Snapshots know no processor time; they share that of the cell in proportion to their time.
+    """
+    record = entry.record
+    rate = record.cpu_s / record.elapsed_s if record.cpu_s and record.elapsed_s else math.nan
+    best = dict.fromkeys(_METRICS, math.inf)
+    for point in entry.curve:
+        best = {name: min(best[name], getattr(point, name)) for name in _METRICS}
+        time = max(point.elapsed_s, SHORTEST_S)
+        axes = {"elapsed_s": time, "cpu_s": time * rate, "work": point.work or math.nan}
+        yield {name: _rounded(value) for name, value in (axes | best).items()}
+
+
+def _rounded(value: float, digits: int = 4) -> float | None:
+    """A number with so many digits; None for what JSON does not know."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def _equilibria(game: ShownGame, places: Mapping[Entry, int], most: int) -> Rows:
+    """Published payoffs, and the best candidates of each cell that are equilibria.
+
+    Empty unless payoffs pass along a published family, or are more than two.
+    """
+    sound = [
+        (places[entry], rank, item)
+        for entry in game.entries
+        for rank, item in enumerate(entry.record.equilibria)
+        if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
+    ]
+    ends = game.facts.ends
+    points = {tuple(round(u / (SAME * game.unit)) for u in item.payoffs) for *_, item in sound}
+    if len(points) <= 2 and all(len(own) < 2 for own in ends.values()):
+        return []
+    published = [
+        {"game": game.name, "cell": None, "name": name, **_payoffs(end)}
+        for name, own in ends.items()
+        for end in own
+    ]
+    return published + [
+        {
+            "game": game.name,
+            "cell": place,
+            "rank": rank,
+            "name": identity_text(item.identity) or "no name",
+            "match": kind_of_match(item.identity) if item.identity else "no name",
+            "max_regret": _rounded(item.max_regret),
+            **_payoffs(item.payoffs),
+        }
+        for place, rank, item in sound
+        if rank < most
+    ]
+
+
+def _payoffs(payoffs: Sequence[float]) -> dict[str, float | None]:
+    return {f"u{p}": _rounded(payoff, 7) for p, payoff in enumerate(payoffs, 1)}
 
 
 def chart(
@@ -23,24 +229,15 @@ def chart(
 ) -> dict[str, Any]:
     """A chart of runs as a complete specification of Vega-Lite with its data.
 
-    Parameters
-    ----------
-    name : one of `CHARTS`
-    facts : of games by canonical spec, as on a page; what is missing costs only what it is for
-
-    Raises
-    ------
-    UsageError
-        If there is no chart of that name.
+    Facts of games are by canonical spec; what is missing costs only what it is for. It raises a
+    `UsageError` if the name is none of `CHARTS`.
     """
-    material = collect(runs, facts)
-    data = datasets(material)
-    spec = specification(name, material.solvers, material.players)
-    games = sorted({row["game"] for row in data["cells"] if row["max_regret"] is not None})
-    games = games or [game.short for game in material.games]
-    game = next(param for param in spec["params"] if param["name"] == "game")
-    game |= {"value": games[0]} if games else {}
+    data = datasets(entries_of(runs), facts)
+    measured = {row["game"] for row in data["cells"] if row["max_regret"] is not None}
+    games = sorted(measured) or list(dict.fromkeys(row["game"] for row in data["cells"]))
+    spec = specification(name, data, game=next(iter(games), ""))
     if len(games) > 1:
+        game = next(param for param in spec["params"] if param["name"] == "game")
         game["bind"] = {"input": "select", "options": games, "name": "game "}
     text = json.dumps(spec)
     title = spec["usermeta"]["title"]
@@ -53,49 +250,70 @@ def chart(
     }
 
 
-def specification(name: str, solvers: Sequence[str], players: int = 2) -> dict[str, Any]:
+def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[str, Any]:
     """Template of a chart, in which every solver has a color, dashes and a shape of its own.
 
     In `usermeta` stands what it shows: which rows, what it needs of cells, and what a reader may
-    switch, by name of a parameter its values, each with the title that it gives an axis.
+    switch, by name of a parameter its values, each with the title that it gives an axis. Two sides
+    of trials are first those that have most cells to compare.
     """
     if name not in CHARTS:
         raise UsageError(f"unknown chart {name!r}: {nearest(name, CHARTS)}")
-    look = looks(solvers)
+    looked = [row["look"] for row in data["solvers"]]
+    columns = ["u1", "u2", *(column for row in data["equilibria"] for column in row)]
+    players = dict.fromkeys(column[1:] for column in columns if column[0] == "u")
+    sides, first, second = _sides(data)
     given = {
-        "@solvers": list(solvers),
-        "@names": {solver: solver for solver in solvers},
-        "@players": {str(p): f"payoff of P{p}" for p in range(2, max(players, 2) + 1)},
-        **{f"@{key}": [own[key] for own in look] for key in ("color", "strokeDash", "shape")},
+        "@solvers": [row["name"] for row in data["solvers"]],
+        "@sides": {side: side for side in sides},
+        "@first": first,
+        "@second": second,
+        "@players": {player: f"payoff of P{player}" for player in players},
+        **{f"@{key}": [look[key] for look in looked] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
-    switches = spec["usermeta"].setdefault("switches", {})
+    spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
-        if choices := [*switches.get(param["name"], {})][:2]:
-            param["value"] = choices[-1 if param["name"] == "second" else 0]
+        param["value"] = values.get(param["name"], param["value"])
     return spec
 
 
+def _sides(data: Mapping[str, Rows]) -> tuple[list[str], str, str]:
+    """Sides of trials, and which two have most timed cells to compare; none if no two have any."""
+    timed = [row for row in data["trials"] if data["cells"][row["cell"]]["elapsed_s"]]
+    pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for own in grouped(timed, lambda row: row["trial"]).values():
+        for one, other in combinations(own, 2):
+            sides = one["side"], other["side"]
+            pairs.setdefault(sides, []).append((one["cell"], other["cell"]))
+
+    def most(sides: tuple[str, str]) -> int:  # a cell may stand in many trials
+        return min(len(set(cells)) for cells in zip(*pairs[sides], strict=True))
+
+    first, second = max(pairs, key=most, default=("", ""))
+    return list(dict.fromkeys(row["side"] for row in timed if pairs)), first, second
+
+
 def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
-    """Whether data have rows that a chart draws, and cells with what it needs."""
-    told = spec["usermeta"]
-    known = (row.get(told.get("needs", "cell")) is not None for row in data["cells"])
-    return bool(data[told["rows"]]) and any(known)
+    """Whether data have rows and choices for a chart, cells with what it needs, enough games."""
+    told, cells = spec["usermeta"], data["cells"]
+    known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
+    games = {row["game"] for row in cells if "share" in row}
+    has_all = bool(data[told["rows"]]) and all(told["switches"].values())
+    return has_all and known and len(games) >= told.get("games", 0)
 
 
-def looks(solvers: Sequence[str]) -> list[dict[str, Any]]:
+def looks(solvers: Iterable[str]) -> Rows:
     """Color, dashes and shape of each solver; beyond ten a color comes again with other dashes."""
     style = _template("style")
     colors, dashes, shapes = style["colors"], style["dashes"], style["shapes"]
-    return [
-        {
-            "color": colors[k % len(colors)],
-            "strokeDash": dashes[k // len(colors) % len(dashes)],
-            "shape": shapes[k % len(shapes)],
-        }
-        for k in range(len(solvers))
-    ]
+    rows = []
+    for k, name in enumerate(solvers):
+        dash = dashes[k // len(colors) % len(dashes)]
+        look = {"color": colors[k % len(colors)], "strokeDash": dash}
+        rows.append({"name": name, "look": look | {"shape": shapes[k % len(shapes)]}})
+    return rows
 
 
 def _template(name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:

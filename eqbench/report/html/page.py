@@ -1,46 +1,64 @@
-"""The page of one or several runs: what was found first, provenance last."""
+"""The page of one or several runs, what was found first, provenance last; the index of many."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
-from eqbench.report.charts import CHARTS, drawable, looks, specification
-from eqbench.report.charts.datasets import datasets
-from eqbench.report.charts.material import GameFacts, Material, collect
-from eqbench.report.exports import report_on, run_names
+from eqbench.errors import counted, first_of
+from eqbench.report import read_data
+from eqbench.report.answer import answer
+from eqbench.report.charts import (
+    GameFacts,
+    ShownGame,
+    Trial,
+    datasets,
+    drawable,
+    shown_games,
+    solver_trials,
+    specification,
+)
+from eqbench.report.entries import Entry, Trials, began, grouped, several, trials
+from eqbench.report.equilibria import Found, equilibria
+from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html.document import (
-    Beside,
     Block,
     Chart,
     Command,
     Facts,
     Prose,
-    Section,
     Table,
     document,
+    page_table,
 )
-from eqbench.report.html.tables import TEXTS, matrix, overview, page_table
-from eqbench.report.naming import kind_of_match, listing
-from eqbench.report.rows import Report, all_cells
-from eqbench.report.terminal import mebibytes
+from eqbench.report.naming import LOOSE, handed_over, kind_of_match, listing, spread
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
+from eqbench.report.view import INDEX, all_cells
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import printable, printable_lines
 
+TEXTS = read_data("html/texts")
+REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
+_MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
 _MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
-_SHARES = 10_000  # a frequency is an integer, in parts of this
+_MATRIX = (
+    *(SOLVER, Column("status", "status"), Column("time to target", "seconds", "time to\ntarget")),
+    Column("best regret", "small", "best\nregret"),
+)
+Action = tuple[str, str, str]  # player, label of an information set, action
 
 
 def report_page(
@@ -50,99 +68,174 @@ def report_page(
     summarize: bool = False,
     place: Path | None = None,
 ) -> str:
-    """The page as text; the same runs and facts give the same text.
+    """The page as text; the same runs and facts of games, by canonical spec, give the same text.
 
-    Parameters
-    ----------
-    facts : of games by canonical spec; what is missing costs only what they are for
-    summarize : whether to add tables with one row per game and solver over all seeds
-    place : folder that the page is for, so that it can link to the files of runs beside it
+    It has summaries over all seeds if asked for, and links to the files of runs if these are near
+    the folder `place`, for which it is.
     """
-    material, report = collect(runs, facts), report_on(runs, every_matrix=True)
+    entries = entries_of(runs)
+    games = shown_games(entries, facts)
+    data = datasets(entries, facts)
+    report = report_on(runs, every_matrix=True)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-    data, games = datasets(material), material.games
-    solvers = material.solvers
-    specs = {name: specification(name, solvers, material.players) for name in CHARTS}
-    charts = {
-        name: [Chart(name, spec)] if drawable(spec, data) else [] for name, spec in specs.items()
-    }
-    matrices = [matrix(material, place) for place in range(len(games))]
-    whole, single = (matrices, []) if len(games) < 2 else ([overview(material)], matrices)
+
+    def charts(*names: str) -> list[Chart]:
+        specs = {name: specification(name, data) for name in names}
+        return [Chart(name, spec) for name, spec in specs.items() if drawable(spec, data)]
+
+    matrices = [matrix(game, number) for number, game in enumerate(games)]
+    whole, single = ([overview(games)], matrices) if len(games) > 1 else (matrices, [])
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
-    if unread := [cell_name(track.record) for track in material.tracks if track.unread]:
+    if unread := [cell_name(entry.record) for entry in entries if entry.snapshots is None]:
         notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
-    sources, names = _published(material)
-    compared = [*charts["targets"], *charts["profile"], *charts["pairs"]]
-    parts: dict[str, Iterable[Block]] = {
-        "What was found": [Beside([*whole, *charts["regret"]]), *single, Prose(notes, small=True)],
-        "All cells": _cells(material, report),
+    found = _tables(report, "found")
+    parts: dict[str, Sequence[Block]] = {
+        "What was found": [[*whole, *charts("regret")], *single, Prose(notes, small=True)],
+        "All cells": _cells(entries, report) if entries else [],
         "Equilibria": [
-            Beside([*charts["payoffs"], *sources]),
-            Prose(names, small=True),
-            *_tables(report, "found", material),
+            [*charts("payoffs"), *_sources(games)],
+            Prose(TEXTS["names"] if found else [], small=True),
+            *found,
         ],
-        "Solvers compared": [Beside(compared)],
-        "Over seeds": _tables(over_seeds, "summary", material),
-        "Cost": [Beside([*charts["memory"], *charts["times"]])],
-        "What was run": (block for run in runs for block in _about(run)),
+        "Solvers compared": [charts("targets", "profile", "pairs")],
+        "Over seeds": _tables(over_seeds, "summary"),
+        "Cost": [charts("memory", "times")],
+        "What was run": [block for run in runs for block in _about(run)],
     }
-    values = _data(runs, material, place) | {
-        "solvers": [
-            {"name": name, "look": look} for name, look in zip(solvers, looks(solvers), strict=True)
-        ],
-        "datasets": data,
-    }
-    shown = " ".join(listing([game.short for game in games], 4))
+    values = _data(runs, entries, games, place)
+    values |= {"solvers": data.pop("solvers"), "datasets": data}
+    shown = " ".join(listing([game.name for game in games], 4))
     title = f"eqbench on {shown}" if shown else "eqbench report"
-    sections = [Section(name, list(blocks)) for name, blocks in parts.items()]
-    return document(title, sections, lead=report.answer, data=values)
+    return document(title, parts, lead=report.answer, data=values)
 
 
-def _cells(material: Material, report: Report) -> Iterator[Block]:
-    """One row for each cell, which opens to its candidates, and notes on them."""
-    records = [track.record for track in material.tracks]
-    if not records:
-        return
-    yield page_table(
-        all_cells([track.entry for track in material.tracks]),
-        "results",
-        caption=TEXTS["results"],
-        filters=("game", "status", "solver"),
-        folded=("exploitability",),
-        hints=[record.reason for record in records],
-        opens=True,
+def overview(games: Sequence[ShownGame]) -> Table:
+    """What became of every solver on every game: the time to the target or the best regret."""
+    of_game = [{own.solver: own for own in trials(game.entries)} for game in games]
+    solvers = dict.fromkeys(solver for own in of_game for solver in own)
+    columns = [SOLVER, *(Column(game.name) for game in games)]
+    rows = [
+        [name, *(_status(own.get(name), with_figure=True) for own in of_game)] for name in solvers
+    ]
+    return Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
+
+
+def matrix(game: ShownGame, place: int) -> Table:
+    """Which solver found which equilibria of a game, how good and how fast."""
+    entries = began(game.entries)
+    found = equilibria(entries)
+    known, near = ([item for item in found if item.is_near is near] for near in (False, True))
+    shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
+    folded = {
+        Column(f"time to {regret}", "seconds", f"time to\n{regret}"): float(regret)
+        for regret in REGRETS
+    }
+    groups = {Column(i.title, "count", i.title.replace(":", ":\n", 1)): [i] for i in shown}
+    groups |= {Column(f"{len(others)} more", "count"): others} if others else {}
+    groups |= {Column("only near", "count", "only\nnear"): near} if near else {}
+    rows = [
+        [
+            *(own.solver, _status(own), own.time_to(), own.best),
+            *map(own.time_to, folded.values()),
+            *(_finds(items, own) for items in groups.values()),
+        ]
+        for own in trials(entries, "status")
+    ]
+    return Table(
+        f"matrix-{place}",
+        [*_MATRIX, *folded, *groups],
+        rows,
+        TEXTS["matrix"],
+        f"Equilibria that each solver found on {game.name}",
+        game=str(place),
+        folded=[column.title for column in folded],
     )
-    statuses = {record.status for record in records}
+
+
+def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
+    """What became of the cells of a solver, alarms first, and how they were verified.
+
+    The figure is the time to the target, or else the best regret.
+    """
+    if own is None:
+        return Cell("not run", None, kind="idle")
+    records = [entry.record for entry in own.entries]
+    statuses = Counter(record.status for record in records)
+    ranks = {"bad": 2, "good": 1}
+    status = max(statuses, key=lambda name: (ranks.get(TONES[name], 0), statuses[name]))
+    often = f"{statuses[status]}/{len(records)}" if len(statuses) > 1 else ""
+    signs = {
+        "✗": "refuted" in statuses,
+        "✓✓": all(record.equilibria and record.equilibria[0].exact for record in records),
+        "✓": any(record.equilibria for record in records),
+        "": True,
+    }
+    sign = next(sign for sign, holds in signs.items() if holds)
+    time, best = own.time_to(), own.best
+    figure = seconds(time) if time is not None else "" if best is None else small(best)
+    reasons = dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)
+    return Cell(
+        " ".join(filter(None, (status, often, sign, figure * with_figure))),
+        hint="; ".join(reasons),
+        kind="fair" if often and TONES[status] == "good" else TONES[status],
+    )
+
+
+def _finds(items: Sequence[Found], own: Trials) -> Cell:
+    """How many of some equilibria a solver found, or in how many of its cells, and where."""
+    cells = [members for item in items for members in item.by(own.solver)]
+    if not cells:
+        return Cell("·", None, kind="faint")
+    if items[0].is_near:
+        names = [item.name for item in items if item.by(own.solver)]
+        return Cell(f"≈{len(names)}", len(names), ", ".join(names), "faint")
+    members = [member for each in cells for member in handed_over(each)]
+    if len(items) > 1:
+        return Cell(str(len(members)), len(members), kind="good")
+    is_often = len(own.entries) > 1
+    number = len(cells) if is_often else len(members)
+    where = spread(member.identity for member in members)
+    between = ("\n" if "…" in where else " ") * bool(where)
+    loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
+    text = f"{number}{f'/{len(own.entries)}' * is_often}{between}{where}{LOOSE * loose}"
+    return Cell(text, number, kind="good")
+
+
+def _cells(entries: Sequence[Entry], report: Report) -> list[Block]:
+    """One row for each cell, which opens to its candidates, and notes on them."""
+    filters = ("game", "status", "solver")
+    look = {"caption": TEXTS["results"], "filters": filters, "folded": ("exploitability",)}
+    statuses = {entry.record.status for entry in entries}
     said = (f"{name}: {text}" for name, text in TEXTS["statuses"].items() if name in statuses)
-    yield Prose((f"Statuses – {'; '.join(said)}.",), small=True)
     noted = [table for table in report.tables if table.notes and not table.topic]
-    reasons = [(table.title.partition(" = ")[0], list(table.notes)) for table in noted]
-    yield Facts(reasons, "Reasons and notes")
+    reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
+    return [
+        page_table(all_cells(entries), "results", opens=True, **look),
+        Prose([f"Statuses – {'; '.join(said)}."], small=True),
+        Facts(reasons, "Reasons and notes"),
+    ]
 
 
-def _tables(report: Report, name: str, material: Material) -> Iterator[Table]:
+def _tables(report: Report, name: str) -> list[Table]:
     """The tables of equilibria of a report, or those of its cells, each for its game."""
-    places = {title: str(k) for k, g in enumerate(material.games) for title in (g.short, g.title)}
-    for k, table in enumerate(report.tables, 1):
-        if bool(table.topic) == (name == "found"):
-            title = ": ".join(filter(None, (table.title, table.topic)))
-            game = places.get(printable(table.title), "")
-            caption = "\n".join(table.remarks)
-            yield page_table(table, f"{name}-{k}", title=title, caption=caption, game=game)
+    games = accumulate(not table.topic for table in report.tables)  # first is that of its cells
+    return [
+        page_table(table, f"{name}-{game}", game=str(game - 1))
+        for game, table in zip(games, report.tables, strict=True)
+        if bool(table.topic) == (name == "found")
+    ]
 
 
-def _published(material: Material) -> tuple[list[Facts], list[str]]:
-    """Where the sets that occur were published, and how to read their names."""
-    found = (item.identity for track in material.tracks for item in track.record.equilibria)
-    names = {identity["name"] for identity in found if identity}
+def _sources(games: Sequence[ShownGame]) -> list[Facts]:
+    """Where the published sets that occur are from, and what the symbols in their names are."""
     pairs = []
-    for game in material.games:
-        said: dict[str, list[str]] = {}
-        for text, name in ((t, known.name) for known in game.sets for t in known.said):
-            said.setdefault(text, []).extend({name} & names)
-        lines = [f"{', '.join(own)}: {text}" for text, own in said.items() if own]
-        pairs += [(game.short, lines)] if lines else []
-    return [Facts(pairs)] if pairs else [], TEXTS["names"] if names else []
+    for game in games:
+        records = [entry.record for entry in game.entries]
+        found = {i.identity["name"] for record in records for i in record.equilibria if i.identity}
+        said = {t: [n for n in names if n in found] for t, names in game.facts.sources.items()}
+        lines = [f"{', '.join(names)}: {text}" for text, names in said.items() if names]
+        pairs += [(game.name, lines)] * bool(lines)
+    return [Facts(pairs)] * bool(pairs)
 
 
 def repetition(run: StoredRun) -> list[Block]:
@@ -181,23 +274,31 @@ def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield words, mebibytes(value) if is_size else printable(listed) or "none"
 
 
-def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> dict[str, Any]:
+def _data(
+    runs: Sequence[StoredRun],
+    entries: Sequence[Entry],
+    games: Sequence[ShownGame],
+    place: Path | None,
+) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
-    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(material.tracks), 1) + 1)
-    cells = []
-    for entry in (track.entry for track in material.tracks):
-        record, show = entry.record, ["eqbench", "show", str(run_of[entry.run].path)]
-        equilibria = [_candidate(item) for item in record.equilibria[:most]]
-        facts = {"run": entry.run, "candidates": len(record.equilibria), "equilibria": equilibria}
-        command = shlex.join([*show, cell_name(record), "--candidates"])
-        cells.append({**record.to_json(), **facts, "command": printable(command)})
-    games = []
-    for game in material.games:
-        tracks = [track for track in material.tracks if track.game is game]
-        own = [(cells[track.place], run_of[track.entry.run]) for track in tracks]
+    most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(entries), 1) + 1)
+    cells = {}
+    for entry in entries:
+        record = entry.record
+        show = ["eqbench", "show", str(run_of[entry.run].path), cell_name(record), "--candidates"]
+        more = {
+            "run": entry.run,
+            "candidates": len(record.equilibria),
+            "equilibria": [_candidate(item) for item in record.equilibria[:most]],
+            "command": printable(shlex.join(show)),
+        }
+        cells[entry] = record.to_json() | more
+    shown = []
+    for game in games:
+        own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
         sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
-        games.append({"name": game.short, "information_sets": sets})
+        shown.append({"name": game.name, "information_sets": sets})
     asked = [
         {
             "name": run.path.absolute().name,
@@ -208,7 +309,7 @@ def _data(runs: Sequence[StoredRun], material: Material, place: Path | None) -> 
         }
         for label, run in run_of.items()
     ]
-    return {"schema": "eqbench.report/1", "runs": asked, "games": games, "cells": cells}
+    return {"schema": "eqbench.report/1", "runs": asked, "games": shown, "cells": [*cells.values()]}
 
 
 def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
@@ -227,36 +328,88 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
     return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
 
 
-def _add_strategies(
-    cells: Sequence[tuple[dict[str, Any], StoredRun]], most: int
-) -> list[tuple[str, str, list[str]]]:
-    """Give cells of a game the frequencies of their best candidates; return the information sets.
+def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> list[Any]:
+    """Give cells of a game, each with the folder of its run, strategies; return information sets.
 
-    Each is a player, label and actions. A cell gets as many candidates as have at most so many
-    frequencies.
+    A strategy has the frequencies of all actions. There are as many for a cell as the page holds.
     """
-    sets: list[tuple[str, str, list[str]]] = []
-    for cell, run in cells:
-        shares: list[list[int] | None] = []
+    actions: dict[Action, int] = {}
+    for cell, folder in cells:
+        told: list[list[int] | None] = []
         for item in cell["equilibria"]:
-            if (len(shares) + 1) * sum(len(actions) for *_, actions in sets) > most:
+            if (len(told) + 1) * len(actions) > most:
                 break
-            shares.append(None)
-            # a page can do without files that are missing or damaged
-            with suppress(
-                OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError
-            ):
-                behavior = json.loads(read_file(run.path / item["profile"]))["behavior"]
-                sets = sets or [
-                    (player, label, list(actions))
-                    for player, sets_of in behavior.items()
-                    for label, actions in sets_of.items()
-                ]
-                shares[-1] = [
-                    round(_SHARES * Fraction(str(behavior[player][label].get(action, 0))))
-                    for player, label, actions in sets
-                    for action in actions
-                ]
-        if any(shares):
-            cell["strategies"] = shares
-    return sets if any("strategies" in cell for cell, _ in cells) else []
+            own = _frequencies(folder / item["profile"])
+            actions = actions or own
+            told.append([own.get(action, 0) for action in actions] if own else None)
+        if any(told):
+            cell["strategies"] = told
+    of_set = grouped(actions, lambda action: action[:2]).items()
+    return [(*which, [action for *_, action in own]) for which, own in of_set]
+
+
+def _frequencies(file: Path) -> dict[Action, int]:
+    """Frequencies in a stored profile, in ten-thousandths; none if it is missing or damaged."""
+    try:
+        behavior = json.loads(read_file(file))["behavior"]
+        return {
+            (player, label, action): round(10_000 * Fraction(str(share)))
+            for player, sets in behavior.items()
+            for label, shares in sets.items()
+            for action, share in shares.items()
+        }
+    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
+        return {}  # a page can do without
+
+
+def index_page(runs: Mapping[str, StoredRun]) -> str:
+    """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
+    rows = [_index_row(link, run) for link, run in runs.items()]
+    table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
+    charts, data = scatter(_trials(entries_of(list(runs.values()))))
+    title = counted(len(runs), "run")
+    return document(title, {"Runs": [table], "Two runs or solvers compared": charts}, data=data)
+
+
+def _index_row(link: str, run: StoredRun) -> list[Any]:
+    """What the index says about a run, in the order of its columns."""
+    entries = entries_of([run])
+    figures = Trials(entries).statistics
+    statuses = Counter(cell.status for cell in run.cells)
+    return [
+        Cell(run.path.absolute().name, link=link),
+        next(iter(answer(entries, run.planned)), "No cell has finished yet."),
+        ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
+        statuses["ok"],
+        run.planned,
+        figures["median time"],
+        figures["best max regret"],
+        first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
+        first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
+        str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
+    ]
+
+
+def _trials(entries: Sequence[Entry]) -> list[Trial]:
+    """Trials of whole runs, and of solvers, each by its name and that of its run."""
+    of_runs: dict[Any, tuple[str, dict[str, Entry]]] = {}
+    for entry in entries if several("run", entries) else ():
+        cell = entry.record
+        key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
+        _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
+        sides[f"all of {entry.run}"] = entry
+    of_solvers = [trial for game in shown_games(entries) for trial in solver_trials(game)]
+    return [*of_runs.values(), *(of_solvers if len(of_solvers) > 1 else ())]
+
+
+def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
+    """A chart with a point for each trial of two sides, and the data of the page that it needs.
+
+    Without two sides that have a trial in common there is no chart.
+    """
+    entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
+    data = datasets([*entries], trials=trials)
+    spec = specification("pairs", data, measure="elapsed_s")
+    spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
+    charts = [Chart("pairs", spec)] if drawable(spec, data) else []
+    return charts, {"datasets": {name: data[name] for name in ("cells", "trials")}}

@@ -69,7 +69,6 @@ class Crossplay:
 
     Attributes
     ----------
-    labels : n of them
     payoffs : (N, n, …, n), of player i at [i, s_1, …, s_N] if each player p follows entry s_p
     swap_payoffs, swap_regrets : (N, n, n, N), of all players, as the verifier measures them, at
         [i, A, B] where player i follows A and all others follow B
@@ -92,16 +91,11 @@ class Crossplay:
         limit: int = DEFAULT_LIMIT,
         go_on: GoOn = lambda: None,
     ) -> None:
-        """Measure all combinations; errors are those of :func:`check_entries`.
+        """Measure all combinations, at most `limit`; errors are those of :func:`check_entries`.
 
-        Parameters
-        ----------
-        entries : label and profile of each
-        exact : whether to compute in Fractions; equilibria are then combinations with regrets of
-            exactly 0, and floating-point frequencies count as the rationals that they are
-        tolerance : share of the payoff range that players may gain in an equilibrium
-        limit : most combinations n^N that may be computed
-        go_on : called again and again; an exception that it raises ends the computation
+        With `exact` in Fractions: equilibria are then combinations with regrets of exactly 0, and
+        floating-point frequencies count as the rationals that they are. `tolerance` is a share of
+        the payoff range.
         """
         check_entries(game, entries, limit, exact=exact)
         self.game, self._tree, self._go_on = game, game.tree, go_on

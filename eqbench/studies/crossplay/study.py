@@ -22,10 +22,9 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.reference import realization
 from eqbench.report.naming import decimal, identity_text, marks
-from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.report.terminal import small
+from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, small
 from eqbench.spec import is_foreign
-from eqbench.store.run_folder import RunFolder
+from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.stored_games import game_of_runs, registry_of_runs
 from eqbench.store.stored_profiles import named_profile
 from eqbench.store.stored_run import StoredRun, read_runs
@@ -40,7 +39,6 @@ from eqbench.studies.crossplay.measure import (
 )
 from eqbench.studies.frame import Session, Study, announce, legend
 from eqbench.studies.requests import CrossplayRequest
-from eqbench.studies.study_files import write_texts
 from eqbench.verification import UNRESOLVED, verify
 
 SCHEMA = "eqbench.crossplay/1"
@@ -53,7 +51,7 @@ ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
 
 class AboveTolerance(TypedDict):
-    """Candidates of runs that are no equilibria, by the better one of iterate and average."""
+    """Candidates of runs that are not equilibria, by the better one of iterate and average."""
 
     candidates: int
     cells: int
@@ -297,7 +295,7 @@ def recognized(
         regret = float(measured.max_regret)
         if not regret <= tolerance:
             raise UsageError(
-                f"{source} is no equilibrium: a player gains {regret:.2g} by deviating "
+                f"{source} is not an equilibrium: a player gains {regret:.2g} by deviating "
                 f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
             )
         identity = identifier.identify(profile, regret)
@@ -355,16 +353,10 @@ def summary(
     copies: Sequence[tuple[Found, Found]],
     left_out: LeftOut,
 ) -> dict[str, Any]:
-    """Return the document of a cross-play, as JSON values.
+    """Return the document of a cross-play; `found` says where each entry comes from.
 
     Numbers are floats; from exact arithmetic the same figures stand under `exact` once more,
     as ``"p/q"``.
-
-    Parameters
-    ----------
-    found : where each entry of the result comes from
-    copies : what repeats an entry, each with that entry
-    left_out : what else is not among the entries
     """
     labels = dict(zip(map(id, found), result.labels, strict=True))
     equilibria, n = result.n_equilibria, math.prod(result.n_strategies)
@@ -441,13 +433,12 @@ def _numbers(values: Any, number: Number) -> Any:
 
 
 LONGEST_FRACTION = 12
-MOST_IN_MATRIX = 60
+MOST_WITH_GAINS, MOST_IN_MATRIX = 15, 60
 
 
 def _entries(title: str, document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
     names = [identity_text(entry["identity"]) for entry in entries]
-    exact = frozenset(["max regret"] if "exact" in document else [])
     columns = (
         Column("entry", identifies=True),
         Column("from"),
@@ -460,8 +451,9 @@ def _entries(title: str, document: Mapping[str, Any]) -> Table:
     for entry, name, own in zip(entries, names, figures["own"], strict=True):
         payoffs, further = map(_payoff, own["payoffs"]), _parameters(entry["identity"])
         said = (entry["label"], entry["source"], name or None, further or None)
-        row = Row.of(columns, (*said, list(payoffs), entry["max_regret"]))
-        rows.append(replace(row, exact=exact))
+        is_zero = "exact" in document and entry["max_regret"] == 0
+        regret = EXACT_ZERO if is_zero else entry["max_regret"]
+        rows.append(Row.of(columns, (*said, list(payoffs), regret)))
     sources = {entry["label"]: entry["source"] for entry in entries}
     notes = (
         *(
@@ -490,14 +482,13 @@ def _parameters(identity: Mapping[str, Any] | None) -> str:
 
 
 def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
-    """Notes on entries that are no equilibria themselves."""
+    """Notes on entries that are not equilibria themselves."""
     equilibrium = document["interchange"][0]["equilibrium"]
     off = [label for a, label in enumerate(_labels(document)) if not equilibrium[a][a]]
     if not off:
         return []
-    what = "is no equilibrium itself" if len(off) == 1 else "are no equilibria themselves"
     allowed = "exactly 0" if "exact" in document else small(document["tolerance"])
-    note = f"{_listed(off)} {what} (allowed regret: {allowed})"
+    note = f"not equilibria themselves: {', '.join(off)} (allowed regret: {allowed})"
     return [note, legend("crossplay.decimals")] if "exact" in document else [note]
 
 
@@ -507,7 +498,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
     n, equilibria = found["count"], found["equilibria"]
     what = "combinations of different strategies"
     counts = list(zip(found["strategies"], players, strict=True))
-    strategies = _listed([f"{count:,} of {player}" for count, player in counts])
+    strategies = ", ".join(f"{count:,} of {player}" for count, player in counts)
     share = (
         f"{n:,} {what} are too many to verify all of them."
         if equilibria is None
@@ -517,8 +508,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
     lines = [f"{share} Different strategies{least} in the entries: {strategies}."]
     steady = [player for count, player in counts if count == 1]
     if steady:
-        verb = "follows" if len(steady) == 1 else "each follow"
-        lines.append(f"{_listed(steady)} {verb} the same strategy in all entries.")
+        lines.append(f"With the same strategy in all entries: {', '.join(steady)}.")
     shown = [p for p, player in enumerate(players) if player not in steady]
     if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this
         shown = [] if steady else [0]
@@ -526,7 +516,7 @@ def _combinations(document: Mapping[str, Any]) -> list[Table]:
 
 
 def _exchange(document: Mapping[str, Any], player: int) -> Table:
-    """Matrix of a player with gains, or with signs where these are too wide."""
+    """Matrix of a player with gains, or with signs where these would be too wide."""
     labels, measured = _labels(document), document["interchange"][player]
     title = f"{measured['player']} follows the row, all others the column"
     equilibrium = measured["equilibrium"]
@@ -534,17 +524,13 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
         pairs = f"{sum(map(sum, equilibrium))} of {len(labels) ** 2} pairs are equilibria"
         return Table(title, lines=(f"{pairs}; too wide to print, but --json and --out have all",))
     columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
-
-    def matrix(write: Any, note: str, narrow: Table | None = None) -> Table:
-        rows = []
-        for label, row, gains in zip(labels, equilibrium, measured["regrets"], strict=True):
-            pairs = zip(labels, row, gains, strict=True)
-            cells = {column: "=" if same else write(gain) for column, same, gain in pairs}
-            rows.append(Row(label, {"": label, **cells}))
-        return Table(title, columns, tuple(rows), (note,), narrow=narrow)
-
-    signs = matrix(lambda regrets: ".", legend("crossplay.signs"))
-    return matrix(lambda regrets: small(max(regrets)), legend("crossplay.gains"), signs)
+    has_gains, rows = len(labels) <= MOST_WITH_GAINS, []
+    for label, row, regrets in zip(labels, equilibrium, measured["regrets"], strict=True):
+        gains = (small(max(each)) if has_gains else "." for each in regrets)
+        cells = ["=" if same else gain for same, gain in zip(row, gains, strict=True)]
+        rows.append(Row.of(columns, [label, *cells]))
+    note = legend("crossplay.gains" if has_gains else "crossplay.signs")
+    return Table(title, columns, tuple(rows), (note,))
 
 
 def _worst_cases(document: Mapping[str, Any]) -> Table:
@@ -585,12 +571,6 @@ _ASSUMPTIONS = {
 
 def _labels(document: Mapping[str, Any]) -> list[str]:
     return [entry["label"] for entry in document["entries"]]
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names as ``A``, ``A and B``, ``A, B and C``."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _payoff(value: float | str) -> str:

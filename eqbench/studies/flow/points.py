@@ -18,9 +18,8 @@ from eqbench.documents import open_text
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.store.run_folder import reported
+from eqbench.store.run_folder import reported, write_texts
 from eqbench.studies.branch import columns, read_rows
-from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text, csv_text
 
 MOST_ROWS = 4000

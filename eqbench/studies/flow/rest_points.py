@@ -189,7 +189,7 @@ class SetVerdict:
     value : of the payoff parameter; None if the game has none
     looked : members that were looked at, equilibria and rest points all of them, at least one;
         the first speaks for the set and lies inside it, unless that one was refuted
-    refuted : how many members are no equilibria or no rest points by measurement
+    refuted : how many members are not equilibria or not rest points by measurement
     """
 
     name: str
@@ -225,12 +225,9 @@ class SetVerdict:
 def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -> list[SetVerdict]:
     """Say how stable each published set of equilibria of a game is under a flow, in their order.
 
-    Members that are no equilibria or no rest points by measurement are left out and counted;
-    UsageError if none is left: such a flow is no model of how the game is played.
-
-    Parameters
-    ----------
-    samples : members drawn at random from each set, beside one inside and the corners
+    Looked at are one member inside, the corners, and `samples` drawn at random. Those that are not
+    equilibria or not rest points by measurement are left out and counted; UsageError if none is
+    left: such a flow is no model of how the game is played.
     """
     pieces: dict[str, list[KnownSet]] = {}
     for known in known_sets(game):  # the pieces of one set share its name, the first speaks for it
@@ -272,7 +269,7 @@ _SAME = 1e-7
 def rest_points(
     game: Game, flow: Flow, draws: int, seed: int, interrupted: Callable[[], bool] = lambda: False
 ) -> tuple[list[Looked], dict[str, Any]]:
-    """Return distinct rest points that are no equilibria, and figures of the search as JSON values.
+    """Return distinct rest points that are not equilibria, and counts of the search, for JSON.
 
     Each draw takes a share at random; so many information sets are mixed, on a random set of their
     actions, and the others pure. From a point inside that face Newton's method looks for one

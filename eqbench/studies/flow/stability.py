@@ -150,7 +150,7 @@ class StabilityStudy(Study[StabilityRequest]):
         notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
         notes.append(legend("stability.eigenvalues", tolerance=document["tolerance"]))
         if not all(entry["is_equilibrium"] for entry in equilibria):
-            notes.append("! is no equilibrium.")
+            notes.append("! is not an equilibrium.")
         rows = tuple(_equilibrium(document, entry) for entry in equilibria)
         table = Table(title, columns, rows, notes=tuple(notes))
         return Report((table, Table("", lines=searches)) if searches else (table,))
@@ -221,18 +221,10 @@ def _deviations(entry: Mapping[str, Any], *, several: bool) -> Iterator[str]:
 
 
 def _searched(search: Mapping[str, Any], *, several: bool) -> str:
-    """Say which rest points that are no equilibria a search found."""
+    """Say how many rest points that are not equilibria a search found."""
     at = f" at {search['value']:g}" if several else ""
-    distinct, unstable, least = (search[key] for key in ("distinct", "unstable", "least_growth"))
-    if not distinct:
-        found = "no rest point that is no equilibrium"
-    elif distinct == 1:
-        word = "unstable" if unstable else "not unstable"
-        found = f"1 rest point that is no equilibrium, {word} (largest real part {least:.3g})"
-    else:
-        how_many = "all" if unstable == distinct else f"{unstable} of them"
-        found = (
-            f"{distinct} rest points that are no equilibria, {how_many} unstable (largest real "
-            f"parts {least:.3g} or more)"
-        )
+    found = f"{search['distinct']} besides equilibria"
+    if search["distinct"]:
+        least = f"largest real part at least {search['least_growth']:.3g}"
+        found += f", {search['unstable']} of them unstable ({least})"
     return f"Rest points{at}: {counted(search['draws'], 'face')} searched; found {found}"

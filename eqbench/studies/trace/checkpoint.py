@@ -50,7 +50,7 @@ class Corner(TypedDict):
 
 
 class _Scalars(TypedDict):
-    """The fields of a point that are no arrays."""
+    """The fields of a point that are not arrays."""
 
     value: float
     direction: float

@@ -18,8 +18,7 @@ from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
 from eqbench.report.naming import identity_text, marks
-from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
-from eqbench.report.terminal import seconds
+from eqbench.report.rows import Column, Report, Row, Table, seconds
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
@@ -34,7 +33,15 @@ from eqbench.studies.branch import (
     measured,
     read_points,
 )
-from eqbench.studies.frame import Drawn, Session, Study, call, legend
+from eqbench.studies.frame import (
+    Drawn,
+    Session,
+    Study,
+    call,
+    legend,
+    profile_columns,
+    profile_values,
+)
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import OVER, Progress
 from eqbench.studies.trace.follow import METHOD, Crossings, Setting, follow, stretches
@@ -250,11 +257,7 @@ def equilibria_at(
 ) -> dict[str, Any]:
     """Polish, measure and name the equilibria at one value of the parameter, for JSON.
 
-    Parameters
-    ----------
-    crossings : points of the branch there
-    name : of the profiles, which are written as `name`-1, …
-    vertical : whether the branch is vertical there, so that it has more than the crossings
+    Profiles are written as `name`-1, …. A vertical branch has more equilibria than crossings.
     """
     game, continuation = setting.game_at(value), setting.continuation
     place = f"{setting.parameter}={float(value):.9g}"

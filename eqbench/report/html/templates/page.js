@@ -18,7 +18,7 @@ function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes))
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null) made.setAttribute(name, value === true ? "" : value);
+    else if (value !== false) made.setAttribute(name, value === true ? "" : value);
   made.append(...children.filter((child) => child !== null));
   return made;
 }
@@ -34,17 +34,18 @@ const state = {
   switches: {}, // by name of a parameter of charts, for all charts alike
   linear: new Set(), // axes as chart.x
   sorts: {}, // by table: column and direction
-  finds: {}, // by table: text
-  picks: {}, // by table.column: text
+  finds: {}, // by table, or as table.column: text
   without: new Set(), // hidden columns as table.column
   open: new Set(), // cells whose row is open
 };
 
-for (const head of document.querySelectorAll("th[data-folded]"))
+const FIGURES = "[id^=matrix] :is([data-name='time to target'], [data-name='best regret'])";
+const isNarrow = matchMedia("(max-width: 640px)").matches; // who found what comes first there
+for (const head of document.querySelectorAll(`th[data-folded]${isNarrow ? `, ${FIGURES}` : ""}`))
   state.without.add(`${head.closest(".card").id}.${head.cellIndex}`);
 const FOLDED = [...state.without].join();
 const LISTS = { hide: "hidden", linear: "linear", open: "open" };
-const MAPS = { sort: "sorts", find: "finds", pick: "picks", show: "switches" };
+const MAPS = { sort: "sorts", find: "finds", show: "switches" };
 
 function writeAddress() {
   const query = new URLSearchParams();
@@ -55,7 +56,7 @@ function writeAddress() {
   if ([...state.without].join() !== FOLDED) query.set("without", [...state.without].join());
   for (const [key, name] of Object.entries(MAPS))
     for (const [part, value] of Object.entries(state[name]))
-      if (value !== "" && value !== DEFAULTS[part]) query.append(key, `${part}:${value}`);
+      if (value !== "") query.append(key, `${part}:${value}`);
   const text = query.toString();
   if (text || location.hash.includes("=")) history.replaceState(null, "", `#${text}`);
 }
@@ -67,7 +68,7 @@ function readAddress() {
   if (GAMES.some((known) => known.name === game)) state.game = game;
   if (SOLVERS.some((known) => known.name === query.get("only"))) state.focus = query.get("only");
   for (const [key, name] of Object.entries(LISTS)) state[name] = new Set(query.getAll(key));
-  if (query.has("without")) state.without = new Set(query.get("without").split(",").filter(Boolean));
+  if (query.has("without")) state.without = new Set(query.get("without").split(","));
   for (const [key, name] of Object.entries(MAPS))
     for (const text of query.getAll(key)) {
       const at = text.indexOf(":");
@@ -77,7 +78,6 @@ function readAddress() {
 
 // -- how solvers look --------------------------------------------------------------------------
 
-const SVG = "http://www.w3.org/2000/svg";
 const SHAPES = {
   circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
   square: "M-3.6-3.6h7.2v7.2h-7.2z",
@@ -89,17 +89,12 @@ const SHAPES = {
 };
 
 function swatch({ color, shape, strokeDash }) {
-  const drawing = document.createElementNS(SVG, "svg");
-  const attributes = { viewBox: "-13 -6 26 12", width: 26, height: 12, "aria-hidden": "true" };
-  for (const [name, value] of Object.entries(attributes)) drawing.setAttribute(name, value);
-  const dashes = { "stroke-width": 1.8, "stroke-dasharray": strokeDash.join(" ") };
-  const line = { d: "M-13 0h26", stroke: color, ...dashes };
-  for (const part of [line, { d: SHAPES[shape], fill: color }]) {
-    const path = document.createElementNS(SVG, "path");
-    for (const [name, value] of Object.entries(part)) path.setAttribute(name, value);
-    drawing.append(path);
-  }
-  return drawing;
+  const drawing = make("template");
+  drawing.innerHTML =
+    '<svg viewBox="-13 -6 26 12" width="26" height="12" aria-hidden="true">' +
+    `<path d="M-13 0h26" stroke="${color}" stroke-width="1.8" stroke-dasharray="${strokeDash}"/>` +
+    `<path d="${SHAPES[shape]}" fill="${color}"/></svg>`;
+  return drawing.content.firstChild;
 }
 
 // -- one choice of solvers for all charts and tables --------------------------------------------
@@ -132,12 +127,16 @@ function pointAt(name, cell = -1) {
 function showSolvers() {
   const shown = state.over || state.focus;
   for (const part of document.querySelectorAll("[data-solver]")) {
-    const { name } = SOLVERS[part.dataset.solver];
+    const name = SOLVERS[part.dataset.solver]?.name; // of others nothing is drawn
     const cell = Number(part.dataset.cell ?? -1);
-    part.classList.toggle("on", name === shown && (state.cell < 0 || cell < 0 || cell === state.cell));
+    const isOther = state.cell >= 0 && cell >= 0 && cell !== state.cell;
+    part.classList.toggle("on", name === shown && !isOther);
     part.classList.toggle("off", shown !== "" && name !== shown);
     part.classList.toggle("gone", state.hidden.has(name));
-    if (part.matches("button")) part.setAttribute("aria-pressed", String(name === state.focus));
+    if (part.matches("button")) {
+      part.setAttribute("aria-pressed", name === state.focus);
+      part.setAttribute("aria-label", state.hidden.has(name) ? `${name}, hidden` : name);
+    }
   }
   for (const { view } of drawn.values()) {
     view.signal("focus", shown).signal("cell", state.cell);
@@ -150,14 +149,9 @@ function refresh() {
     part.hidden = GAMES[part.dataset.game].name !== state.game;
   const isChanged = state.focus !== "" || state.hidden.size > 0;
   for (const button of document.querySelectorAll("#solvers .reset")) button.hidden = !isChanged;
-  for (const name of Object.keys(SPECS)) {
-    const card = document.getElementById(name);
-    const wasEmpty = card.matches(".empty");
-    const isEmpty = card.classList.toggle("empty", rowsOf(name).length === 0);
-    if (wasEmpty && !isEmpty && drawn.has(name)) draw(name); // it had no width
-  }
-  for (const { view } of drawn.values())
-    view.signal("game", state.game).signal("hidden", [...state.hidden]);
+  for (const name of Object.keys(SPECS))
+    document.getElementById(name).classList.toggle("empty", rowsOf(name).length === 0);
+  for (const { view } of drawn.values()) view.signal("hidden", [...state.hidden]);
   showSolvers();
   writeAddress();
 }
@@ -170,7 +164,8 @@ function link(part) {
 }
 
 const HINT =
-  "Click a solver to see it alone, with Shift to hide it. Ctrl and wheel zoom, a double click resets.";
+  "Click a solver to single it out, Shift-click to hide it. " +
+  "Ctrl and wheel zoom a chart, a double click resets it.";
 
 function legend() {
   const bar = document.getElementById("solvers");
@@ -182,7 +177,6 @@ function legend() {
         type: "button",
         class: "chip",
         "data-solver": place,
-        title: "click: alone in all charts; shift-click or double click: hide",
         onclick: (event) => choose(name, event),
       },
       swatch(look),
@@ -195,11 +189,13 @@ function legend() {
     refresh();
   };
   const games = GAMES.map(({ name }) => make("option", { selected: name === state.game }, name));
-  const pick = make("select", { "aria-label": "game" }, ...games);
-  pick.addEventListener("input", () => {
-    state.game = pick.value;
+  const oninput = ({ target }) => {
+    state.game = target.value;
+    showChoices();
+    redraw();
     refresh();
-  });
+  };
+  const pick = make("select", { "aria-label": "game", oninput }, ...games);
   bar.append(
     ...(GAMES.length > 1 ? [make("label", {}, "game ", pick)] : []),
     make("span", { class: "chips" }, ...chips),
@@ -211,18 +207,41 @@ function legend() {
 // -- charts ------------------------------------------------------------------------------------
 
 const drawn = new Map(); // by name: what vegaEmbed gave
-const DEFAULTS = {};
-for (const spec of Object.values(SPECS))
-  for (const { name, value } of spec.params)
-    if (name in spec.usermeta.switches) DEFAULTS[name] = value;
+let isPrinted = false;
+const SWITCHES = {}; // by name of a parameter: its choices with their titles, and the usual one
+for (const { params, usermeta } of Object.values(SPECS))
+  for (const { name, value: usual } of params)
+    if (name in usermeta.switches) SWITCHES[name] = { choices: usermeta.switches[name], usual };
 
-const choiceOf = (name) => state.switches[name] ?? DEFAULTS[name];
+function choiceOf(name) {
+  const { choices, usual } = SWITCHES[name];
+  return [state.switches[name], variedPlayers()[name]].find((one) => one in choices) ?? usual;
+}
 
-function themed(light) {
-  const css = getComputedStyle(document.body);
+// The first two players whose payoffs differ between the equilibria of the game.
+function variedPlayers() {
+  const rows = (DATASETS.equilibria ?? []).filter(({ game }) => game === state.game);
+  const isPaid = ([key, value]) => /^u\d+$/.test(key) && value !== null;
+  const players = Object.entries(rows[0] ?? {}).filter(isPaid).map(([key]) => key.slice(1));
+  const extent = (player) => {
+    const paid = rows.map((row) => row[`u${player}`]);
+    return Math.max(...paid) - Math.min(...paid);
+  };
+  const least = 1e-3 * Math.max(...players.map(extent)); // less is rounding
+  const varied = players.filter((player) => extent(player) > least);
+  const [across, player] = new Set([...varied, ...players]);
+  return player ? { across, player } : {};
+}
+
+function showChoices() {
+  for (const select of document.querySelectorAll("[data-switch]"))
+    select.value = choiceOf(select.dataset.switch);
+}
+
+function themed(isLight) {
   const colors = { "--ink": "#1f2933", "--soft": "#5b6672", "--line": "#dfe3e8" };
   const [ink, soft, line] = Object.entries(colors).map(([name, color]) =>
-    light ? color : css.getPropertyValue(name).trim(),
+    isLight ? color : `var(${name})`,
   );
   const lines = { gridColor: line, domainColor: soft, tickColor: soft };
   const axis = { labelColor: soft, titleColor: ink, ...lines };
@@ -235,32 +254,29 @@ function encodings(part, found = []) {
   return found;
 }
 
-function filled(name, { withLegend = false } = {}) {
+// The chart as a specification; for paper it has its legend within it, and is light on any screen.
+function filled(name, forPaper) {
   const spec = structuredClone(SPECS[name]);
-  const { switches = {}, titles = {} } = spec.usermeta;
+  const { titles = {} } = spec.usermeta;
   const given = { game: state.game, focus: state.focus, hidden: [...state.hidden], cell: -1 };
-  for (const param of spec.params) {
-    if (param.name in switches) {
-      const choice = choiceOf(param.name);
-      param.value = choice in switches[param.name] ? choice : param.value;
-      given[param.name] = param.value;
-    } else if (param.name in given) param.value = given[param.name];
-  }
+  for (const param of spec.params)
+    param.value = param.name in SWITCHES ? choiceOf(param.name) : given[param.name];
   for (const encoding of encodings(spec))
     for (const channel of ["x", "y", "color", "shape", "strokeDash", "fill"]) {
       const own = encoding[channel];
       if (!own) continue;
-      if (own.title && titles[channel])
-        own.title = titles[channel].map((param) => switches[param][given[param]]).join(": ");
+      const named = (titles[channel] ?? []).map((param) => SWITCHES[param].choices[choiceOf(param)]);
+      if (own.title && named.length) own.title = named.join(": ");
       const isLinear = state.linear.has(`${name}.${channel}`);
-      if (own.scale?.type === "log" && isLinear) own.scale.type = "linear";
-      if (own.field === "solver" && !withLegend) own.legend = null;
+      if (own.scale?.type === "log" && isLinear)
+        Object.assign(own.scale, { type: "linear", zero: false });
+      if (own.field === "solver" && !forPaper) own.legend = null;
     }
   const solvers = new Set(rowsOf(name).map((row) => row.solver));
   if (spec.height.step) spec.height = spec.height.step * solvers.size;
-  spec.width = withLegend ? 720 : "container";
-  spec.background = withLegend ? "white" : null;
-  for (const [part, values] of Object.entries(themed(withLegend)))
+  spec.width = forPaper ? 720 : "container";
+  spec.background = forPaper ? "white" : null;
+  for (const [part, values] of Object.entries(themed(forPaper)))
     spec.config[part] = { ...spec.config[part], ...values };
   return { ...spec, datasets: DATASETS };
 }
@@ -268,11 +284,13 @@ function filled(name, { withLegend = false } = {}) {
 const OPTIONS = { ast: true, actions: false, defaultStyle: false, renderer: "svg", logLevel: 0 };
 
 async function draw(name) {
-  const card = document.getElementById(name);
+  const canvas = document.querySelector(`#${CSS.escape(name)} .chart`);
+  const place = make("div");
+  canvas.replaceChildren(place);
+  const spec = filled(name, isPrinted);
+  const chart = await vegaEmbed(place, spec, { ...OPTIONS, tooltip: showTooltip });
+  if (!place.isConnected) return chart.finalize(); // it was drawn again meanwhile
   drawn.get(name)?.finalize();
-  const canvas = card.querySelector(".chart");
-  canvas.replaceChildren();
-  const chart = await vegaEmbed(canvas, filled(name), { ...OPTIONS, tooltip: showTooltip });
   drawn.set(name, chart);
   chart.view.addEventListener("mouseover", (_, item) =>
     pointAt(solverOf(item), item?.datum?.cell ?? -1),
@@ -301,34 +319,32 @@ function rowsOf(name) {
 
 function controls(name) {
   const place = document.querySelector(`#${CSS.escape(name)} .filters`);
-  const { switches = {}, log = [] } = SPECS[name].usermeta;
+  const { switches, log = [] } = SPECS[name].usermeta;
   for (const [param, choices] of Object.entries(switches)) {
     const options = Object.entries(choices).map(([value, text]) => make("option", { value }, text));
-    const select = make("select", { "aria-label": param, "data-switch": param }, ...options);
-    select.value = choiceOf(param);
-    select.addEventListener("input", () => {
-      state.switches[param] = select.value;
-      for (const other of document.querySelectorAll(`[data-switch="${param}"]`))
-        other.value = select.value;
-      redraw((spec) => param in spec.usermeta.switches);
-    });
+    const oninput = ({ target }) => {
+      state.switches[param] = target.value;
+      redraw([...drawn.keys()].filter((other) => param in SPECS[other].usermeta.switches));
+    };
+    const named = { "aria-label": param, "data-switch": param };
+    const select = make("select", { ...named, oninput }, ...options);
     const isIdle = param === "seeds" && DATASETS.cells.every((cell) => cell.alone);
     if (options.length > 1 && !isIdle) place.append(select);
   }
   for (const channel of log) {
     const key = `${name}.${channel}`;
-    const checked = !state.linear.has(key);
-    const box = make("input", { type: "checkbox", checked, "data-log": channel });
-    box.addEventListener("input", () => {
+    const oninput = () => {
       toggle(state.linear, key);
-      redraw((_, other) => other === name);
-    });
+      redraw([name]);
+    };
+    const checked = !state.linear.has(key);
+    const box = make("input", { type: "checkbox", checked, "data-log": channel, oninput });
     place.append(make("label", { class: "check" }, box, `log ${channel}`));
   }
 }
 
-function redraw(isMeant) {
-  for (const name of [...drawn.keys()]) if (isMeant(SPECS[name], name)) draw(name);
+function redraw(names = [...drawn.keys()]) {
+  names.forEach(draw);
   writeAddress();
 }
 
@@ -347,7 +363,17 @@ function startCharts() {
     controls(name);
     seen.observe(document.getElementById(name));
   }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw(() => true));
+  showChoices();
+  matchMedia("print").addEventListener("change", ({ matches }) => toPaper(matches));
+  addEventListener("beforeprint", () => toPaper(true));
+  addEventListener("afterprint", () => toPaper(false));
+}
+
+// Browsers print at once what stands here when the scripts of this moment have ended.
+function toPaper(isOn) {
+  if (isPrinted === isOn) return;
+  isPrinted = isOn;
+  Object.keys(SPECS).forEach(draw);
 }
 
 const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
@@ -355,8 +381,10 @@ const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
 function showTooltip(_, event, item, value) {
   tip.hidden = !value;
   if (!value) return;
-  const facts = Object.entries(value).filter(([, text]) => text && text !== "null");
-  tip.replaceChildren(...facts.map(([key, text]) => make("div", {}, make("b", {}, key), ` ${text}`)));
+  const facts = Object.entries(value)
+    .filter(([, text]) => text && text !== "null")
+    .map(([key, text]) => make("div", {}, make("b", {}, key), ` ${text}`));
+  tip.replaceChildren(...facts);
   const [width, height] = [tip.offsetWidth, tip.offsetHeight];
   const beside = (at, size, end) => Math.max(4, at + 14 + size > end ? at - size - 10 : at + 14);
   tip.style.left = `${beside(event.clientX, width, innerWidth)}px`;
@@ -378,19 +406,13 @@ function compare(a, b, numeric, sign) {
 
 function sortBy(head, sign) {
   const table = head.closest("table");
-  for (const other of table.querySelectorAll("th")) other.removeAttribute("aria-sort");
+  state.sorts[head.closest(".card").id] = `${head.cellIndex}:${sign}`;
+  for (const other of table.querySelectorAll("thead th")) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
   const numeric = head.classList.contains("number");
   const rows = rowsIn(table).map((row) => [valueOf(row.cells[head.cellIndex]), row]);
   rows.sort(([a], [b]) => compare(a, b, numeric, sign));
   for (const [, row] of rows) table.tBodies[0].append(row, ...(row.opened ? [row.opened] : []));
-}
-
-function sortOnClick(head) {
-  const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-  sortBy(head, sign);
-  state.sorts[head.closest(".card").id] = `${head.cellIndex}:${sign}`;
-  writeAddress();
 }
 
 function filterRows(card) {
@@ -410,7 +432,7 @@ function filterRows(card) {
 }
 
 function columnChoice(card) {
-  const heads = [...card.querySelectorAll("th")];
+  const heads = [...card.querySelectorAll("thead th")];
   const show = (at) => {
     const isHidden = state.without.has(`${card.id}.${at}`);
     for (const row of [card.querySelector("thead tr"), ...rowsIn(card.querySelector("table"))])
@@ -418,12 +440,12 @@ function columnChoice(card) {
   };
   const boxes = heads.slice(1).map((head, k) => {
     const key = `${card.id}.${k + 1}`;
-    const box = make("input", { type: "checkbox", checked: !state.without.has(key) });
-    box.addEventListener("input", () => {
+    const oninput = () => {
       toggle(state.without, key);
       show(k + 1);
       writeAddress();
-    });
+    };
+    const box = make("input", { type: "checkbox", checked: !state.without.has(key), oninput });
     show(k + 1);
     return make("label", { class: "check" }, box, titleOf(head).replaceAll("\n", " "));
   });
@@ -452,15 +474,18 @@ function chartCsv(name) {
 }
 
 function startTable(card) {
-  for (const button of card.querySelectorAll("th button"))
-    button.addEventListener("click", () => sortOnClick(button.closest("th")));
+  for (const button of card.querySelectorAll("thead button"))
+    button.addEventListener("click", () => {
+      const head = button.closest("th");
+      sortBy(head, head.ariaSort === "ascending" ? -1 : 1);
+      writeAddress();
+    });
   const fields = card.querySelectorAll(".filters > input, .filters > select");
   for (const field of fields) {
     const key = field.matches("select") ? `${card.id}.${field.dataset.column}` : card.id;
-    const kept = field.matches("select") ? state.picks : state.finds;
-    field.value = kept[key] ?? "";
+    field.value = state.finds[key] ?? "";
     field.addEventListener("input", () => {
-      kept[key] = field.value;
+      state.finds[key] = field.value;
       filterRows(card);
       writeAddress();
     });
@@ -468,7 +493,7 @@ function startTable(card) {
   if (card.querySelector(".filters")) columnChoice(card);
   if (fields.length) filterRows(card);
   const [column, sign] = (state.sorts[card.id] ?? "").split(":");
-  const head = card.querySelectorAll("th")[Number(column || -1)];
+  const head = card.querySelectorAll("thead th")[Number(column || -1)];
   if (head) sortBy(head, Number(sign));
 }
 
@@ -499,7 +524,7 @@ function candidate(cell, item, rank) {
   return make(
     "div",
     { class: "candidate" },
-    make("h5", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile")),
+    make("h4", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile")),
     make("dl", {}, ...lines),
     strategy ? strategies(cell, strategy) : null,
   );
@@ -526,27 +551,28 @@ function strategies(cell, values) {
     parts.get(player).push(make("li", {}, make("b", {}, label), ` ${played.join(", ")}`));
   }
   const lists = [...parts].map(([player, items]) =>
-    make("div", {}, make("h6", {}, player), make("ul", {}, ...items)),
+    make("div", {}, make("h5", {}, player), make("ul", {}, ...items)),
   );
   return make("details", {}, make("summary", {}, "strategies by information set"), ...lists);
 }
 
 const KEY =
-  "A hash of everything a result may depend on: the content of the game, the solver with its " +
-  "options, version and source, seed and limits. Cells of equal keys are the same piece of work.";
+  "A hash of all that a result may depend on: the content of the game, the solver with its " +
+  "options, version and source, the seed and the limits. Equal keys mean the same work.";
 
 function details(row) {
   const cell = DATA.cells[row.dataset.cell];
   cell.place = Number(row.dataset.cell);
   const shown = cell.equilibria;
   const told = (cell.strategies ?? []).filter(Boolean).length;
+  const made = `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`;
   const left =
-    `Of ${cell.candidates} candidates ${shown.length} are here, ${told} with strategies, ` +
-    "to keep this page small. All: ";
+    `To keep this page small it has ${shown.length} of ${cell.candidates} candidates, ` +
+    `${told} with strategies. All of them: `;
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
-    make("p", { class: "notes", title: KEY }, `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`),
+    make("p", { class: "notes", title: KEY }, made),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
     cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
@@ -557,19 +583,18 @@ function details(row) {
 }
 
 function openRow(row) {
-  const key = row.dataset.cell;
-  if (row.opened) row.opened.remove();
+  row.opened?.remove();
   row.opened = row.opened ? null : details(row);
   if (row.opened) row.after(row.opened);
-  row.querySelector(".open").setAttribute("aria-expanded", String(Boolean(row.opened)));
+  row.querySelector(".open").setAttribute("aria-expanded", row.opened !== null);
 }
 
 function startRow(row) {
   const first = row.cells[0];
   const own = CELLS.get(Number(row.dataset.cell ?? -1))?.solver ?? first.textContent;
   const place = SOLVERS.findIndex(({ name }) => name === own);
+  row.dataset.solver = place;
   if (place >= 0) {
-    row.dataset.solver = place;
     const { name, look } = SOLVERS[place];
     const mark = swatch(look);
     first.prepend(mark);
@@ -585,7 +610,7 @@ function startRow(row) {
     toggle(state.open, row.dataset.cell);
     writeAddress();
   };
-  const label = { "aria-expanded": "false", title: "all that this cell found" };
+  const label = { "aria-expanded": "false", "aria-label": `all that ${own} found` };
   first.prepend(make("button", { type: "button", class: "open", ...label }));
   row.addEventListener("click", (event) => {
     if (!event.target.closest("a") && !String(getSelection())) press();
@@ -601,10 +626,8 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10000);
 }
 
-// A chart as a picture has its legend within it, and is light on any screen.
 async function picture(name, take) {
-  const spec = filled(name, { withLegend: true });
-  const chart = await vegaEmbed(make("div"), spec, { ...OPTIONS, tooltip: () => {} });
+  const chart = await vegaEmbed(make("div"), filled(name, true), { ...OPTIONS, tooltip: () => {} });
   const made = await take(chart.view);
   chart.finalize();
   return made;
