@@ -76,8 +76,18 @@ KNOWN = (
     "unit/test_extremes.py unit/test_components.py"
 )
 
+BELIEFS = "unit/test_credibility.py unit/test_sequential.py"
+REFINEMENTS = "unit/test_subgames.py unit/test_dominance.py unit/test_regularity.py"
+
 # What is guarded, and by which tests: a module counts with the first line that fits it.
 GUARDED = {
+    "eqbench/verification/beliefs.py": BELIEFS,
+    "eqbench/verification/matrix_game.py": BELIEFS,
+    "eqbench/verification/trembles.py": BELIEFS,
+    "eqbench/verification/play.py": f"{BELIEFS} {REFINEMENTS}",
+    "eqbench/verification/dominance.py": "unit/test_dominance.py",
+    "eqbench/verification/regularity.py": "unit/test_regularity.py",
+    "eqbench/verification/subgames.py": "unit/test_subgames.py unit/test_dominance.py",
     "eqbench/verification/*.py": VERIFIER,
     "eqbench/store/*.py": STORE,
     "eqbench/harness/child.py": CHILDREN,
