@@ -223,6 +223,14 @@ def test_what_is_no_distribution_is_refused(
             judge(play, **values)
 
 
+def test_negative_beliefs_are_refused(horse: tuple[Play, Credibility]) -> None:
+    play, found = horse
+    belief = found.belief.copy()
+    belief[play.nodes_of(2)] = [Fraction(-1, 2), Fraction(3, 2)]
+    with pytest.raises(UsageError, match="distributions"):
+        judge(play, belief, found.better)
+
+
 def test_forced_beliefs_cannot_be_chosen() -> None:
     tree = selten_horse()
     play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))

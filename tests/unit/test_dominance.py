@@ -16,6 +16,7 @@ from tree_walk import TreeWalk
 import eqbench
 from eqbench.equilibria.plan_dominance import undominated_plan
 from eqbench.errors import UsageError
+from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
@@ -41,6 +42,22 @@ def test_equal_actions_do_not_dominate_each_other() -> None:
     assert dominated_actions(play) == {}  # bounds over all columns do not tell the third apart
     assert undominated_plan(play, 0).proof is Proof.REFUTED
     assert undominated_plan(play, 1).proof is Proof.CERTIFIED
+
+
+def test_as_good_here_and_better_there() -> None:
+    """P1 does not know which way a coin fell; only after tails it matters to stop."""
+    builder = TreeBuilder(["P1"])
+    coin = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    for side in (0, 1):
+        node = builder.decision((coin, side), 0, "", ["go on", "stop"])
+        builder.terminal((node, 0), [Fraction(1, 3)])
+        builder.terminal((node, 1), [Fraction(1, 3) + side])
+    tree = builder.tree()
+    uniform = BehaviorProfile.uniform(tree)
+    for play in (Play.of(tree, uniform), Play.exactly(tree, uniform)):
+        assert dominated_actions(play) == {0: 1}
+    stop = BehaviorProfile.of_exact(tree, [0, 1])
+    assert dominated_actions(Play.exactly(tree, stop)) == {}
 
 
 def test_an_equilibrium_in_dominated_plans() -> None:

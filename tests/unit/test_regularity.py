@@ -10,6 +10,7 @@ from solver_cases import bimatrix
 from textbook_games import entry_deterrence, exact_profile, selten_horse
 
 import eqbench
+from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.verification.play import Play
 from eqbench.verification.regularity import index_of, proved_incomplete, quasi_strict
@@ -77,6 +78,20 @@ def test_what_is_not_isolated_has_none() -> None:
     entered = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1)))
     assert quasi_strict(entered)
     assert index_of(entered) == 1
+
+
+def test_what_the_own_moves_avoid_need_not_be_strict() -> None:
+    """P1 stays out for 2; after going in two actions are worth 1, or one as much as staying out."""
+    for best, index in ((1, 1), (2, None)):
+        builder = TreeBuilder(["P1"])
+        root = builder.decision(None, 0, "first", ["out", "in"])
+        builder.terminal((root, 0), [2])
+        later = builder.decision((root, 1), 0, "later", ["a", "b"])
+        builder.terminal((later, 0), [1])
+        builder.terminal((later, 1), [best])
+        tree = builder.tree()
+        out = exact_profile(tree, (1, 0), (1, 0))
+        assert index_of(Play.exactly(tree, out)) == index
 
 
 def test_what_is_no_equilibrium_has_none() -> None:
