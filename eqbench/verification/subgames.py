@@ -101,7 +101,7 @@ def best_values(play: Play, roots: NDArray, player: int) -> NDArray:
     """
     tree, n_actions = play.tree, play.tree.n_actions
     own = play.mover == player
-    reach, key = play.edge.copy(), np.where(own, tree.incoming, -1)
+    reach, key = play.edge.copy(), tree.incoming.astype(np.int64)
     reach[own] = play.one
     depth = own.astype(np.int64)
     outer_reach, outer_key = reach[roots], key[roots]

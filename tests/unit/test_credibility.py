@@ -86,6 +86,7 @@ def test_folding_the_best_card_off_the_path() -> None:
 def test_kuhn_is_credible(bluffs: str) -> None:
     for found in both(eqbench.load_game("kuhn2").tree, kuhn2_member(Fraction(bluffs))):
         assert str(found) == "12/12"
+        assert repr(found) == "<Credibility: 12/12>"
         assert (found.reached.count(Reached.OFF_PATH) > 0) == (bluffs == "0")
 
 
@@ -295,5 +296,7 @@ def test_matrix_games(seed: int) -> None:
     exact = np.vectorize(lambda value: Fraction(int(value)), otypes=[object])(gains)
     rows, columns = optimal_mixtures(exact)
     assert (rows @ exact).max() == (exact @ columns).min()
-    rows, columns = optimal_mixtures(gains.astype(float))
-    assert (rows @ gains).max() == pytest.approx((gains @ columns).min(), abs=1e-12)
+    for scale in (1e-9, 1.0, 1e9):
+        rows, columns = optimal_mixtures(scale * gains)
+        guaranteed = pytest.approx((scale * gains @ columns).min(), abs=1e-12 * scale)
+        assert (rows @ (scale * gains)).max() == guaranteed
