@@ -97,7 +97,7 @@ def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     grid = [_grid_table(facts["szafron"])] if facts["szafron"] else []
     more = f"These are the {most} most reached of {len(sets):,} information sets; --all prints all."
     notes = (more,) if most < len(sets) else ()
-    return Report((figures, *played, *grid), _DATA["legend"], notes)
+    return Report((figures, *played, *grid), (_DATA["legend"], *notes))
 
 
 def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibrium: bool) -> Table:

@@ -204,7 +204,7 @@ class RangesStudy(Study[RangesRequest]):
             "ranges over all equilibria",
         )
         legend = _legend(document, published=published)
-        return Report((table,), legend, tuple(_conditions(document)))
+        return Report((table,), (legend, *_conditions(document)))
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         statuses = [end["status"] for _, end in _ends(document)]

@@ -40,7 +40,7 @@ from eqbench.report.html.document import (
     document,
     page_table,
 )
-from eqbench.report.naming import LOOSE, handed_over, kind_of_match, listing, spread
+from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
 from eqbench.report.view import INDEX, all_cells
 from eqbench.store.run_folder import EXPERIMENT
@@ -87,7 +87,7 @@ def report_page(
     whole, single = ([overview(games)], matrices) if len(games) > 1 else (matrices, [])
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
     if unread := [cell_name(entry.record) for entry in entries if entry.snapshots is None]:
-        notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
+        notes.append(TEXTS["unread"].format(cells=first_of(unread)))
     found = _tables(report, "found")
     parts: dict[str, Sequence[Block]] = {
         "What was found": [[*whole, *charts("regret")], *single, Prose(notes, small=True)],
@@ -104,7 +104,7 @@ def report_page(
     }
     values = _data(runs, entries, games, place)
     values |= {"solvers": data.pop("solvers"), "datasets": data}
-    shown = " ".join(listing([game.name for game in games], 4))
+    shown = first_of([game.name for game in games], 4)
     title = f"eqbench on {shown}" if shown else "eqbench report"
     return document(title, parts, lead=report.answer, data=values)
 
