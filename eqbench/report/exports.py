@@ -5,10 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from eqbench.report.answer import answer
-from eqbench.report.entries import Entry, Trials, began, cell_notes, several, titled, trials
+from eqbench.report.entries import (
+    Entry,
+    Trials,
+    arranged,
+    began,
+    cell_notes,
+    several,
+    titled,
+    trials,
+)
 from eqbench.report.equilibria import counts, equilibria_tables
 from eqbench.report.rows import RUN, SOLVER, Report, Row, Table
 from eqbench.report.view import DEFAULT, SUMMARY, View, cell_table
@@ -41,17 +51,17 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
 
     `equilibria` is JSON: how many cells found each.
     """
-    names = ("game", "solver", "game_spec", "solver_spec")
+    specs = ("game", "solver", "game_spec", "solver_spec")
     rows: list[dict[str, Any]] = []
     for run in runs:
         for _, game in titled(Entry("", cell, run) for cell in run.finished):
             for own in trials(game):
                 cell = own.entries[0].record
-                row = {"run": str(run.path)} | {name: getattr(cell, name) for name in names}
+                row = {"run": str(run.path)} | {name: getattr(cell, name) for name in specs}
                 row |= {_csv_name(title): value for title, value in own.statistics.items()}
                 rows.append(row | {"equilibria": json.dumps(counts(own.entries))})
     statistics = map(_csv_name, Trials(()).statistics)
-    return _csv(["run", *names, *statistics, "equilibria"], rows)
+    return _csv(["run", *specs, *statistics, "equilibria"], rows)
 
 
 def _csv_name(title: str) -> str:
@@ -65,7 +75,7 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     return csv_text([columns, *texts], end="\r\n")  # as the RFC has the ends of lines
 
 
-def summary(title: str, entries: Sequence[Entry]) -> Table:
+def summary(entries: Sequence[Entry]) -> Table:
     """Table of a game with one row for each solver."""
     rows = []
     for own in trials(began(entries), "status"):
@@ -76,7 +86,7 @@ def summary(title: str, entries: Sequence[Entry]) -> Table:
     kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
     limits = sorted({entry.source.timeout_s for entry in entries if entry.source})
     timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
-    return Table(title, kept, tuple(rows), (timeout, *cell_notes(entries)))
+    return Table("", kept, tuple(rows), (timeout,))
 
 
 def report_on(
@@ -98,9 +108,11 @@ def report_on(
         finished = [entry for entry in group if entry.record.status != "interrupted"]
         is_long = len(group) > MOST_CELLS and len(group) > len(trials(group))
         if finished and (is_long if summarize is None else summarize):
-            tables.append(summary(title, finished))
+            table = summary(finished)
         else:
-            tables.append(cell_table(title, group, view))
+            table = cell_table(arranged(began(group), view.sort), view, with_game=False)
+        said = (*table.notes, *cell_notes(group))
+        tables.append(replace(table, title=title, notes=said))
         tables += equilibria_tables(title, group, always=every_matrix or bool(summarize))
     notes: list[str] = []
     for run in runs:
@@ -111,8 +123,8 @@ def report_on(
             why = f"{run.path} was resumed with another plan"
             notes.append(f"{run.outdated} stored cells are not shown: {why}")
         notes += run.notes
-    said = answer(entries, sum(run.planned for run in runs))
-    return Report(tuple(tables), notes=tuple(notes), answer=said)
+    sentences = answer(entries, sum(run.planned for run in runs))
+    return Report(tuple(tables), notes=tuple(notes), answer=sentences)
 
 
 def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from eqbench.documents import convert
 from eqbench.report import read_data
-from eqbench.report.entries import TRIAL, Entry, arranged, began, cell_notes, row_label, several
+from eqbench.report.entries import TRIAL, Entry, began, row_label, several
 from eqbench.report.naming import label, marks
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Column, Row, Table
 from eqbench.requests import FLAG, Choice, Option, Words
@@ -67,16 +67,9 @@ class View:
 DEFAULT = View()
 
 
-def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    """Table of the cells of a game."""
-    table = all_cells(arranged(began(entries), view.sort), view)
-    columns = tuple(column for column in table.columns if column != _GAME)
-    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(entries)))
-
-
-def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    """The cells of all games in one table without notes, with a column for the game as typed."""
-    columns = [RUN] * several("run", entries) + [SOLVER, _GAME]
+def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: bool = True) -> Table:
+    """Table of cells without title and notes, as a rule with a column for the game as typed."""
+    columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():

@@ -164,18 +164,16 @@ def anchor_of(text: str) -> str:
 @cache
 def _vega() -> str:
     """The library that draws charts, as the package brings it; its interpreter needs no eval."""
-    kept = None
+    name = f"vega-{version('vl-convert-python')}-{VEGA_LITE}.js"
     with suppress(OSError, RuntimeError):  # to bundle it takes seconds
-        kept = cache_root() / f"vega-{version('vl-convert-python')}-{VEGA_LITE}.js"
-        return kept.read_text(encoding="utf-8")
+        return (cache_root() / name).read_text(encoding="utf-8")
     import vl_convert
 
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
     bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    with suppress(OSError):
-        if kept is not None:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            write_file(kept, bundle.encode())
+    with suppress(OSError, RuntimeError):
+        cache_root().mkdir(parents=True, exist_ok=True)
+        write_file(cache_root() / name, bundle.encode())
     return bundle
 
 

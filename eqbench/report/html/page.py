@@ -42,7 +42,7 @@ from eqbench.report.html.document import (
 )
 from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
-from eqbench.report.view import INDEX, all_cells
+from eqbench.report.view import INDEX, cell_table
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
@@ -210,7 +210,7 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[Block]:
     noted = [table for table in report.tables if table.notes and not table.topic]
     reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
     return [
-        page_table(all_cells(entries), "results", opens=True, **look),
+        page_table(cell_table(entries), "results", opens=True, **look),
         Prose([f"Statuses – {'; '.join(said)}."], small=True),
         Facts(reasons, "Reasons and notes"),
     ]
