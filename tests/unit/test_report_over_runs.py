@@ -13,8 +13,7 @@ from stored_runs import cell, sample_run, with_candidate, without_figures, write
 
 from eqbench.errors import UsageError
 from eqbench.report.exports import LEAST_CELLS, MOST_CELLS, report_on, summary_csv
-from eqbench.report.latex import latex
-from eqbench.report.markdown import markdown
+from eqbench.report.formats import latex, markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.stored_run import StoredRun, chosen, read_run
 
