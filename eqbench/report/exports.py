@@ -9,25 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from eqbench.report.answer import answer
-from eqbench.report.entries import (
-    Entry,
-    Trials,
-    arranged,
-    began,
-    cell_notes,
-    several,
-    titled,
-    trials,
-)
+from eqbench.report.entries import Entry, Trials, arranged, began, cell_notes, titled, trials
 from eqbench.report.equilibria import counts, equilibria_tables
-from eqbench.report.rows import RUN, SOLVER, Report, Row, Table
-from eqbench.report.view import DEFAULT, SUMMARY, View, cell_table
+from eqbench.report.rows import Report
+from eqbench.report.view import DEFAULT, View, cell_table, summary
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text, csv_text
 
 MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise
-LEAST_CELLS = 4  # that have quartiles in a table
 
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
@@ -73,20 +63,6 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     lines = (map(row.get, columns) for row in rows)
     texts = [[cell_text(v) if isinstance(v, str) else v for v in line] for line in lines]
     return csv_text([columns, *texts], end="\r\n")  # as the RFC has the ends of lines
-
-
-def summary(entries: Sequence[Entry]) -> Table:
-    """Table of a game with one row for each solver."""
-    rows = []
-    for own in trials(began(entries), "status"):
-        first, figures = own.entries[0], own.statistics.items()
-        shown = {t: v for t, v in figures if len(own.entries) >= LEAST_CELLS or "quartile" not in t}
-        rows.append(Row(own.solver, {"run": first.run, "solver": first.record.solver, **shown}))
-    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
-    kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
-    limits = sorted({entry.source.timeout_s for entry in entries if entry.source})
-    timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
-    return Table("", kept, tuple(rows), (timeout,))
 
 
 def report_on(

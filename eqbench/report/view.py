@@ -8,7 +8,7 @@ from typing import Annotated
 
 from eqbench.documents import convert
 from eqbench.report import read_data
-from eqbench.report.entries import TRIAL, Entry, began, row_label, several
+from eqbench.report.entries import TRIAL, Entry, began, row_label, several, trials
 from eqbench.report.naming import label, marks
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Column, Row, Table
 from eqbench.requests import FLAG, Choice, Option, Words
@@ -21,6 +21,7 @@ SUMMARY, EQUILIBRIA, INDEX = (
     convert(COLUMNS[name], tuple[Column, ...]) for name in ("summary", "equilibria", "index")
 )
 _NAMES = tuple(sorted(CELLS))
+LEAST_CELLS = 4  # that have quartiles in a table
 _GAME = Column("game", identifies=True)
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
@@ -80,6 +81,20 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
         elif not (view.columns or name in COLUMNS["hidden"]):
             columns.append(column)
     return Table("", tuple(columns), tuple(_row(entry, entries) for entry in entries))
+
+
+def summary(entries: Sequence[Entry]) -> Table:
+    """Table of a game with one row for each solver."""
+    rows = []
+    for own in trials(began(entries), "status"):
+        first, figures = own.entries[0], own.statistics.items()
+        shown = {t: v for t, v in figures if len(own.entries) >= LEAST_CELLS or "quartile" not in t}
+        rows.append(Row(own.solver, {"run": first.run, "solver": first.record.solver, **shown}))
+    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
+    kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
+    limits = sorted({entry.source.timeout_s for entry in entries if entry.source})
+    timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
+    return Table("", kept, tuple(rows), (timeout,))
 
 
 def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
