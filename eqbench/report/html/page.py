@@ -7,6 +7,7 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from fractions import Fraction
 from itertools import accumulate
@@ -19,6 +20,7 @@ from eqbench.report import read_data
 from eqbench.report.answer import answer
 from eqbench.report.charts import (
     GameFacts,
+    Rows,
     ShownGame,
     Trial,
     datasets,
@@ -46,7 +48,7 @@ from eqbench.report.view import INDEX, all_cells
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import printable, printable_lines
+from eqbench.text import printable
 
 TEXTS = read_data("html/texts")
 REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
@@ -79,10 +81,6 @@ def report_page(
     report = report_on(runs, every_matrix=True)
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
 
-    def charts(*names: str) -> list[Chart]:
-        specs = {name: specification(name, data) for name in names}
-        return [Chart(name, spec) for name, spec in specs.items() if drawable(spec, data)]
-
     matrices = [matrix(game, number) for number, game in enumerate(games)]
     whole, single = ([overview(games)], matrices) if len(games) > 1 else (matrices, [])
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
@@ -90,23 +88,29 @@ def report_page(
         notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
     found = _tables(report, "found")
     parts: dict[str, Sequence[Block]] = {
-        "What was found": [[*whole, *charts("regret")], *single, Prose(notes, small=True)],
+        "What was found": [[*whole, *_charts(data, "regret")], *single, Prose(notes, small=True)],
         "All cells": _cells(entries, report) if entries else [],
         "Equilibria": [
-            [*charts("payoffs"), *_sources(games)],
+            [*_charts(data, "payoffs"), *_sources(games)],
             Prose(TEXTS["names"] if found else [], small=True),
             *found,
         ],
-        "Solvers compared": [charts("targets", "profile", "pairs")],
+        "Solvers compared": [_charts(data, "targets", "profile", "pairs")],
         "Over seeds": _tables(over_seeds, "summary"),
-        "Cost": [charts("memory", "times")],
-        "What was run": [block for run in runs for block in _about(run)],
+        "Cost": [_charts(data, "memory", "times")],
+        "What was run": [block for run in runs for block in about(run)],
     }
     values = _data(runs, entries, games, place)
     values |= {"solvers": data.pop("solvers"), "datasets": data}
     shown = " ".join(listing([game.name for game in games], 4))
     title = f"eqbench on {shown}" if shown else "eqbench report"
     return document(title, parts, lead=report.answer, data=values)
+
+
+def _charts(data: Mapping[str, Rows], *names: str, **values: str) -> list[Chart]:
+    """Charts for which there are data."""
+    specs = {name: specification(name, data, **values) for name in names}
+    return [Chart(name, spec) for name, spec in specs.items() if drawable(spec, data)]
 
 
 def overview(games: Sequence[ShownGame]) -> Table:
@@ -238,28 +242,19 @@ def _sources(games: Sequence[ShownGame]) -> list[Facts]:
     return [Facts(pairs)] * bool(pairs)
 
 
-def repetition(run: StoredRun) -> list[Block]:
-    """What a run was asked for as an experiment, and the command that repeats it."""
-    file = run.path / EXPERIMENT
-    try:
-        text = read_file(file).decode()
-    except (OSError, UnicodeDecodeError):
-        return []  # a version before experiments wrote it
-    return [
-        Command("the same run again", f"eqbench run {printable(shlex.quote(str(file)))}"),
-        Command("which is this experiment", printable_lines(text)),
-    ]
-
-
-def _about(run: StoredRun) -> list[Block]:
+def about(run: StoredRun) -> list[Block]:
     """What was asked for, where it ran, and how to repeat it."""
     machine = dict(run.plan.get("environment") or {})
     machine["machine's memory_bytes"] = machine.pop("memory_bytes", None)  # not a cell's limit
     cells = f"{len(run.finished)} of {run.planned} finished"
     facts = {**run.plan, "cells": cells, "environment": machine}
-    resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
-    resumed = Command("go on where it stopped", resume)
-    return [Facts(list(_flat(facts)), str(run.path)), *repetition(run), resumed]
+    commands = {"go on where it stopped": f"eqbench run --resume {shlex.quote(str(run.path))}"}
+    file = run.path / EXPERIMENT
+    with suppress(OSError, UnicodeDecodeError):  # a version before experiments wrote it
+        text = read_file(file).decode()
+        commands["the same run again"] = f"eqbench run {shlex.quote(str(file))}"
+        commands["which is this experiment"] = text
+    return [Facts(list(_flat(facts)), str(run.path)), *map(Command, commands, commands.values())]
 
 
 def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -364,30 +359,28 @@ def _frequencies(file: Path) -> dict[Action, int]:
 
 def index_page(runs: Mapping[str, StoredRun]) -> str:
     """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
-    rows = [_index_row(link, run) for link, run in runs.items()]
+    rows = []
+    for link, run in runs.items():
+        entries = entries_of([run])
+        figures = Trials(entries).statistics
+        statuses = Counter(cell.status for cell in run.cells)
+        row = [
+            Cell(run.path.absolute().name, link=link),
+            next(iter(answer(entries, run.planned)), TEXTS["nothing"]),
+            ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
+            statuses["ok"],
+            run.planned,
+            figures["median time"],
+            figures["best max regret"],
+            first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
+            first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
+            str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
+        ]
+        rows.append(row)
     table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     charts, data = scatter(_trials(entries_of(list(runs.values()))))
     title = counted(len(runs), "run")
     return document(title, {"Runs": [table], "Two runs or solvers compared": charts}, data=data)
-
-
-def _index_row(link: str, run: StoredRun) -> list[Any]:
-    """What the index says about a run, in the order of its columns."""
-    entries = entries_of([run])
-    figures = Trials(entries).statistics
-    statuses = Counter(cell.status for cell in run.cells)
-    return [
-        Cell(run.path.absolute().name, link=link),
-        next(iter(answer(entries, run.planned)), "No cell has finished yet."),
-        ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
-        statuses["ok"],
-        run.planned,
-        figures["median time"],
-        figures["best max regret"],
-        first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
-        first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
-        str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
-    ]
 
 
 def _trials(entries: Sequence[Entry]) -> list[Trial]:
@@ -398,8 +391,7 @@ def _trials(entries: Sequence[Entry]) -> list[Trial]:
         key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
         _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
         sides[f"all of {entry.run}"] = entry
-    of_solvers = [trial for game in shown_games(entries) for trial in solver_trials(game)]
-    return [*of_runs.values(), *(of_solvers if len(of_solvers) > 1 else ())]
+    return [*of_runs.values(), *solver_trials(shown_games(entries))]
 
 
 def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
@@ -409,7 +401,6 @@ def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
     """
     entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
     data = datasets([*entries], trials=trials)
-    spec = specification("pairs", data, measure="elapsed_s")
-    spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
-    charts = [Chart("pairs", spec)] if drawable(spec, data) else []
-    return charts, {"datasets": {name: data[name] for name in ("cells", "trials")}}
+    charts = _charts(data, "pairs", measure="elapsed_s")
+    shown = ("cells", "trials") if charts else ()
+    return charts, {"datasets": {name: data[name] for name in shown}}
