@@ -19,7 +19,7 @@ from rich.cells import cell_len
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
+from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
 from eqbench.report import svg, templates
 from eqbench.text import printable
 from eqbench.verification.exact import short_figure
@@ -59,12 +59,11 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
         is_off = np.minimum(reach, share) < NEGLIGIBLE
         payoffs = reach[tree.terminals] @ np.array(payoff_rows(tree), dtype=object)
         expected = [f"{name} {number_text(u)}" for name, u in zip(names, payoffs, strict=True)]
-    movers = ({CHANCE: "chance"} if CHANCE in tree.player else {}) | dict(enumerate(names))
     known = templates(printable, number=number_text, text_width=text_width)
     text = known.get_template("tree.svg", globals=vars(svg) | _MEASURES).render(
         _layout(tree, share),
-        **{"tree": tree, "spec": spec, "names": names, "movers": movers},
-        **{"share": share, "reach": reach, "is_off": is_off, "expected": expected},
+        **{"tree": tree, "spec": spec, "names": names, "share": share},
+        **{"reach": reach, "is_off": is_off, "expected": expected},
     )
     # other characters are written as references, so that any terminal can pass them on
     return f"{text}\n".encode("ascii", "xmlcharrefreplace").decode()

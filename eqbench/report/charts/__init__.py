@@ -260,7 +260,6 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
-    spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
         param["value"] = values.get(param["name"], param["value"])
     return spec

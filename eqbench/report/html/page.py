@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from fractions import Fraction
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.entries import Entry, Trials, began, grouped, several, trials
+from eqbench.report.entries import Entry, Trials, began, grouped, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html import document as html
@@ -37,7 +38,6 @@ _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
 _MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
 _MATRIX = convert(COLUMNS["matrix"], tuple[Column, ...])
-Action = tuple[str, str, str]  # player, label of an information set, action
 
 
 def report_page(
@@ -305,7 +305,7 @@ def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> 
 
     A strategy has the frequencies of all actions. There are as many for a cell as the page holds.
     """
-    actions: dict[Action, int] = {}
+    actions: dict[tuple[str, ...], int] = {}
     for cell, folder in cells:
         told: list[list[int] | None] = []
         for item in cell["equilibria"]:
@@ -320,7 +320,7 @@ def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> 
     return [(*which, [action for *_, action in own]) for which, own in of_set]
 
 
-def _frequencies(file: Path) -> dict[Action, int]:
+def _frequencies(file: Path) -> dict[tuple[str, ...], int]:
     """Frequencies in a stored profile, in ten-thousandths; none if it is missing or damaged."""
     try:
         behavior = json.loads(read_file(file))["behavior"]
@@ -356,20 +356,16 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
         rows.append(row)
     table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
-    compared, data = scatter(_trials(entries_of(list(runs.values()))))
-    parts["Two runs or solvers compared"] = compared
+    entries = entries_of(list(runs.values()))
+    same = grouped(entries, attrgetter("record.game_spec", "record.solver_spec", "record.trial"))
+    of_runs: list[charts.Trial] = [
+        (f"{own[0].record.solver} {trial}".strip(), {f"all of {e.run}": e for e in own})
+        for (*_, trial), own in same.items()
+        if len(own) > 1
+    ]
+    of_solvers = charts.solver_trials(charts.shown_games(entries))
+    parts["Two runs or solvers compared"], data = scatter([*of_runs, *of_solvers])
     return html.document(counted(len(runs), "run"), parts, data=data)
-
-
-def _trials(entries: Sequence[Entry]) -> list[charts.Trial]:
-    """Trials of whole runs, and of solvers, each by its name and that of its run."""
-    of_runs: dict[Any, tuple[str, dict[str, Entry]]] = {}
-    for entry in entries if several("run", entries) else ():
-        cell = entry.record
-        key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
-        _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
-        sides[f"all of {entry.run}"] = entry
-    return [*of_runs.values(), *charts.solver_trials(charts.shown_games(entries))]
 
 
 def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.Chart], dict[str, Any]]:
