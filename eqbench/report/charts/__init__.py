@@ -132,11 +132,7 @@ def solver_trials(games: Iterable[ShownGame]) -> list[Trial]:
 
 
 def _cells(games: Iterable[ShownGame]) -> dict[Entry, dict[str, Any]]:
-    """Row of each cell.
-
-    Of the targets that cells of a game had the strictest counts for all, unless it is 0, which no
-    measured regret has to reach.
-    """
+    """Row of each cell; `target_s` is to the strictest target of the game, if it is not 0."""
     rows = {}
     for game in games:
         target = min(entry.record.target or 0.0 for entry in game.entries)
@@ -164,10 +160,7 @@ def _time(entry: Entry, target: float | None) -> float | None:
 
 
 def _curve(entry: Entry) -> Iterator[dict[str, float | None]]:
-    """The best regrets so far at each snapshot.
-
-    Snapshots know no processor time; they share that of the cell in proportion to their time.
-    """
+    """The best regrets so far at each snapshot, with its share of the cell's processor time."""
     record = entry.record
     rate = record.cpu_s / record.elapsed_s if record.cpu_s and record.elapsed_s else math.nan
     best = dict.fromkeys(_METRICS, math.inf)
@@ -214,11 +207,7 @@ def _equilibria(game: ShownGame, places: Mapping[Entry, int], most: int) -> Rows
 def chart(
     name: str, runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = None
 ) -> dict[str, Any]:
-    """A chart of runs as a complete specification of Vega-Lite with its data.
-
-    Facts of games are by canonical spec; what is missing costs only what it is for. It raises a
-    `UsageError` if the name is none of `CHARTS`.
-    """
+    """A chart of runs, one of `CHARTS`, as a whole specification of Vega-Lite; else UsageError."""
     data = datasets(entries_of(runs), facts)
     measured = [row for row in data["cells"] if row["max_regret"] is not None]
     games = sorted({row["game"] for row in measured or data["cells"]})
@@ -280,15 +269,6 @@ def _sides(data: Mapping[str, Rows]) -> tuple[list[str], str, str]:
     }
     first, second = max(cells, key=cells.__getitem__, default=("", ""))
     return list(dict.fromkeys(row["side"] for row in timed if cells)), first, second
-
-
-def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
-    """Whether data have rows and choices for a chart, cells with what it needs, enough games."""
-    told, cells = spec["usermeta"], data["cells"]
-    known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
-    games = {row["game"] for row in cells if "share" in row}
-    has_all = bool(data[told["rows"]]) and all(told["switches"].values())
-    return has_all and known and len(games) >= told.get("games", 0)
 
 
 def looks(solvers: Iterable[str]) -> Rows:

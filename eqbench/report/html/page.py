@@ -66,19 +66,19 @@ def report_page(
     found = _tables(report, "found")
     parts: dict[str, Sequence[html.Block]] = {
         "What was found": [
-            [*whole, *_drawn(data, "regret")],
+            [*whole, *drawn(data, "regret")],
             *single,
             html.Prose(notes, small=True),
         ],
         "All cells": _cells(entries, report) if entries else [],
         "Equilibria": [
-            [*_drawn(data, "payoffs"), *_sources(games)],
+            [*drawn(data, "payoffs"), *_sources(games)],
             html.Prose(TEXTS["names"] if found else [], small=True),
             *found,
         ],
-        "Solvers compared": [_drawn(data, "targets", "profile", "pairs")],
+        "Solvers compared": [drawn(data, "targets", "profile", "pairs")],
         "Over seeds": _tables(over_seeds, "summary"),
-        "Cost": [_drawn(data, "memory", "times")],
+        "Cost": [drawn(data, "memory", "times")],
         "What was run": [block for run in runs for block in about(run)],
     }
     values = _data(runs, entries, games, place)
@@ -88,10 +88,18 @@ def report_page(
     return html.document(title, parts, lead=report.answer, data=values)
 
 
-def _drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.Chart]:
-    """Charts for which there are data."""
-    specs = {name: charts.specification(name, data, **values) for name in names}
-    return [html.Chart(name, spec) for name, spec in specs.items() if charts.drawable(spec, data)]
+def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.Chart]:
+    """Charts for which there are rows and choices, cells with what they need, and enough games."""
+    cells, found = data["cells"], []
+    games = {row["game"] for row in cells if "share" in row}
+    for name in names:
+        spec = charts.specification(name, data, **values)
+        told = spec["usermeta"]
+        is_known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
+        has_all = bool(data[told["rows"]]) and all(told["switches"].values())
+        if has_all and is_known and len(games) >= told.get("games", 0):
+            found.append(html.Chart(name, spec))
+    return found
 
 
 def overview(games: Sequence[charts.ShownGame]) -> html.Table:
@@ -134,10 +142,7 @@ def matrix(game: charts.ShownGame, place: int) -> html.Table:
 
 
 def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
-    """What became of the cells of a solver, alarms first, and how they were verified.
-
-    The figure is the time to the target, or else the best regret.
-    """
+    """What became of a solver's cells, alarms first, with its time to the target or best regret."""
     if own is None:
         return Cell("not run", None, kind="idle")
     records = [entry.record for entry in own.entries]
@@ -301,9 +306,9 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
 
 
 def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> list[Any]:
-    """Give cells of a game, each with the folder of its run, strategies; return information sets.
+    """Give cells, each with its run's folder, the strategies for which the page has room.
 
-    A strategy has the frequencies of all actions. There are as many for a cell as the page holds.
+    Return the information sets with the actions of which a strategy has the frequencies.
     """
     actions: dict[tuple[str, ...], int] = {}
     for cell, folder in cells:
@@ -369,12 +374,9 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
 
 
 def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.Chart], dict[str, Any]]:
-    """A chart with a point for each trial of two sides, and the data of the page that it needs.
-
-    Without two sides that have a trial in common there is no chart.
-    """
+    """A chart with a point for each trial of two sides that have several, and the data for it."""
     entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
     data = charts.datasets([*entries], trials=trials)
-    chart = _drawn(data, "pairs", measure="elapsed_s")
+    chart = drawn(data, "pairs", measure="elapsed_s")
     shown = ("cells", "trials") if chart else ()
     return chart, {"datasets": {name: data[name] for name in shown}}
