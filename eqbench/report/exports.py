@@ -66,17 +66,12 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
 
 
 def report_on(
-    runs: Sequence[StoredRun],
-    view: View = DEFAULT,
-    *,
-    summarize: bool | None = False,
-    every_matrix: bool = False,
+    runs: Sequence[StoredRun], view: View = DEFAULT, *, summarize: bool | None = False
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
-    With `summarize` there is one row per game and solver instead of one per cell; with None so
-    it is for games with many cells of several seeds. With `every_matrix` a table of equilibria
-    stands also where rows say the same.
+    With `summarize` there is one row per game and solver instead of one per cell, and all tables
+    of equilibria; with None so it is for games with many cells of several seeds.
     """
     entries = entries_of(runs)
     tables = []
@@ -89,7 +84,7 @@ def report_on(
             table = cell_table(arranged(began(group), view.sort), view, with_game=False)
         said = (*table.notes, *cell_notes(group))
         tables.append(replace(table, title=title, notes=said))
-        tables += equilibria_tables(title, group, always=every_matrix or bool(summarize))
+        tables += equilibria_tables(title, group, always=bool(summarize))
     notes: list[str] = []
     for run in runs:
         if run.missing:

@@ -70,10 +70,7 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
 
 
 def _shares(tree: GameTree, profile: BehaviorProfile | None) -> NDArray[np.object_]:
-    """Probability of the move that leads to each node, a Fraction where it is exact.
-
-    1 at the root, and None after moves of players without a profile.
-    """
+    """Probability of the move to each node, 1 at the root; None if unknown, exact if it can be."""
     share = tree.chance.astype(object) * Fraction(1, tree.chance_denominator)
     played = [None] * tree.n_actions if profile is None else profile.exact or profile.probabilities
     made = tree.incoming >= 0

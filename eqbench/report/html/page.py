@@ -55,9 +55,7 @@ def report_page(
     entries = entries_of(runs)
     games = charts.shown_games(entries, facts)
     data = charts.datasets(entries, facts)
-    report = report_on(runs, every_matrix=True)
-    over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-
+    report = report_on(runs, summarize=True)
     matrices = [matrix(game, number) for number, game in enumerate(games)]
     whole, single = ([overview(games)], matrices) if len(games) > 1 else (matrices, [])
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
@@ -77,7 +75,7 @@ def report_page(
             *found,
         ],
         "Solvers compared": [drawn(data, "targets", "profile", "pairs")],
-        "Over seeds": _tables(over_seeds, "summary"),
+        "Over seeds": _tables(report, "summary") if summarize else [],
         "Cost": [drawn(data, "memory", "times")],
         "What was run": [block for run in runs for block in about(run)],
     }
@@ -201,8 +199,8 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
 
 
 def _tables(report: Report, name: str) -> list[html.Table]:
-    """The tables of equilibria of a report, or those of its cells, each for its game."""
-    games = accumulate(not table.topic for table in report.tables)  # first is that of its cells
+    """The tables of equilibria of a report, or its summaries, each for its game."""
+    games = accumulate(not table.topic for table in report.tables)  # first is its summary
     return [
         html.page_table(table, f"{name}-{game}", game=str(game - 1))
         for game, table in zip(games, report.tables, strict=True)
