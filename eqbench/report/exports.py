@@ -29,10 +29,9 @@ def results_csv(runs: Sequence[StoredRun]) -> str:
     facts = ("on_path", "strict", "distance", "parameters")
     rows = result_rows(runs)
     for row, cell in zip(rows, (cell for run in runs for cell in run.cells), strict=True):
-        for best in cell.equilibria[:1]:
-            if identity := best.identity:
-                own = {**identity, "parameters": json.dumps(identity["parameters"])}
-                row |= {f"equilibrium_{name}": own[name] for name in facts}
+        if cell.equilibria and (identity := cell.equilibria[0].identity):
+            own = {**identity, "parameters": json.dumps(identity["parameters"])}
+            row |= {f"equilibrium_{name}": own[name] for name in facts}
     return _csv([*result_columns(runs), *(f"equilibrium_{name}" for name in facts)], rows)
 
 

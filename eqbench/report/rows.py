@@ -62,10 +62,9 @@ _UNITS = {"seconds": " (s)", "bytes": " (MiB)"}
 
 
 def address_of(link: str) -> str:
-    """A link of a page with everything quoted that would have a meaning in an address.
+    """A link of a page, quoted: ``#anchor``, or a relative path, after ``.html`` with an anchor.
 
-    It is ``#anchor``, or a path relative to the page as it is on disk, which an anchor may follow
-    if it ends in ``.html``. Anything else, such as an address with a scheme, is a `ValueError`.
+    Anything else, such as an address with a scheme, is a `ValueError`.
     """
     page, sign, anchor = link.rpartition("#")
     if not sign or (page and not page.endswith(".html")):

@@ -23,7 +23,6 @@ SUMMARY, EQUILIBRIA, INDEX = (
 _NAMES = tuple(sorted(CELLS))
 LEAST_CELLS = 4  # that have quartiles in a table
 _GAME = Column("game", identifies=True)
-_SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +105,7 @@ def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
         "run": entry.run,
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "equilibrium": label(record) or None,
-        "profile": _SHORT_CLAIMS.get(claim, claim) or None,
+        "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # a method that counts none says 0
         "memory": record.peak_memory_bytes if began([entry]) else None,
     }
