@@ -143,7 +143,7 @@ def _row(item: Found, solvers: Iterable[Trials]) -> Row:
         "solvers": len(finders),
         "best regret": item.members[0].max_regret,
         "family": item.where or None,
-        "payoffs": payoffs,
+        "payoffs": None if item.is_near else payoffs,  # nobody's equilibrium
         "found by": finders,
     }
     return Row(item.title, values)
