@@ -314,7 +314,7 @@ def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> 
         for item in cell["equilibria"]:
             if (len(told) + 1) * len(actions) > most:
                 break
-            own = _frequencies(folder / item["profile"])
+            own = _frequencies(folder / (item["profile"] or ""))
             actions = actions or own
             told.append([own.get(action, 0) for action in actions] if own else None)
         if any(told):
