@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eqbench.errors import counted, first_of
@@ -21,17 +21,10 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     While some of the `planned` cells are missing, the answer says so.
     """
     games = [arranged(game) for _, game in titled(entries)]
-    ended = [(entry.record.status, entry.solver) for game in games for entry in game]
-    others = []
-    for status, texts in STATUSES.items():
-        counts = Counter(solver for own, solver in ended if own == status)
-        names = [name + f" ×{number}" * (number > 1) for name, number in counts.items()]
-        others += [(texts, names)] * bool(names)
     facts = {
         "whole": _facts(games),
         "games": [(game[0].record.game, _facts([game])) for game in games[: MOST_GAMES + 1]],
         "most_games": MOST_GAMES,
-        "others": others,
     }
     filters = {"counted": counted, "first_of": first_of, "small": small, "finders": _finders}
     sentences = said("answer", facts, **filters)
@@ -58,7 +51,15 @@ def _facts(games: Sequence[Sequence[Entry]]) -> dict[str, Any]:
         "closest": sorted((r, own.solver) for own in sound for r in own.figures("max_regret"))[:1],
         "sets": {item.name: item for item in found if not item.is_cluster},
         "clusters": [item for item in found if item.is_cluster],
+        "ends": [(texts, names) for texts in STATUSES.values() if (names := _ended(games, texts))],
     }
+
+
+def _ended(games: Sequence[Sequence[Entry]], texts: Mapping[str, Any]) -> list[str]:
+    """Solvers some of whose cells ended with a status, and how many."""
+    cells = [entry for game in games for entry in game]
+    counts = Counter(e.solver for e in cells if STATUSES[e.record.status] is texts)
+    return [name + f" ×{number}" * (number > 1) for name, number in counts.items()]
 
 
 def _fastest(games: Sequence[Sequence[Entry]]) -> list[str]:
@@ -78,5 +79,6 @@ def _finders(item: Found) -> str:
     """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
     solvers = {entry.solver for entry, _ in item.cells}
     short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})
-    parts = [counted(len(solvers), "solver"), f"{short} not ok" * bool(short), item.where]
+    not_ok = f"{short} of them not ok" if len(solvers) > 1 else "not ok"
+    parts = [counted(len(solvers), "solver"), not_ok * bool(short), item.where]
     return f"{item.title} ({', '.join(filter(None, parts))})"

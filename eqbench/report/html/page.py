@@ -150,10 +150,11 @@ def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
     often = f"{statuses[status]}/{len(records)}" if len(statuses) > 1 else ""
     signs = {
         "✗": "refuted" in statuses,
+        "": status != "ok",
         "✓✓": all(record.equilibria and record.equilibria[0].exact for record in records),
-        "✓": any(record.equilibria for record in records),
+        "✓": True,
     }
-    sign = next((sign for sign, holds in signs.items() if holds), "")
+    sign = next(sign for sign, holds in signs.items() if holds)
     time, best = own.time_to(), own.best
     figure = seconds(time) if time is not None else "" if best is None else small(best)
     return Cell(
@@ -168,18 +169,19 @@ def _finds(items: Sequence[Found], own: Trials) -> Cell:
     found = [item for item in items if item.by(own.solver)]
     if not found:
         return Cell("·", None, kind="faint")
-    if items[0].is_near:
-        return Cell(f"≈{len(found)}", len(found), ", ".join(i.name for i in found), "faint")
     cells = [members for item in found for members in item.by(own.solver)]
+    of_cells = f"/{len(own.entries)}" * (len(own.entries) > 1)
+    if items[0].is_near:
+        names = ", ".join(item.name for item in found)
+        return Cell(f"≈{len(cells)}{of_cells}", len(cells), names, "faint")
     members = [member for each in cells for member in handed_over(each)]
     if len(items) > 1:
         return Cell(str(len(members)), len(members), kind="good")
-    is_often = len(own.entries) > 1
-    number = len(cells) if is_often else len(members)
+    number = len(cells) if of_cells else len(members)
     where = spread(member.identity for member in members)
     between = ("\n" if "…" in where else " ") * bool(where)
     loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
-    text = f"{number}{f'/{len(own.entries)}' * is_often}{between}{where}{LOOSE * loose}"
+    text = f"{number}{of_cells}{between}{where}{LOOSE * loose}"
     return Cell(text, number, kind="good")
 
 
