@@ -18,9 +18,8 @@ from stored_runs import cell, identified, identity, write_run
 import eqbench
 from eqbench.report.comparison import compare_runs, comparison_json, comparison_report
 from eqbench.report.exports import report_on, results_csv, summary_csv
+from eqbench.report.formats import latex, markdown
 from eqbench.report.html.page import report_page
-from eqbench.report.latex import latex
-from eqbench.report.markdown import markdown
 from eqbench.report.profile_view import cell_facts
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord

@@ -122,7 +122,7 @@ def _chart(run: Run) -> Markup:
 @html_of.register
 def _study(study: StudyResult) -> Markup:
     parts = [_table(table) for table in study.tables.tables]
-    notes = (study.tables.legend, *study.tables.notes, *study.notes)
+    notes = (*study.tables.notes, *study.notes)
     parts += [Markup("<p><small>{}</small></p>").format(note) for note in notes if note]
     for file in study.figures:
         if file.suffix == ".svg":

@@ -63,7 +63,7 @@ class StudyResult(Displayed):
 
     def report(self, format: str = "terminal") -> ReportText:
         """Its tables as text, ``terminal`` or ``md``."""
-        from eqbench.report.markdown import markdown
+        from eqbench.report.formats import markdown
         from eqbench.report.terminal import plain_text, print_report
 
         if format not in _FORMATS:

@@ -110,7 +110,7 @@ def put_result(
     if as_json:
         put_json(document)
     elif form == "md":
-        from eqbench.report.markdown import markdown
+        from eqbench.report.formats import markdown
 
         put(markdown(report()), end="")
     else:

@@ -14,9 +14,8 @@ from eqbench.errors import EqbenchError, UsageError
 from eqbench.registry import default_registry
 from eqbench.report.charts import GameFacts
 from eqbench.report.exports import report_on, results_csv, summary_csv
+from eqbench.report.formats import latex, markdown
 from eqbench.report.html.page import index_page, report_page
-from eqbench.report.latex import latex
-from eqbench.report.markdown import markdown
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.view import DEFAULT, View

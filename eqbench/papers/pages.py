@@ -12,8 +12,8 @@ from markupsafe import Markup, escape
 
 from eqbench.errors import UsageError, nearest
 from eqbench.papers.verdicts import VERDICTS
+from eqbench.report.formats import markdown
 from eqbench.report.html import document as html
-from eqbench.report.markdown import markdown
 from eqbench.report.rows import Cell, Column, Report, Row, Table
 from eqbench.store.results import load_equilibria
 from eqbench.store.run_folder import LINES

@@ -29,8 +29,7 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
     from markupsafe import Markup
 
     def finalize(value: Any) -> Any:
-        is_text = isinstance(value, str) and not isinstance(value, Markup)
-        return clean(value) if is_text else value
+        return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     marks = ("{%", "%}", "{{", "}}") if html else ("<%", "%>", "<<", ">>")
     environment = Environment(
@@ -47,6 +46,6 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
 
 
 def said(name: str, facts: Mapping[str, Any], **filters: Any) -> tuple[str, ...]:
-    """Lines of a template of plain text."""
-    known = templates(printable, html=False, **filters)
-    return tuple(known.get_template(f"{name}.txt").render(facts).splitlines())
+    """Lines of a template of plain text, without empty ones."""
+    text = templates(printable, html=False, **filters).get_template(f"{name}.txt").render(facts)
+    return tuple(filter(None, text.splitlines()))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from eqbench.errors import counted, first_of
+from eqbench.report import said
 from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, titled, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.rows import seconds, small
-from eqbench.text import printable
 
 MOST_GAMES = 5  # that have a sentence each
 
@@ -21,51 +21,48 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     While some of the `planned` cells are missing, the answer says so.
     """
     games = [arranged(game) for _, game in titled(entries)]
-    ran = [own for game in games if (own := began(game))]
-    known = [[item for item in equilibria(game) if not item.is_near] for game in games]
-    sentences = []
-    if ran:
-        sentences = [_reached(*ran), _found(list(chain(*known)), briefly=len(games) > 1)]
-    sentences += _others(list(chain(*games)), "this game" if len(games) == 1 else "some games")
-    if 1 < len(games) <= MOST_GAMES:
-        for game, found in zip(games, known, strict=True):
-            reached = f"{_reached(own)} " if (own := began(game)) else ""
-            sentences.append(f"{game[0].record.game}: {reached}{_found(found, briefly=True)}")
+    facts = {
+        "whole": _facts(games),
+        "games": [(game[0].record.game, _facts([game])) for game in games[: MOST_GAMES + 1]],
+        "most_games": MOST_GAMES,
+    }
+    filters = {"counted": counted, "first_of": first_of, "small": small, "finders": _finders}
+    sentences = said("answer", facts, **filters)
     finished = sum(entry.record.status != "interrupted" for entry in entries)
     if sentences and finished < planned:
-        sentences[0] = f"So far ({finished} of {planned} cells): {sentences[0]}"
-    return tuple(map(printable, sentences))
+        return (f"So far ({finished} of {planned} cells): {sentences[0]}", *sentences[1:])
+    return sentences
 
 
-def _reached(*games: Sequence[Entry]) -> str:
-    """Sentence on how many solvers reached the target on some games, and which was fastest."""
-    cells = list(chain(*games))
-    solvers, ok = trials(cells), Trials(cells).ok
-    always = [own.solver for own in solvers if own.is_always_ok]
-    runs = " of all runs" if len({entry.record.solver for entry in cells}) < len(solvers) else ""
-    text = f"On {len(games)} games " if len(games) > 1 else ""
-    text += f"{len(always)} of {counted(len(solvers), 'solver')}{runs} "
-    targets = sorted({entry.record.target or 0.0 for entry in cells})
-    if not targets[0]:
-        text += f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
-    else:
-        shown = f" (max regret {' or '.join(map(small, targets))})" if len(targets) <= 2 else ""
-        text += f"reached the target{shown}"
-    if len(cells) > len(solvers):
-        some = sum(own.ok > 0 for own in solvers) - len(always)
-        text += f" in every cell{f', {some} in some' * bool(some)} ({ok} of {len(cells)} cells)"
-    if always and len(games) > 1:
-        text += f"; always: {first_of(always)}"
-    if fastest := _fastest(games):
-        text += f"; fastest{' to it' * bool(targets[0])}: {fastest}"
-    sound = [own for own in cells if own.record.status not in ("crashed", "refuted")]
-    regrets = [(r, own.solver) for own in trials(sound) for r in own.figures("max_regret")]
-    if regrets and not ok:
-        text += f"; closest: {min(regrets)[1]} ({small(min(regrets)[0])})"
-    return f"{text}."
+def _facts(games: Sequence[Sequence[Entry]]) -> dict[str, Any]:
+    """Facts on some games: who reached the target there, who did so first, and what was found."""
+    ran = [own for game in games if (own := began(game))]
+    cells = [entry for game in ran for entry in game]
+    solvers = trials(cells)
+    sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
+    found = [item for game in ran for item in equilibria(game) if not item.is_near]
+    return {
+        "games": len(ran),
+        "cells": Trials(cells),
+        "solvers": solvers,
+        "runs": len(solvers) - len({entry.record.solver for entry in cells}),
+        "targets": sorted({entry.record.target or 0.0 for entry in cells}),
+        "fastest": _fastest(ran),
+        "closest": sorted((r, own.solver) for own in sound for r in own.figures("max_regret"))[:1],
+        "sets": {item.name: item for item in found if not item.is_cluster},
+        "clusters": [item for item in found if item.is_cluster],
+        "ends": [(texts, names) for texts in STATUSES.values() if (names := _ended(games, texts))],
+    }
 
 
-def _fastest(games: Sequence[Sequence[Entry]]) -> str:
+def _ended(games: Sequence[Sequence[Entry]], texts: Mapping[str, Any]) -> list[str]:
+    """Solvers some of whose cells ended with a status, and how many."""
+    cells = [entry for game in games for entry in game]
+    counts = Counter(e.solver for e in cells if STATUSES[e.record.status] is texts)
+    return [name + f" ×{number}" * (number > 1) for name, number in counts.items()]
+
+
+def _fastest(games: Sequence[Sequence[Entry]]) -> list[str]:
     """Solvers with the shortest median times to the target of those that always reach it."""
     firsts: list[tuple[float, str, int]] = []
     for game in games:
@@ -74,46 +71,14 @@ def _fastest(games: Sequence[Sequence[Entry]]) -> str:
         firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
     if len(games) > 1:
         won = Counter(name for _, name, _ in firsts).most_common()
-        return first_of([f"{name} on {counted(times, 'game')}" for name, times in won])
-    shown = [f"{name} ({seconds(time)}{f', median of {n}' * (n > 1)})" for time, name, n in firsts]
-    return "".join(shown)
-
-
-def _found(known: Sequence[Found], *, briefly: bool) -> str:
-    """Sentence on the equilibria: of which published sets, and of how many clusters."""
-    published = {item.name: item for item in known if not item.is_cluster}
-    clusters = [item for item in known if item.is_cluster]
-    parts = []
-    if published:
-        names = list(published) if briefly else [_finders(item) for item in published.values()]
-        parts.append(f"of {counted(len(published), 'published set')}: {first_of(names)}")
-    if clusters:
-        names = [] if briefly or published else [_finders(item) for item in clusters]
-        shown = f": {first_of(names)}" if names else ""
-        parts.append(f"of {counted(len(clusters), 'cluster')} in no published set{shown}")
-    return (
-        f"Found equilibria {', and '.join(parts)}." if parts else "No equilibrium was identified."
-    )
+        return [f"{name} on {counted(times, 'game')}" for name, times in won]
+    return [f"{name} ({seconds(time)}{f', median of {n}' * (n > 1)})" for time, name, n in firsts]
 
 
 def _finders(item: Found) -> str:
     """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
     solvers = {entry.solver for entry, _ in item.cells}
     short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})
-    parts = [counted(len(solvers), "solver"), f"{short} not ok" * bool(short), item.where]
+    not_ok = f"{short} of them not ok" if len(solvers) > 1 else "not ok"
+    parts = [counted(len(solvers), "solver"), not_ok * bool(short), item.where]
     return f"{item.title} ({', '.join(filter(None, parts))})"
-
-
-def _others(cells: Sequence[Entry], game: str) -> list[str]:
-    """Sentences on cells that are not ok, by how they ended, and on solvers that take no part."""
-    ended, absent = [], []
-    for status, facts in STATUSES.items():
-        times = Counter(entry.solver for entry in cells if entry.record.status == status)
-        if times and "ended" in facts:
-            names = [name + f" ×{number}" * (number > 1) for name, number in times.items()]
-            ended.append(f"{first_of(names)} ({facts['ended']})")
-        elif times and "absent" in facts:
-            absent.append(f"{facts['absent'].replace('this game', game)}: {first_of(list(times))}")
-    pairs = (("Not ok: ", ended), ("", absent))
-    texts = [head + "; ".join(parts) for head, parts in pairs if parts]
-    return [f"{text[0].upper()}{text[1:]}." for text in texts]

@@ -147,23 +147,18 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
     """Entries by solver and run, in an order that :class:`~eqbench.report.view.View` offers."""
-    ranks = list(STATUSES)
 
-    def median(own: Trials, name: str) -> float:
-        return max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
+    def place(own: Trials) -> Any:
+        regret, time = (
+            max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
+            for name in ("max_regret", "elapsed_s")
+        )
+        worst = max([*STATUSES].index(entry.record.status) for entry in own.entries)
+        places = {"status": (worst, regret), "regret": regret, "time": time, "given": 0}
+        return places.get(order, own.entries[0].record.solver)
 
-    places: dict[str, Callable[[Trials], Any]] = {
-        "status": lambda own: (
-            max(ranks.index(entry.record.status) for entry in own.entries),
-            median(own, "max_regret"),
-        ),
-        "regret": lambda own: median(own, "max_regret"),
-        "time": lambda own: median(own, "elapsed_s"),
-        "solver": lambda own: own.entries[0].record.solver,
-        "given": lambda own: 0,
-    }
     groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
-    return sorted(map(Trials, groups), key=places[order])
+    return sorted(map(Trials, groups), key=place)
 
 
 def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
@@ -194,10 +189,11 @@ def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     equal titles say to which runs they belong.
     """
 
-    def game(record: CellRecord) -> tuple[str, str]:
-        return record.game_spec, record.game_content if is_foreign(record.game_spec) else ""
+    def game(entry: Entry) -> tuple[str, str]:
+        spec = entry.record.game_spec
+        return spec, entry.record.game_content if is_foreign(spec) else ""
 
-    groups = grouped(entries, lambda entry: game(entry.record)).values()
+    groups = grouped(entries, game).values()
     names = [game_title(group[0].record.game, group[0].record.game_spec) for group in groups]
     runs = [f" (in {', '.join(dict.fromkeys(entry.run for entry in group))})" for group in groups]
     titles = [name + run * (names.count(name) > 1) for name, run in zip(names, runs, strict=True)]

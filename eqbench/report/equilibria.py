@@ -79,8 +79,8 @@ def equilibria(entries: Sequence[Entry]) -> list[Found]:
 
 def counts(entries: Iterable[Entry]) -> dict[str, int]:
     """Number of cells that found each equilibrium, in the order of the names."""
-    count = Counter(name for entry in entries for name in naming.found(entry.record))
-    return {name: count[name] for name in sorted(count, key=naming.order)}
+    names = (name for entry in entries for name in naming.found(entry.record))
+    return Counter(sorted(names, key=naming.order))
 
 
 def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = False) -> list[Table]:
@@ -143,7 +143,7 @@ def _row(item: Found, solvers: Iterable[Trials]) -> Row:
         "solvers": len(finders),
         "best regret": item.members[0].max_regret,
         "family": item.where or None,
-        "payoffs": payoffs,
+        "payoffs": None if item.is_near else payoffs,  # nobody's equilibrium
         "found by": finders,
     }
     return Row(item.title, values)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from eqbench.report.answer import answer
-from eqbench.report.entries import Entry, Trials, began, cell_notes, several, titled, trials
+from eqbench.report.entries import Entry, Trials, arranged, began, cell_notes, titled, trials
 from eqbench.report.equilibria import counts, equilibria_tables
-from eqbench.report.rows import RUN, SOLVER, Report, Row, Table
-from eqbench.report.view import DEFAULT, SUMMARY, View, cell_table
+from eqbench.report.rows import Report
+from eqbench.report.view import DEFAULT, View, cell_table, summary
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text, csv_text
 
 MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise
-LEAST_CELLS = 4  # that have quartiles in a table
 
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
@@ -29,10 +29,9 @@ def results_csv(runs: Sequence[StoredRun]) -> str:
     facts = ("on_path", "strict", "distance", "parameters")
     rows = result_rows(runs)
     for row, cell in zip(rows, (cell for run in runs for cell in run.cells), strict=True):
-        for best in cell.equilibria[:1]:
-            if identity := best.identity:
-                own = {**identity, "parameters": json.dumps(identity["parameters"])}
-                row |= {f"equilibrium_{name}": own[name] for name in facts}
+        if cell.equilibria and (identity := cell.equilibria[0].identity):
+            own = {**identity, "parameters": json.dumps(identity["parameters"])}
+            row |= {f"equilibrium_{name}": own[name] for name in facts}
     return _csv([*result_columns(runs), *(f"equilibrium_{name}" for name in facts)], rows)
 
 
@@ -41,17 +40,17 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
 
     `equilibria` is JSON: how many cells found each.
     """
-    names = ("game", "solver", "game_spec", "solver_spec")
+    specs = ("game", "solver", "game_spec", "solver_spec")
     rows: list[dict[str, Any]] = []
     for run in runs:
         for _, game in titled(Entry("", cell, run) for cell in run.finished):
             for own in trials(game):
                 cell = own.entries[0].record
-                row = {"run": str(run.path)} | {name: getattr(cell, name) for name in names}
+                row = {"run": str(run.path)} | {name: getattr(cell, name) for name in specs}
                 row |= {_csv_name(title): value for title, value in own.statistics.items()}
                 rows.append(row | {"equilibria": json.dumps(counts(own.entries))})
     statistics = map(_csv_name, Trials(()).statistics)
-    return _csv(["run", *names, *statistics, "equilibria"], rows)
+    return _csv(["run", *specs, *statistics, "equilibria"], rows)
 
 
 def _csv_name(title: str) -> str:
@@ -65,32 +64,13 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     return csv_text([columns, *texts], end="\r\n")  # as the RFC has the ends of lines
 
 
-def summary(title: str, entries: Sequence[Entry]) -> Table:
-    """Table of a game with one row for each solver."""
-    rows = []
-    for own in trials(began(entries), "status"):
-        first, figures = own.entries[0], own.statistics.items()
-        shown = {t: v for t, v in figures if len(own.entries) >= LEAST_CELLS or "quartile" not in t}
-        rows.append(Row(own.solver, {"run": first.run, "solver": first.record.solver, **shown}))
-    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
-    kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
-    limits = sorted({entry.source.timeout_s for entry in entries if entry.source})
-    timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
-    return Table(title, kept, tuple(rows), (timeout, *cell_notes(entries)))
-
-
 def report_on(
-    runs: Sequence[StoredRun],
-    view: View = DEFAULT,
-    *,
-    summarize: bool | None = False,
-    every_matrix: bool = False,
+    runs: Sequence[StoredRun], view: View = DEFAULT, *, summarize: bool | None = False
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
-    With `summarize` there is one row per game and solver instead of one per cell; with None so
-    it is for games with many cells of several seeds. With `every_matrix` a table of equilibria
-    stands also where rows say the same.
+    With `summarize` there is one row per game and solver instead of one per cell, and all tables
+    of equilibria; with None so it is for games with many cells of several seeds.
     """
     entries = entries_of(runs)
     tables = []
@@ -98,10 +78,12 @@ def report_on(
         finished = [entry for entry in group if entry.record.status != "interrupted"]
         is_long = len(group) > MOST_CELLS and len(group) > len(trials(group))
         if finished and (is_long if summarize is None else summarize):
-            tables.append(summary(title, finished))
+            table = summary(finished)
         else:
-            tables.append(cell_table(title, group, view))
-        tables += equilibria_tables(title, group, always=every_matrix or bool(summarize))
+            table = cell_table(arranged(began(group), view.sort), view, with_game=False)
+        said = (*table.notes, *cell_notes(group))
+        tables.append(replace(table, title=title, notes=said))
+        tables += equilibria_tables(title, group, always=bool(summarize))
     notes: list[str] = []
     for run in runs:
         if run.missing:
@@ -111,8 +93,8 @@ def report_on(
             why = f"{run.path} was resumed with another plan"
             notes.append(f"{run.outdated} stored cells are not shown: {why}")
         notes += run.notes
-    said = answer(entries, sum(run.planned for run in runs))
-    return Report(tuple(tables), notes=tuple(notes), answer=said)
+    sentences = answer(entries, sum(run.planned for run in runs))
+    return Report(tuple(tables), notes=tuple(notes), answer=sentences)
 
 
 def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:

@@ -6,23 +6,15 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
+from eqbench.report import read_data
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
-Match = Literal["strict", "up to rounding", "on path", "near", "cluster"]
 
-MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
-_MEANINGS = {
-    f"{NEAR} ": "≈ only near it: play differs, or it is no equilibrium",
-    LOOSE: "* same play, other behavior off its path",
-    _CLUSTER: "cluster: in no published set, numbered within its run",
-    "×": "×n: n equilibria of it",
-    ",": "of several the figures are those of the best",
-}
 _SYMBOLS = {"alpha": "α", "beta": "β"}
 # The members of a family that their names do not sort, by the probability c11.
 _FAMILY = ("szafron:c11=0", "szafron:0<c11<1/2", "szafron:c11=1/2")
@@ -67,17 +59,10 @@ def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRec
     return claimed or members[:1]
 
 
-def listing(names: Sequence[str], most: int = MOST_NAMES) -> tuple[str, ...]:
-    """Names in words that a space joins, the first few and how many more there are."""
-    more = len(names) - most
-    shown = [*names[:most], *([f"+{more} more"] if more > 0 else [])]
-    return (*(f"{name}," for name in shown[:-1]), *shown[-1:])
-
-
 def marks(labels: Iterable[str]) -> tuple[str, ...]:
     """Explanations of the marks and of the clusters that occur in labels."""
     text = " ".join(labels)
-    return tuple(meaning for mark, meaning in _MEANINGS.items() if mark in text)
+    return tuple(meaning for mark, meaning in read_data("profile")["marks"].items() if mark in text)
 
 
 def order(name: str) -> tuple[Any, ...]:
@@ -93,7 +78,7 @@ def is_cluster(name: str) -> bool:
     return name.startswith(_CLUSTER)
 
 
-def kind_of_match(identity: Identity) -> Match:
+def kind_of_match(identity: Identity) -> str:
     """Closeness of a profile to the equilibrium that its identity names: see profile.toml."""
     if is_cluster(identity["name"]):
         return "cluster"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from heapq import nlargest
-from itertools import groupby, zip_longest
+from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import Any
 
@@ -13,7 +13,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data, said
-from eqbench.report.entries import game_title
+from eqbench.report.entries import game_title, grouped
 from eqbench.report.naming import decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
 from eqbench.spec import parse_spec
@@ -26,10 +26,7 @@ SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
 ROUNDING = 1e-13
 LONGEST_FRACTION = 40
-_FILTERS = {
-    **{"game_title": game_title, "shortened": shortened, "decimal": decimal},
-    **{"small": small, "seconds": seconds, "mebibytes": mebibytes},
-}
+_FILTERS = {f.__name__: f for f in (game_title, shortened, decimal, small, seconds, mebibytes)}
 _DATA = read_data("profile")
 _GRID = _DATA["szafron"]
 
@@ -85,19 +82,19 @@ def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
     found, sets = facts["candidate"], facts["information_sets"]
     title, *lines = said("cell", facts, **_FILTERS)
+    head = Table(title, lines=tuple(lines))
     if found is None:
-        return Report((Table(title, lines=tuple(lines)),))
+        return Report((head,))
     is_equilibrium = found["max_regret"] <= DEFAULT_TOLERANCE * facts["payoff_scale"]
     figures = figures_table(facts["players"], found, is_equilibrium=is_equilibrium)
-    figures = replace(figures, title=title, lines=(*lines, *figures.lines))
     most = len(sets) if show_all else MOST_SETS
     reached = sorted(nlargest(most, range(len(sets)), key=lambda at: sets[at]["reach"]))
-    by_player = groupby((sets[at] for at in reached), itemgetter("player"))
-    played = (_sets_table(player, list(own)) for player, own in by_player)
+    by_player = grouped((sets[at] for at in reached), itemgetter("player"))
+    played = map(_sets_table, by_player, by_player.values())
     grid = [_grid_table(facts["szafron"])] if facts["szafron"] else []
     more = f"These are the {most} most reached of {len(sets):,} information sets; --all prints all."
     notes = (more,) if most < len(sets) else ()
-    return Report((figures, *played, *grid), _DATA["legend"], notes)
+    return Report((head, figures, *played, *grid), (_DATA["legend"], *notes))
 
 
 def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibrium: bool) -> Table:
@@ -112,8 +109,8 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
     if exact:
         regrets = *exact["regrets"], *(exact[name] for name in sums if name in exact)
         fractions = {"exact payoff": exact["payoffs"], "exact regret": regrets}
-        sides |= {title: [_readable(text) for text in own] for title, own in fractions.items()}
-        if any(len(text) > LONGEST_FRACTION for own in fractions.values() for text in own):
+        sides |= {title: [*map(_readable, own)] for title, own in fractions.items()}
+        if max(map(len, chain(*fractions.values()))) > LONGEST_FRACTION:
             notes.append("Long fractions are printed by --json.")
     elif any(0 < abs(regret) < ROUNDING for regret in found["regrets"]):
         notes.append("Regrets around 1e-16 are rounding; eqbench verify --exact tells.")
@@ -136,8 +133,7 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
     """What a player does, with one action in a row, or both where there are never more."""
     # three actions in a row would not fit into 80 columns
     abreast = 2 if max(len(item["actions"]) for item in sets) == 2 else 1
-    declared = [Column(title, **own) for title, own in _DATA["sets"].items()]
-    columns, rows = declared[: 3 + 3 * abreast], []
+    titles, rows = [*_DATA["sets"]][: 3 + 3 * abreast], []
     for item in sets:
         label, reach = _label(item["label"]), _number(item["reach"])
         head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"])]
@@ -146,9 +142,9 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
             for action in item["actions"][first : first + abreast]:
                 gap = "–" if action["gap"] is None else _number(action["gap"], (0,))
                 values += [shortened(action["action"]), _number(action["frequency"]), gap]
-            missing = [""] * (len(columns) - len(values))
-            rows.append(Row.of(columns, [*values, *missing], label))
-    return Table(_label(player), tuple(columns), tuple(rows))
+            rows.append(Row(label, dict(zip_longest(titles, values, fillvalue=""))))
+    columns = tuple(Column(title, **_DATA["sets"][title]) for title in titles)
+    return Table(_label(player), columns, tuple(rows))
 
 
 def _grid_table(grid: dict[str, list[list[float]]]) -> Table:
@@ -157,9 +153,9 @@ def _grid_table(grid: dict[str, list[list[float]]]) -> Table:
     columns += [Column(f"j = {card}", "number") for card in _GRID["cards"]]
     rows = []
     for letter, own in _GRID["letters"].items():
-        shares = zip(own["situations"], zip(*grid[letter], strict=True), strict=True)
-        for k, (history, by_card) in enumerate(shares, start=1):
-            values = (f"{letter}_j{k}", own["player"], _label(history), *map(_number, by_card))
+        for k, history in enumerate(own["situations"]):
+            shares = (_number(by_situation[k]) for by_situation in grid[letter])
+            values = (f"{letter}_j{k + 1}", own["player"], _label(history), *shares)
             rows.append(Row.of(columns, values))
     return Table(_GRID["title"], tuple(columns), tuple(rows))
 

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import Any, Literal, get_args
 from urllib.parse import quote
 
+from eqbench.errors import first_of
 from eqbench.report import read_data
-from eqbench.report.naming import MOST_NAMES, listing
 
 Words = Literal["text", "status", "found", "names"]
 Number = Literal["count", "small", "number", "ratio", "payoffs", "payoff", "seconds", "bytes"]
@@ -46,7 +46,7 @@ def mebibytes(value: int | None) -> str:
 # Values as bare numbers, for where the unit stands in the heading.
 FORMATS: dict[str, Callable[[Any], str]] = {
     "text": str,
-    "found": lambda names: " ".join(listing(names, MOST_NAMES if len(names) <= MOST_NAMES else 1)),
+    "found": lambda names: first_of(names, 3 if len(names) <= 3 else 1),
     "names": ", ".join,
     "count": "{:,}".format,
     "small": small,
@@ -62,10 +62,9 @@ _UNITS = {"seconds": " (s)", "bytes": " (MiB)"}
 
 
 def address_of(link: str) -> str:
-    """A link of a page with everything quoted that would have a meaning in an address.
+    """A link of a page, quoted: ``#anchor``, or a relative path, after ``.html`` with an anchor.
 
-    It is ``#anchor``, or a path relative to the page as it is on disk, which an anchor may follow
-    if it ends in ``.html``. Anything else, such as an address with a scheme, is a `ValueError`.
+    Anything else, such as an address with a scheme, is a `ValueError`.
     """
     page, sign, anchor = link.rpartition("#")
     if not sign or (page and not page.endswith(".html")):
@@ -201,8 +200,7 @@ class Report:
     """Tables in the order of their games, with what is to be said about all of them."""
 
     tables: tuple[Table, ...]
-    legend: str = ""  #: what the figures of all tables are
-    notes: tuple[str, ...] = ()  #: what is missing
+    notes: tuple[str, ...] = ()  #: how to read all of them, and what is missing
     answer: tuple[str, ...] = ()  #: what came of it all, in sentences
 
 

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from eqbench.report.naming import listing
+from eqbench.errors import first_of
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.text import printable, printable_lines
 
@@ -49,7 +49,7 @@ def print_report(report: Report, console: Console, *, answer_first: bool = False
     The answer comes last, since the end is what a terminal shows, or first in a file.
     """
     answer: Block = [Text(printable(sentence), style="bold") for sentence in report.answer]
-    closing: Block = [Text(note, style="dim") for note in (report.legend, *report.notes) if note]
+    closing: Block = [Text(note, style="dim") for note in report.notes]
     said: set[str] = set()
     tables = [list(_section(table, console.width, said)) for table in report.tables]
     blocks = [answer, *tables, closing] if answer_first else [*tables, closing, answer]
@@ -122,7 +122,7 @@ def _text(row: Row, column: Column, width: int = 10_000, *, brief: bool = False)
     cell, value = row.cell(column, with_unit=True), row.values.get(column.title)
     text = printable(cell.text)
     if brief and value and column.kind == "found":
-        text = printable(" ".join(listing([name.partition(",")[0] for name in value], 1)))
+        text = printable(first_of([name.partition(",")[0] for name in value], 1))
     elif value and column.kind == "names":  # a name is not broken at its own spaces
         names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)
         text = _folded(names, width).replace("\u00a0", " ")

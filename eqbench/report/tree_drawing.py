@@ -19,7 +19,7 @@ from rich.cells import cell_len
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
+from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
 from eqbench.report import svg, templates
 from eqbench.text import printable
 from eqbench.verification.exact import short_figure
@@ -59,22 +59,18 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
         is_off = np.minimum(reach, share) < NEGLIGIBLE
         payoffs = reach[tree.terminals] @ np.array(payoff_rows(tree), dtype=object)
         expected = [f"{name} {number_text(u)}" for name, u in zip(names, payoffs, strict=True)]
-    movers = ({CHANCE: "chance"} if CHANCE in tree.player else {}) | dict(enumerate(names))
     known = templates(printable, number=number_text, text_width=text_width)
     text = known.get_template("tree.svg", globals=vars(svg) | _MEASURES).render(
         _layout(tree, share),
-        **{"tree": tree, "spec": spec, "names": names, "movers": movers},
-        **{"share": share, "reach": reach, "is_off": is_off, "expected": expected},
+        **{"tree": tree, "spec": spec, "names": names, "share": share},
+        **{"reach": reach, "is_off": is_off, "expected": expected},
     )
     # other characters are written as references, so that any terminal can pass them on
     return f"{text}\n".encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _shares(tree: GameTree, profile: BehaviorProfile | None) -> NDArray[np.object_]:
-    """Probability of the move that leads to each node, a Fraction where it is exact.
-
-    1 at the root, and None after moves of players without a profile.
-    """
+    """Probability of the move to each node, 1 at the root; None if unknown, exact if it can be."""
     share = tree.chance.astype(object) * Fraction(1, tree.chance_denominator)
     played = [None] * tree.n_actions if profile is None else profile.exact or profile.probabilities
     made = tree.incoming >= 0

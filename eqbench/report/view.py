@@ -8,7 +8,7 @@ from typing import Annotated
 
 from eqbench.documents import convert
 from eqbench.report import read_data
-from eqbench.report.entries import TRIAL, Entry, arranged, began, cell_notes, row_label, several
+from eqbench.report.entries import TRIAL, Entry, began, row_label, several, trials
 from eqbench.report.naming import label, marks
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Column, Row, Table
 from eqbench.requests import FLAG, Choice, Option, Words
@@ -21,8 +21,8 @@ SUMMARY, EQUILIBRIA, INDEX = (
     convert(COLUMNS[name], tuple[Column, ...]) for name in ("summary", "equilibria", "index")
 )
 _NAMES = tuple(sorted(CELLS))
+LEAST_CELLS = 4  # that have quartiles in a table
 _GAME = Column("game", identifies=True)
-_SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,16 +67,9 @@ class View:
 DEFAULT = View()
 
 
-def cell_table(title: str, entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    """Table of the cells of a game."""
-    table = all_cells(arranged(began(entries), view.sort), view)
-    columns = tuple(column for column in table.columns if column != _GAME)
-    return replace(table, title=title, columns=columns, notes=tuple(cell_notes(entries)))
-
-
-def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    """The cells of all games in one table without notes, with a column for the game as typed."""
-    columns = [RUN] * several("run", entries) + [SOLVER, _GAME]
+def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: bool = True) -> Table:
+    """Table of cells without title and notes, as a rule with a column for the game as typed."""
+    columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():
@@ -89,6 +82,20 @@ def all_cells(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
     return Table("", tuple(columns), tuple(_row(entry, entries) for entry in entries))
 
 
+def summary(entries: Sequence[Entry]) -> Table:
+    """Table of a game with one row for each solver."""
+    rows = []
+    for own in trials(began(entries), "status"):
+        first, figures = own.entries[0], own.statistics.items()
+        shown = {t: v for t, v in figures if len(own.entries) >= LEAST_CELLS or "quartile" not in t}
+        rows.append(Row(own.solver, {"run": first.run, "solver": first.record.solver, **shown}))
+    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
+    kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
+    limits = sorted({entry.source.timeout_s for entry in entries if entry.source})
+    timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
+    return Table("", kept, tuple(rows), (timeout,))
+
+
 def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
     record, fields = entry.record, COLUMNS["fields"]
     claim = record.equilibria[0].claim if record.equilibria else ""
@@ -98,7 +105,7 @@ def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
         "run": entry.run,
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "equilibrium": label(record) or None,
-        "profile": _SHORT_CLAIMS.get(claim, claim) or None,
+        "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # a method that counts none says 0
         "memory": record.peak_memory_bytes if began([entry]) else None,
     }

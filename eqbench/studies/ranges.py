@@ -31,8 +31,7 @@ from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import Registry
-from eqbench.report.latex import latex
-from eqbench.report.markdown import markdown
+from eqbench.report.formats import latex, markdown
 from eqbench.report.rows import Column, Report, Row, Table, seconds
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
@@ -204,7 +203,7 @@ class RangesStudy(Study[RangesRequest]):
             "ranges over all equilibria",
         )
         legend = _legend(document, published=published)
-        return Report((table,), legend, tuple(_conditions(document)))
+        return Report((table,), (legend, *_conditions(document)))
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         statuses = [end["status"] for _, end in _ends(document)]

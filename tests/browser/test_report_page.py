@@ -253,15 +253,16 @@ def test_line_of_equal_values_spans_the_frame_around_a_single_point(
     browser: Any, tmp_path: Path
 ) -> None:
     records = [
-        cell("01", solver="one", elapsed_s=2.0),
-        cell("02", solver="two", elapsed_s=2.0),
-        cell("03", solver="one", game="leduc", game_spec="leduc"),
+        cell("01", solver="one", cpu_s=2.0),
+        cell("02", solver="two", cpu_s=2.0),
+        cell("03", solver="one", cpu_s=None, game="leduc", game_spec="leduc"),
+        cell("04", solver="two", cpu_s=None, game="leduc", game_spec="leduc"),
     ]
     file = tmp_path / "page.html"
     file.write_text(report_page([read_run(write_run(tmp_path / "run", *records))], {}))
     watched = Watched(browser, file)
     page = watched.page
-    page.select_option("#pairs [data-switch=measure]", "elapsed_s")
+    page.select_option("#pairs [data-switch=measure]", "cpu_s")
     watched.draw("pairs")
     assert page.locator("#pairs path[aria-roledescription=point]").count() == 1
     frame, line = page.evaluate(

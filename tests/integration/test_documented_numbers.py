@@ -13,8 +13,7 @@ from stored_runs import cell, write_run
 
 from eqbench.harness.experiment import read_experiment
 from eqbench.report.exports import report_on, results_csv
-from eqbench.report.latex import latex
-from eqbench.report.markdown import markdown
+from eqbench.report.formats import latex, markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.stored_run import read_run
 

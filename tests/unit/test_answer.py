@@ -61,7 +61,7 @@ def test_seeds_are_told_from_solvers() -> None:
     first, _, last = said(*records)
     assert first == (
         "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
-        "(4 of 5 cells); fastest to it: a (2.0 s, median of 3)."
+        "(4 of 5 cells in all); fastest to it: a (2.0 s, median of 3)."
     )
     assert last == "Not ok: b (budget used up)."
 
@@ -90,8 +90,8 @@ def test_seeds_are_told_from_solvers() -> None:
         # what crashed or was refuted counts for nothing, whatever was measured
         (
             [cell("01", status="crashed"), cell("02", status="refuted"), short("03", solver="b")],
-            "0 of 2 solvers reached the target (max regret 4.0e-10) in every cell (0 of 3 cells); "
-            "closest: b (1.0e-06).",
+            "0 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
+            "(0 of 3 cells in all); closest: b (1.0e-06).",
         ),
         # rounding may leave a little more than the target
         (
@@ -101,7 +101,7 @@ def test_seeds_are_told_from_solvers() -> None:
         ),
         (
             [cell("01"), cell("02", target=None)],
-            "1 of 1 solver ended ok (not all had a target) in every cell (2 of 2 cells)",
+            "1 of 1 solver ended ok (not all had a target) in every cell (2 of 2 cells in all)",
         ),
         # once is not always
         (
@@ -111,7 +111,7 @@ def test_seeds_are_told_from_solvers() -> None:
                 cell("03", solver="steady", seed=0, elapsed_s=0.01),
             ],
             "1 of 2 solvers reached the target (max regret 4.0e-10) in every cell, 1 in some "
-            "(2 of 3 cells); fastest to it: steady (10.0 ms).",
+            "(2 of 3 cells in all); fastest to it: steady (10.0 ms).",
         ),
     ],
 )
@@ -158,7 +158,7 @@ def test_what_only_comes_near_is_not_found() -> None:
 def test_equilibria_are_counted_in_their_sets() -> None:
     short_of_it = identified(cell("01", status="limit"), identity("kuhn2"))
     assert said(short_of_it)[1] == (
-        "Found equilibria of 1 published set: kuhn2 (1 solver, 1 not ok)."
+        "Found equilibria of 1 published set: kuhn2 (1 solver, not ok)."
     )
     several = identified(cell("01"), *[identity("cluster:1")] * 3)
     assert said(several)[1] == (
@@ -183,15 +183,15 @@ def test_several_games_have_totals_and_few_of_them_a_line_each() -> None:
     ]
     few, many = said(*games[0], *games[1]), said(*(c for game in games for c in game))
     each = "1 of 2 solvers reached the target (max regret 4.0e-10); fastest to it: a (12.3 ms)."
+    ended = "Not ok: b (budget used up)."
     assert few == (
         "On 2 games 1 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
-        "(2 of 4 cells); always: a; fastest to it: a on 2 games.",
+        "(2 of 4 cells in all); always where they take the game: a; fastest to it: a on 2 games.",
         "Found equilibria of 1 published set: skp:1, and of 1 cluster in no published set.",
-        "Not ok: b ×2 (budget used up).",
-        f"g0: {each} Found equilibria of 1 published set: skp:1.",
-        f"g1: {each} Found equilibria of 1 cluster in no published set.",
+        f"g0: {each} Found equilibria of 1 published set: skp:1. {ended}",
+        f"g1: {each} Found equilibria of 1 cluster in no published set. {ended}",
     )
-    assert len(many) == 3
+    assert many[2:] == ("Not ok: b ×7 (budget used up).",)
     assert "of 6 clusters" in many[1], "clusters are numbered anew in each game"
 
 
@@ -202,7 +202,8 @@ def test_of_several_games_the_fastest_are_counted() -> None:
     ]
     assert said(*games)[0] == (
         "On 2 games 2 of 2 solvers reached the target (max regret 4.0e-10) in every cell "
-        "(4 of 4 cells); always: a, b; fastest to it: a on 1 game, b on 1 game."
+        "(4 of 4 cells in all); always where they take the game: a, b; "
+        "fastest to it: a on 1 game, b on 1 game."
     )
 
 

@@ -13,7 +13,7 @@ from report_readers import markdown_tables
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile
-from eqbench.report.markdown import markdown
+from eqbench.report.formats import markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.crossplay import measure as crossplay_measure
 from eqbench.studies.crossplay.measure import (

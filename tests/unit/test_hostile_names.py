@@ -20,9 +20,8 @@ from eqbench.cli import app
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import load_game
 from eqbench.report.exports import report_on, results_csv, summary_csv
+from eqbench.report.formats import latex, markdown
 from eqbench.report.html.page import report_page
-from eqbench.report.latex import latex
-from eqbench.report.markdown import markdown
 from eqbench.report.terminal import Screen, plain_text, print_report
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.text import MOST_CHARACTERS, cell_text, printable_lines

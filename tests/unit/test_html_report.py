@@ -107,7 +107,7 @@ def test_programs_find_all_rows_in_the_page(page: Element) -> None:
 
 @pytest.mark.parametrize(
     ("others", "sign"),
-    [([], "ok ✓✓"), ([without_figures("02", seed=1, status="failed")], "failed 1/2 ✓")],
+    [([], "ok ✓✓"), ([without_figures("02", seed=1, status="failed")], "failed 1/2")],
 )
 def test_only_profiles_that_are_all_measured_exactly_have_a_sign_of_their_own(
     tmp_path: Path, others: list[CellRecord], sign: str

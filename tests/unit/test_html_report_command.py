@@ -16,7 +16,7 @@ from eqbench.harness.experiment import Experiment, experiment_text, read_experim
 from eqbench.harness.reports import game_facts
 from eqbench.harness.request import Request
 from eqbench.report.html.document import Command
-from eqbench.report.html.page import repetition
+from eqbench.report.html.page import about
 from eqbench.store.stored_run import read_run
 
 
@@ -90,18 +90,20 @@ def test_ends_of_the_family_are_as_published() -> None:
 
 
 def test_page_has_the_experiment_that_repeats_a_run(run: Path) -> None:
-    assert repetition(read_run(run)) == []  # it is older than experiments
+    assert len(commands_of(run)) == 1  # it is older than experiments
     parts = (Request(("kuhn2",), ("cfr",)), Request(("kuhn3",), ("all",), timeout_s=2.5))
     file = run / "manifest.toml"
     file.write_text(experiment_text(Experiment(parts)), encoding="utf-8")
-    command, text = repetition(read_run(run))
-    assert isinstance(command, Command)
-    assert isinstance(text, Command)
-    assert command.text == f"eqbench run {file}"
-    file.write_text(text.text, encoding="utf-8")
+    commands = commands_of(run)
+    assert commands["the same run again"] == f"eqbench run {file}"
+    file.write_text(commands["which is this experiment"], encoding="utf-8")
     assert read_experiment(file).parts == parts
     file.write_bytes(b"\xff")
-    assert repetition(read_run(run)) == []
+    assert len(commands_of(run)) == 1
+
+
+def commands_of(run: Path) -> dict[str, str]:
+    return {part.label: part.text for part in about(read_run(run)) if isinstance(part, Command)}
 
 
 def test_sources_and_symbols_of_published_sets_are_handed_over() -> None:

@@ -20,9 +20,9 @@ from report_pages import (
 )
 from stored_runs import cell, with_candidate, without_figures, write_run
 
-from eqbench.report.charts import GameFacts, chart, datasets, drawable, shown_games, specification
+from eqbench.report.charts import GameFacts, chart, datasets, shown_games
 from eqbench.report.exports import entries_of
-from eqbench.report.html.page import matrix
+from eqbench.report.html.page import drawn, matrix
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -171,7 +171,7 @@ def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -
 
 
 def is_drawn(name: str, data: dict[str, Any]) -> bool:
-    return drawable(specification(name, data), data)
+    return bool(drawn(data, name))
 
 
 def test_runs_of_different_games_have_no_shares(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from stored_runs import cell, identified, identity, without_figures
 
-from eqbench.report.naming import decimal, kind_of_match, label, listing, marks, order, spread
+from eqbench.report.naming import decimal, kind_of_match, label, marks, order, spread
 from eqbench.report.rows import FORMATS
 
 SZAFRON = {"beta": 0.18934, "b11": 0.1, "b21": 0.1}
@@ -65,7 +65,7 @@ def test_of_several_equilibria_the_best_comes_first_and_none_has_parameters() ->
     found = [identity(f"skp:{number}", **alpha) for number in ("4", "2", "3")]
     assert words(*found) == "skp:4, skp:2, skp:3"
     more = [identity("skp:10", strict=False), identity("skp:1a", strict=False)]
-    assert words(*more, *found) == "skp:10*, +4 more"
+    assert words(*more, *found) == "skp:10* and 4 more"
     assert words(found[0], found[0]) == "skp:4 α=0.5", "one equilibrium, found twice"
 
 
@@ -91,7 +91,6 @@ def test_equilibria_of_a_family_are_counted_with_the_range_of_the_parameter(clai
 def test_cell_without_an_identity_has_no_label() -> None:
     assert label(without_figures("01", status="unsupported")) == []
     assert label(cell("01")) == []
-    assert listing([]) == ()
 
 
 def test_names_sort_as_their_sources_number_them() -> None:

@@ -50,8 +50,9 @@ def points(data: dict[str, Any], first: str, second: str, measure: str = "elapse
     }
     trials: dict[int, dict[str, Any]] = {}
     for row in tables["trials"]:
-        own = trials.setdefault(row["trial"], {"game": row["game"], "seed": row["seed"]})
-        own[row["side"]] = tables["cells"][row["cell"]][measure]
+        cell = tables["cells"][row["cell"]]
+        own = trials.setdefault(row["trial"], {"game": cell["game"], "seed": row["seed"]})
+        own[row["side"]] = cell[measure]
     both = [own for own in trials.values() if {first, second} <= own.keys()]
     return {(own["game"], own["seed"], own[first], own[second]) for own in both}
 

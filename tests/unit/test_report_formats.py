@@ -11,8 +11,7 @@ from report_readers import check_latex, latex_to_text, markdown_tables
 from stored_runs import SPECIAL, cell, identified, identity, sample_run, write_run
 
 from eqbench.report.exports import report_on, results_csv
-from eqbench.report.latex import escaped, latex
-from eqbench.report.markdown import markdown
+from eqbench.report.formats import for_latex, latex, markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.stored_run import StoredRun, read_run
 
@@ -138,7 +137,7 @@ def test_latex_names_equilibria_whatever_their_characters(named: StoredRun) -> N
 
 
 def test_latex_names_characters_that_pdftex_need_not_know() -> None:
-    assert escaped("λ – 1\u00a0s --resume") == "[U+03BB] -- 1~s -{}-resume"
+    assert for_latex("λ – 1\u00a0s --resume") == "[U+03BB] -- 1~s -{}-resume"
 
 
 def test_text_of_a_solver_cannot_break_a_line_or_color_a_terminal(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from report_readers import check_latex, markdown_tables
 from stored_runs import cell, sample_run, with_candidate, without_figures, write_run
 
 from eqbench.errors import UsageError
-from eqbench.report.exports import LEAST_CELLS, MOST_CELLS, report_on, summary_csv
-from eqbench.report.latex import latex
-from eqbench.report.markdown import markdown
+from eqbench.report.exports import MOST_CELLS, report_on, summary_csv
+from eqbench.report.formats import latex, markdown
 from eqbench.report.terminal import plain_text, print_report
+from eqbench.report.view import LEAST_CELLS
 from eqbench.store.stored_run import StoredRun, chosen, read_run
 
 

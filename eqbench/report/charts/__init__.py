@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from itertools import combinations
+from itertools import chain, combinations, cycle, product
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
@@ -87,66 +87,60 @@ def shown_games(
 def datasets(
     entries: Sequence[Entry],
     facts: Mapping[str, GameFacts] | None = None,
-    trials: Sequence[Trial] | None = None,
+    trials: Sequence[Trial] = (),
 ) -> dict[str, Rows]:
     """All datasets, with columns named as in stored records, and how the solvers look.
 
-    Trials are those of solvers unless given, if there is more than one.
+    Trials are those of solvers unless given.
     """
     games = shown_games(entries, facts)
     places = {entry: place for place, entry in enumerate(entries)}
-    row_of = {e: {"cell": places[e]} | row for game in games for e, row in _cells(game)}
-    of_solvers = [trial for game in games for trial in solver_trials(game)]
+    row_of = _cells(games)
+    of_solvers = solver_trials(games)
     # shares of the trials of which every solver has a cell, however it ended
     labels = {row["solver"] for row in row_of.values()}
     common = [own for _, own in of_solvers if own.keys() == labels]
     for entry, times in Counter(entry for own in common for entry in own.values()).items():
         row_of[entry]["share"] = times / len(common)
-    if trials is None:
-        trials = of_solvers if len(of_solvers) > 1 else []
     most = _MOST_DRAWN // max(len(entries), 1) + 1
     measured = dict.fromkeys(row_of[entry]["solver"] for entry in entries if entry.curve)
     return {
         "solvers": looks(measured),
-        "cells": [row_of[entry] for entry in entries],
+        "cells": [{"cell": place} | row_of[entry] for entry, place in places.items()],
         "snapshots": [
-            {"cell": k} | row for k, entry in enumerate(entries) for row in _curve(entry)
+            {"cell": place} | row for entry, place in places.items() for row in _curve(entry)
         ],
         "equilibria": [row for game in games for row in _equilibria(game, places, most)],
         "trials": [
-            {"trial": number, "seed": name, "side": side}
-            | {column: row_of[entry][column] for column in ("game", "cell")}
-            for number, (name, own) in enumerate(trials)
+            {"trial": number, "seed": name, "side": side, "cell": places[entry]}
+            for number, (name, own) in enumerate(trials or of_solvers)
             for side, entry in own.items()
         ],
     }
 
 
-def solver_trials(game: ShownGame) -> list[Trial]:
+def solver_trials(games: Iterable[ShownGame]) -> list[Trial]:
     """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
-    cells = [(entry, entry.record) for entry in game.entries]
-    names = {(record.seed, record.repeat): record.trial for _, record in cells}
     trials: list[Trial] = []
-    for seed, repeat in sorted(key for key in names if key[0] is not None) or sorted(names):
-        own = [e for e, record in cells if record.repeat == repeat and record.seed in (seed, None)]
-        trials.append((names[seed, repeat], {printable(entry.solver): entry for entry in own}))
+    for game in games:
+        cells = [(entry, entry.record) for entry in game.entries]
+        names = {(record.seed, record.repeat): record.trial for _, record in cells}
+        for seed, repeat in sorted(key for key in names if key[0] is not None) or sorted(names):
+            own = [e for e, cell in cells if cell.repeat == repeat and cell.seed in (seed, None)]
+            trials.append((names[seed, repeat], {printable(entry.solver): entry for entry in own}))
     return trials
 
 
-def _cells(game: ShownGame) -> Iterator[tuple[Entry, dict[str, Any]]]:
-    """Rows of the cells of a game.
-
-    Of the targets that cells of a game had the strictest counts for all, unless it is 0, which no
-    measured regret has to reach.
-    """
-    target = min(entry.record.target or 0.0 for entry in game.entries)
-    drawn = Counter(entry.solver for entry in game.entries if entry.curve)
-    for entry in game.entries:
-        record = entry.record
-        memory = record.peak_memory_bytes if record.elapsed_s is not None else None
-        yield (
-            entry,
-            {
+def _cells(games: Iterable[ShownGame]) -> dict[Entry, dict[str, Any]]:
+    """Row of each cell; `target_s` is to the strictest target of the game, if it is not 0."""
+    rows = {}
+    for game in games:
+        target = min(entry.record.target or 0.0 for entry in game.entries)
+        drawn = Counter(entry.solver for entry in game.entries if entry.curve)
+        for entry in game.entries:
+            record = entry.record
+            memory = record.peak_memory_bytes if record.elapsed_s is not None else None
+            rows[entry] = {
                 "game": game.name,
                 "solver": printable(entry.solver),
                 **{name: getattr(record, name) for name in _FIELDS},
@@ -156,8 +150,8 @@ def _cells(game: ShownGame) -> Iterator[tuple[Entry, dict[str, Any]]]:
                 "coarse_s": _time(entry, COARSE * game.unit),
                 "floor": NEGLIGIBLE * game.unit,
                 "alone": drawn[entry.solver] < 2,
-            },
-        )
+            }
+    return rows
 
 
 def _time(entry: Entry, target: float | None) -> float | None:
@@ -166,10 +160,7 @@ def _time(entry: Entry, target: float | None) -> float | None:
 
 
 def _curve(entry: Entry) -> Iterator[dict[str, float | None]]:
-    """The best regrets so far at each snapshot.
-
-    Snapshots know no processor time; they share that of the cell in proportion to their time.
-    """
+    """The best regrets so far at each snapshot, with its share of the cell's processor time."""
     record = entry.record
     rate = record.cpu_s / record.elapsed_s if record.cpu_s and record.elapsed_s else math.nan
     best = dict.fromkeys(_METRICS, math.inf)
@@ -200,41 +191,26 @@ def _equilibria(game: ShownGame, places: Mapping[Entry, int], most: int) -> Rows
     points = {tuple(round(u / (SAME * game.unit)) for u in item.payoffs) for *_, item in sound}
     if len(points) <= 2 and all(len(own) < 2 for own in ends.values()):
         return []
-    published = [
-        {"game": game.name, "cell": None, "name": name, **_payoffs(end)}
-        for name, own in ends.items()
-        for end in own
+    rows: list[tuple[dict[str, Any], Sequence[float]]]
+    rows = [({"cell": None, "name": name}, end) for name, own in ends.items() for end in own]
+    for place, rank, item in sound:
+        match = kind_of_match(item.identity) if item.identity else "no name"
+        row = {"cell": place, "rank": rank, "name": identity_text(item.identity) or match}
+        row |= {"match": match, "max_regret": _rounded(item.max_regret)}
+        rows += [(row, item.payoffs)] * (rank < most)
+    return [
+        {"game": game.name, **row, **{f"u{p}": _rounded(u, 7) for p, u in enumerate(payoffs, 1)}}
+        for row, payoffs in rows
     ]
-    return published + [
-        {
-            "game": game.name,
-            "cell": place,
-            "rank": rank,
-            "name": identity_text(item.identity) or "no name",
-            "match": kind_of_match(item.identity) if item.identity else "no name",
-            "max_regret": _rounded(item.max_regret),
-            **_payoffs(item.payoffs),
-        }
-        for place, rank, item in sound
-        if rank < most
-    ]
-
-
-def _payoffs(payoffs: Sequence[float]) -> dict[str, float | None]:
-    return {f"u{p}": _rounded(payoff, 7) for p, payoff in enumerate(payoffs, 1)}
 
 
 def chart(
     name: str, runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = None
 ) -> dict[str, Any]:
-    """A chart of runs as a complete specification of Vega-Lite with its data.
-
-    Facts of games are by canonical spec; what is missing costs only what it is for. It raises a
-    `UsageError` if the name is none of `CHARTS`.
-    """
+    """A chart of runs, one of `CHARTS`, as a whole specification of Vega-Lite; else UsageError."""
     data = datasets(entries_of(runs), facts)
-    measured = {row["game"] for row in data["cells"] if row["max_regret"] is not None}
-    games = sorted(measured) or list(dict.fromkeys(row["game"] for row in data["cells"]))
+    measured = [row for row in data["cells"] if row["max_regret"] is not None]
+    games = sorted({row["game"] for row in measured or data["cells"]})
     spec = specification(name, data, game=next(iter(games), ""))
     if len(games) > 1:
         game = next(param for param in spec["params"] if param["name"] == "game")
@@ -273,47 +249,36 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
-    spec["usermeta"].setdefault("switches", {})
     for param in spec["params"]:
         param["value"] = values.get(param["name"], param["value"])
     return spec
 
 
 def _sides(data: Mapping[str, Rows]) -> tuple[list[str], str, str]:
-    """Sides of trials, and which two have most timed cells to compare; none if no two have any."""
+    """Sides of trials, and which two have most timed cells to compare; none if no two have two."""
     timed = [row for row in data["trials"] if data["cells"][row["cell"]]["elapsed_s"]]
-    pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for own in grouped(timed, lambda row: row["trial"]).values():
-        for one, other in combinations(own, 2):
-            sides = one["side"], other["side"]
-            pairs.setdefault(sides, []).append((one["cell"], other["cell"]))
-
-    def most(sides: tuple[str, str]) -> int:  # a cell may stand in many trials
-        return min(len(set(cells)) for cells in zip(*pairs[sides], strict=True))
-
-    first, second = max(pairs, key=most, default=("", ""))
-    return list(dict.fromkeys(row["side"] for row in timed if pairs)), first, second
-
-
-def drawable(spec: Mapping[str, Any], data: Mapping[str, Rows]) -> bool:
-    """Whether data have rows and choices for a chart, cells with what it needs, enough games."""
-    told, cells = spec["usermeta"], data["cells"]
-    known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
-    games = {row["game"] for row in cells if "share" in row}
-    has_all = bool(data[told["rows"]]) and all(told["switches"].values())
-    return has_all and known and len(games) >= told.get("games", 0)
+    of_trial = grouped(timed, lambda row: row["trial"]).values()
+    pairs = grouped(
+        chain.from_iterable(combinations(own, 2) for own in of_trial),
+        lambda pair: (pair[0]["side"], pair[1]["side"]),
+    )
+    cells = {  # of which one may stand in many trials
+        sides: min(len({row["cell"] for row in rows}) for rows in zip(*own, strict=True))
+        for sides, own in pairs.items()
+        if len(own) > 1
+    }
+    first, second = max(cells, key=cells.__getitem__, default=("", ""))
+    return list(dict.fromkeys(row["side"] for row in timed if cells)), first, second
 
 
 def looks(solvers: Iterable[str]) -> Rows:
     """Color, dashes and shape of each solver; beyond ten a color comes again with other dashes."""
     style = _template("style")
-    colors, dashes, shapes = style["colors"], style["dashes"], style["shapes"]
-    rows = []
-    for k, name in enumerate(solvers):
-        dash = dashes[k // len(colors) % len(dashes)]
-        look = {"color": colors[k % len(colors)], "strokeDash": dash}
-        rows.append({"name": name, "look": look | {"shape": shapes[k % len(shapes)]}})
-    return rows
+    lines = cycle(product(style["dashes"], style["colors"]))
+    return [
+        {"name": name, "look": {"color": color, "strokeDash": dash, "shape": shape}}
+        for name, (dash, color), shape in zip(solvers, lines, cycle(style["shapes"]), strict=False)
+    ]
 
 
 def _template(name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:

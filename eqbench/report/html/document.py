@@ -13,7 +13,6 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Template
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
@@ -117,18 +116,12 @@ def document(
     lead: Sequence[str] = (),
     data: Mapping[str, Any] | None = None,
 ) -> str:
-    """A page as text, to be written as UTF-8.
+    """A page as text, written as UTF-8: its title, `lead`, and its parts by their titles.
 
-    Parameters
-    ----------
-    parts : from top to bottom, by the titles that the table of contents has and links lead to;
-        their anchors and the names of blocks must differ. Blocks of nothing are left out, and so is
-        a part of nothing.
-    lead : paragraphs below the first heading, which is the title
-    data : JSON values that programs find in the element with the id ``data``. Of these the page
-        itself knows ``datasets`` (rows by name, for charts; written as columns and values, which
-        takes half the space) and what `report_page` writes.
-        JSON has no NaN and no infinity, so they raise a ValueError.
+    Anchors of titles and names of blocks must differ; blocks and parts of nothing are left out.
+    Programs find `data` in the element with the id ``data``, without NaN or infinity, which JSON
+    does not have. Its ``datasets``, rows by name for charts, are written as columns and values,
+    which takes half the space.
     """
     parts = {title: [block for block in part if _says(block)] for title, part in parts.items()}
     blocks = [block for part in parts.values() for block in part]
@@ -136,7 +129,15 @@ def document(
     charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
     values = {"datasets": {}, **(data or {}), "charts": charts}
     values["datasets"] = {name: _columns(rows) for name, rows in values["datasets"].items()}
-    return _page().render(
+    filters: dict[str, Any] = {
+        "anchor": anchor_of,
+        "address": address_of,
+        "base64": lambda data: b64encode(data).decode(),
+        "digest": lambda text: hashlib.sha256(text.encode()).digest(),
+        "kind": lambda block: type(block).__name__,
+    }
+    template = templates(printable_lines, **filters).get_template("html/templates/page.html")
+    return template.render(
         title=title,
         parts={title: blocks for title, blocks in parts.items() if blocks},
         lead=lead,
@@ -164,31 +165,17 @@ def anchor_of(text: str) -> str:
 @cache
 def _vega() -> str:
     """The library that draws charts, as the package brings it; its interpreter needs no eval."""
-    kept = None
+    name = f"vega-{version('vl-convert-python')}-{VEGA_LITE}.js"
     with suppress(OSError, RuntimeError):  # to bundle it takes seconds
-        kept = cache_root() / f"vega-{version('vl-convert-python')}-{VEGA_LITE}.js"
-        return kept.read_text(encoding="utf-8")
+        return (cache_root() / name).read_text(encoding="utf-8")
     import vl_convert
 
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
     bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    with suppress(OSError):
-        if kept is not None:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            write_file(kept, bundle.encode())
+    with suppress(OSError, RuntimeError):
+        cache_root().mkdir(parents=True, exist_ok=True)
+        write_file(cache_root() / name, bundle.encode())
     return bundle
-
-
-@cache
-def _page() -> Template:
-    filters: dict[str, Any] = {
-        "anchor": anchor_of,
-        "address": address_of,
-        "base64": lambda data: b64encode(data).decode(),
-        "digest": lambda text: hashlib.sha256(text.encode()).digest(),
-        "kind": lambda block: type(block).__name__,
-    }
-    return templates(printable_lines, **filters).get_template("html/templates/page.html")
 
 
 def _file(name: str) -> Markup:

@@ -7,63 +7,42 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from fractions import Fraction
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from eqbench.documents import read_file
+from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
-from eqbench.report import read_data
+from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.charts import (
-    GameFacts,
-    ShownGame,
-    Trial,
-    datasets,
-    drawable,
-    shown_games,
-    solver_trials,
-    specification,
-)
-from eqbench.report.entries import Entry, Trials, began, grouped, several, trials
+from eqbench.report.entries import Entry, Trials, began, grouped, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
-from eqbench.report.html.document import (
-    Block,
-    Chart,
-    Command,
-    Facts,
-    Prose,
-    Table,
-    document,
-    page_table,
-)
-from eqbench.report.naming import LOOSE, handed_over, kind_of_match, listing, spread
+from eqbench.report.html import document as html
+from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
-from eqbench.report.view import INDEX, all_cells
+from eqbench.report.view import COLUMNS, INDEX, cell_table
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import printable, printable_lines
+from eqbench.text import printable
 
 TEXTS = read_data("html/texts")
-REGRETS = ("1e-3", "1e-6", "1e-9")  # in payoff units, to which a matrix has times too
+REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which a matrix has times too
 _MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
 _MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
-_MATRIX = (
-    *(SOLVER, Column("status", "status"), Column("time to target", "seconds", "time to\ntarget")),
-    Column("best regret", "small", "best\nregret"),
-)
-Action = tuple[str, str, str]  # player, label of an information set, action
+_MATRIX = convert(COLUMNS["matrix"], tuple[Column, ...])
 
 
 def report_page(
     runs: Sequence[StoredRun],
-    facts: Mapping[str, GameFacts],
+    facts: Mapping[str, charts.GameFacts],
     *,
     summarize: bool = False,
     place: Path | None = None,
@@ -74,42 +53,54 @@ def report_page(
     the folder `place`, for which it is.
     """
     entries = entries_of(runs)
-    games = shown_games(entries, facts)
-    data = datasets(entries, facts)
-    report = report_on(runs, every_matrix=True)
-    over_seeds = report_on(runs, summarize=True) if summarize else Report(())
-
-    def charts(*names: str) -> list[Chart]:
-        specs = {name: specification(name, data) for name in names}
-        return [Chart(name, spec) for name, spec in specs.items() if drawable(spec, data)]
-
+    games = charts.shown_games(entries, facts)
+    data = charts.datasets(entries, facts)
+    report = report_on(runs, summarize=True)
     matrices = [matrix(game, number) for number, game in enumerate(games)]
     whole, single = ([overview(games)], matrices) if len(games) > 1 else (matrices, [])
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
     if unread := [cell_name(entry.record) for entry in entries if entry.snapshots is None]:
-        notes.append(TEXTS["unread"].format(cells=" ".join(listing(unread))))
+        notes.append(TEXTS["unread"].format(cells=first_of(unread)))
     found = _tables(report, "found")
-    parts: dict[str, Sequence[Block]] = {
-        "What was found": [[*whole, *charts("regret")], *single, Prose(notes, small=True)],
+    parts: dict[str, Sequence[html.Block]] = {
+        "What was found": [
+            [*whole, *drawn(data, "regret")],
+            *single,
+            html.Prose(notes, small=True),
+        ],
         "All cells": _cells(entries, report) if entries else [],
         "Equilibria": [
-            [*charts("payoffs"), *_sources(games)],
-            Prose(TEXTS["names"] if found else [], small=True),
+            [*drawn(data, "payoffs"), *_sources(games)],
+            html.Prose(TEXTS["names"] if found else [], small=True),
             *found,
         ],
-        "Solvers compared": [charts("targets", "profile", "pairs")],
-        "Over seeds": _tables(over_seeds, "summary"),
-        "Cost": [charts("memory", "times")],
-        "What was run": [block for run in runs for block in _about(run)],
+        "Solvers compared": [drawn(data, "targets", "profile", "pairs")],
+        "Over seeds": _tables(report, "summary") if summarize else [],
+        "Cost": [drawn(data, "memory", "times")],
+        "What was run": [block for run in runs for block in about(run)],
     }
     values = _data(runs, entries, games, place)
     values |= {"solvers": data.pop("solvers"), "datasets": data}
-    shown = " ".join(listing([game.name for game in games], 4))
+    shown = first_of([game.name for game in games], 4)
     title = f"eqbench on {shown}" if shown else "eqbench report"
-    return document(title, parts, lead=report.answer, data=values)
+    return html.document(title, parts, lead=report.answer, data=values)
 
 
-def overview(games: Sequence[ShownGame]) -> Table:
+def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.Chart]:
+    """Charts for which there are rows and choices, cells with what they need, and enough games."""
+    cells, found = data["cells"], []
+    games = {row["game"] for row in cells if "share" in row}
+    for name in names:
+        spec = charts.specification(name, data, **values)
+        told = spec["usermeta"]
+        is_known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
+        has_all = bool(data[told["rows"]]) and all(told["switches"].values())
+        if has_all and is_known and len(games) >= told.get("games", 0):
+            found.append(html.Chart(name, spec))
+    return found
+
+
+def overview(games: Sequence[charts.ShownGame]) -> html.Table:
     """What became of every solver on every game: the time to the target or the best regret."""
     of_game = [{own.solver: own for own in trials(game.entries)} for game in games]
     solvers = dict.fromkeys(solver for own in of_game for solver in own)
@@ -117,46 +108,39 @@ def overview(games: Sequence[ShownGame]) -> Table:
     rows = [
         [name, *(_status(own.get(name), with_figure=True) for own in of_game)] for name in solvers
     ]
-    return Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
+    return html.Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
 
 
-def matrix(game: ShownGame, place: int) -> Table:
+def matrix(game: charts.ShownGame, place: int) -> html.Table:
     """Which solver found which equilibria of a game, how good and how fast."""
     entries = began(game.entries)
     found = equilibria(entries)
     known, near = ([item for item in found if item.is_near is near] for near in (False, True))
     shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
-    folded = {
-        Column(f"time to {regret}", "seconds", f"time to\n{regret}"): float(regret)
-        for regret in REGRETS
-    }
     groups = {Column(i.title, "count", i.title.replace(":", ":\n", 1)): [i] for i in shown}
     groups |= {Column(f"{len(others)} more", "count"): others} if others else {}
     groups |= {Column("only near", "count", "only\nnear"): near} if near else {}
     rows = [
         [
             *(own.solver, _status(own), own.time_to(), own.best),
-            *map(own.time_to, folded.values()),
+            *map(own.time_to, REGRETS),
             *(_finds(items, own) for items in groups.values()),
         ]
         for own in trials(entries, "status")
     ]
-    return Table(
+    return html.Table(
         f"matrix-{place}",
-        [*_MATRIX, *folded, *groups],
+        [*_MATRIX, *groups],
         rows,
         TEXTS["matrix"],
         f"Equilibria that each solver found on {game.name}",
         game=str(place),
-        folded=[column.title for column in folded],
+        folded=[column.title for column in _MATRIX if column.dispensable],
     )
 
 
 def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
-    """What became of the cells of a solver, alarms first, and how they were verified.
-
-    The figure is the time to the target, or else the best regret.
-    """
+    """What became of a solver's cells, alarms first, with its time to the target or best regret."""
     if own is None:
         return Cell("not run", None, kind="idle")
     records = [entry.record for entry in own.entries]
@@ -166,42 +150,42 @@ def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
     often = f"{statuses[status]}/{len(records)}" if len(statuses) > 1 else ""
     signs = {
         "✗": "refuted" in statuses,
+        "": status != "ok",
         "✓✓": all(record.equilibria and record.equilibria[0].exact for record in records),
-        "✓": any(record.equilibria for record in records),
-        "": True,
+        "✓": True,
     }
     sign = next(sign for sign, holds in signs.items() if holds)
     time, best = own.time_to(), own.best
     figure = seconds(time) if time is not None else "" if best is None else small(best)
-    reasons = dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)
     return Cell(
         " ".join(filter(None, (status, often, sign, figure * with_figure))),
-        hint="; ".join(reasons),
+        hint="; ".join(dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)),
         kind="fair" if often and TONES[status] == "good" else TONES[status],
     )
 
 
 def _finds(items: Sequence[Found], own: Trials) -> Cell:
     """How many of some equilibria a solver found, or in how many of its cells, and where."""
-    cells = [members for item in items for members in item.by(own.solver)]
-    if not cells:
+    found = [item for item in items if item.by(own.solver)]
+    if not found:
         return Cell("·", None, kind="faint")
+    cells = [members for item in found for members in item.by(own.solver)]
+    of_cells = f"/{len(own.entries)}" * (len(own.entries) > 1)
     if items[0].is_near:
-        names = [item.name for item in items if item.by(own.solver)]
-        return Cell(f"≈{len(names)}", len(names), ", ".join(names), "faint")
+        names = ", ".join(item.name for item in found)
+        return Cell(f"≈{len(cells)}{of_cells}", len(cells), names, "faint")
     members = [member for each in cells for member in handed_over(each)]
     if len(items) > 1:
         return Cell(str(len(members)), len(members), kind="good")
-    is_often = len(own.entries) > 1
-    number = len(cells) if is_often else len(members)
+    number = len(cells) if of_cells else len(members)
     where = spread(member.identity for member in members)
     between = ("\n" if "…" in where else " ") * bool(where)
     loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
-    text = f"{number}{f'/{len(own.entries)}' * is_often}{between}{where}{LOOSE * loose}"
+    text = f"{number}{of_cells}{between}{where}{LOOSE * loose}"
     return Cell(text, number, kind="good")
 
 
-def _cells(entries: Sequence[Entry], report: Report) -> list[Block]:
+def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
     """One row for each cell, which opens to its candidates, and notes on them."""
     filters = ("game", "status", "solver")
     look = {"caption": TEXTS["results"], "filters": filters, "folded": ("exploitability",)}
@@ -210,23 +194,23 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[Block]:
     noted = [table for table in report.tables if table.notes and not table.topic]
     reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
     return [
-        page_table(all_cells(entries), "results", opens=True, **look),
-        Prose([f"Statuses – {'; '.join(said)}."], small=True),
-        Facts(reasons, "Reasons and notes"),
+        html.page_table(cell_table(entries), "results", opens=True, **look),
+        html.Prose([f"Statuses – {'; '.join(said)}."], small=True),
+        html.Facts(reasons, "Reasons and notes"),
     ]
 
 
-def _tables(report: Report, name: str) -> list[Table]:
-    """The tables of equilibria of a report, or those of its cells, each for its game."""
-    games = accumulate(not table.topic for table in report.tables)  # first is that of its cells
+def _tables(report: Report, name: str) -> list[html.Table]:
+    """The tables of equilibria of a report, or its summaries, each for its game."""
+    games = accumulate(not table.topic for table in report.tables)  # first is its summary
     return [
-        page_table(table, f"{name}-{game}", game=str(game - 1))
+        html.page_table(table, f"{name}-{game}", game=str(game - 1))
         for game, table in zip(games, report.tables, strict=True)
         if bool(table.topic) == (name == "found")
     ]
 
 
-def _sources(games: Sequence[ShownGame]) -> list[Facts]:
+def _sources(games: Sequence[charts.ShownGame]) -> list[html.Facts]:
     """Where the published sets that occur are from, and what the symbols in their names are."""
     pairs = []
     for game in games:
@@ -235,31 +219,25 @@ def _sources(games: Sequence[ShownGame]) -> list[Facts]:
         said = {t: [n for n in names if n in found] for t, names in game.facts.sources.items()}
         lines = [f"{', '.join(names)}: {text}" for text, names in said.items() if names]
         pairs += [(game.name, lines)] * bool(lines)
-    return [Facts(pairs)] * bool(pairs)
+    return [html.Facts(pairs)] * bool(pairs)
 
 
-def repetition(run: StoredRun) -> list[Block]:
-    """What a run was asked for as an experiment, and the command that repeats it."""
-    file = run.path / EXPERIMENT
-    try:
-        text = read_file(file).decode()
-    except (OSError, UnicodeDecodeError):
-        return []  # a version before experiments wrote it
-    return [
-        Command("the same run again", f"eqbench run {printable(shlex.quote(str(file)))}"),
-        Command("which is this experiment", printable_lines(text)),
-    ]
-
-
-def _about(run: StoredRun) -> list[Block]:
+def about(run: StoredRun) -> list[html.Block]:
     """What was asked for, where it ran, and how to repeat it."""
     machine = dict(run.plan.get("environment") or {})
     machine["machine's memory_bytes"] = machine.pop("memory_bytes", None)  # not a cell's limit
     cells = f"{len(run.finished)} of {run.planned} finished"
     facts = {**run.plan, "cells": cells, "environment": machine}
-    resume = f"eqbench run --resume {shlex.quote(str(run.path))}"
-    resumed = Command("go on where it stopped", resume)
-    return [Facts(list(_flat(facts)), str(run.path)), *repetition(run), resumed]
+    commands = {"go on where it stopped": f"eqbench run --resume {shlex.quote(str(run.path))}"}
+    file = run.path / EXPERIMENT
+    with suppress(OSError, UnicodeDecodeError):  # a version before experiments wrote it
+        text = read_file(file).decode()
+        commands["the same run again"] = f"eqbench run {shlex.quote(str(file))}"
+        commands["which is this experiment"] = text
+    return [
+        html.Facts(list(_flat(facts)), str(run.path)),
+        *map(html.Command, commands, commands.values()),
+    ]
 
 
 def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -277,7 +255,7 @@ def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _data(
     runs: Sequence[StoredRun],
     entries: Sequence[Entry],
-    games: Sequence[ShownGame],
+    games: Sequence[charts.ShownGame],
     place: Path | None,
 ) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
@@ -287,13 +265,12 @@ def _data(
     for entry in entries:
         record = entry.record
         show = ["eqbench", "show", str(run_of[entry.run].path), cell_name(record), "--candidates"]
-        more = {
+        cells[entry] = record.to_json() | {
             "run": entry.run,
             "candidates": len(record.equilibria),
             "equilibria": [_candidate(item) for item in record.equilibria[:most]],
             "command": printable(shlex.join(show)),
         }
-        cells[entry] = record.to_json() | more
     shown = []
     for game in games:
         own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
@@ -329,17 +306,17 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
 
 
 def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> list[Any]:
-    """Give cells of a game, each with the folder of its run, strategies; return information sets.
+    """Give cells, each with its run's folder, the strategies for which the page has room.
 
-    A strategy has the frequencies of all actions. There are as many for a cell as the page holds.
+    Return the information sets with the actions of which a strategy has the frequencies.
     """
-    actions: dict[Action, int] = {}
+    actions: dict[tuple[str, ...], int] = {}
     for cell, folder in cells:
         told: list[list[int] | None] = []
         for item in cell["equilibria"]:
             if (len(told) + 1) * len(actions) > most:
                 break
-            own = _frequencies(folder / item["profile"])
+            own = _frequencies(folder / (item["profile"] or ""))
             actions = actions or own
             told.append([own.get(action, 0) for action in actions] if own else None)
         if any(told):
@@ -348,7 +325,7 @@ def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> 
     return [(*which, [action for *_, action in own]) for which, own in of_set]
 
 
-def _frequencies(file: Path) -> dict[Action, int]:
+def _frequencies(file: Path) -> dict[tuple[str, ...], int]:
     """Frequencies in a stored profile, in ten-thousandths; none if it is missing or damaged."""
     try:
         behavior = json.loads(read_file(file))["behavior"]
@@ -364,52 +341,42 @@ def _frequencies(file: Path) -> dict[Action, int]:
 
 def index_page(runs: Mapping[str, StoredRun]) -> str:
     """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
-    rows = [_index_row(link, run) for link, run in runs.items()]
-    table = Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
-    charts, data = scatter(_trials(entries_of(list(runs.values()))))
-    title = counted(len(runs), "run")
-    return document(title, {"Runs": [table], "Two runs or solvers compared": charts}, data=data)
-
-
-def _index_row(link: str, run: StoredRun) -> list[Any]:
-    """What the index says about a run, in the order of its columns."""
-    entries = entries_of([run])
-    figures = Trials(entries).statistics
-    statuses = Counter(cell.status for cell in run.cells)
-    return [
-        Cell(run.path.absolute().name, link=link),
-        next(iter(answer(entries, run.planned)), "No cell has finished yet."),
-        ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
-        statuses["ok"],
-        run.planned,
-        figures["median time"],
-        figures["best max regret"],
-        first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
-        first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
-        str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
+    rows = []
+    for link, run in runs.items():
+        entries = entries_of([run])
+        figures = Trials(entries).statistics
+        statuses = Counter(cell.status for cell in run.cells)
+        row = [
+            Cell(run.path.absolute().name, link=link),
+            next(iter(answer(entries, run.planned)), TEXTS["nothing"]),
+            ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
+            statuses["ok"],
+            run.planned,
+            figures["median time"],
+            figures["best max regret"],
+            first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
+            first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
+            str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
+        ]
+        rows.append(row)
+    table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
+    parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
+    entries = entries_of(list(runs.values()))
+    same = grouped(entries, attrgetter("record.game_spec", "record.solver_spec", "record.trial"))
+    of_runs: list[charts.Trial] = [
+        (f"{own[0].record.solver} {trial}".strip(), {f"all of {e.run}": e for e in own})
+        for (*_, trial), own in same.items()
+        if len(own) > 1
     ]
+    of_solvers = charts.solver_trials(charts.shown_games(entries))
+    parts["Two runs or solvers compared"], data = scatter([*of_runs, *of_solvers])
+    return html.document(counted(len(runs), "run"), parts, data=data)
 
 
-def _trials(entries: Sequence[Entry]) -> list[Trial]:
-    """Trials of whole runs, and of solvers, each by its name and that of its run."""
-    of_runs: dict[Any, tuple[str, dict[str, Entry]]] = {}
-    for entry in entries if several("run", entries) else ():
-        cell = entry.record
-        key = cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
-        _, sides = of_runs.setdefault(key, (f"{cell.solver} {cell.trial}".strip(), {}))
-        sides[f"all of {entry.run}"] = entry
-    of_solvers = [trial for game in shown_games(entries) for trial in solver_trials(game)]
-    return [*of_runs.values(), *(of_solvers if len(of_solvers) > 1 else ())]
-
-
-def scatter(trials: Sequence[Trial]) -> tuple[list[Chart], dict[str, Any]]:
-    """A chart with a point for each trial of two sides, and the data of the page that it needs.
-
-    Without two sides that have a trial in common there is no chart.
-    """
+def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.Chart], dict[str, Any]]:
+    """A chart with a point for each trial of two sides that have several, and the data for it."""
     entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
-    data = datasets([*entries], trials=trials)
-    spec = specification("pairs", data, measure="elapsed_s")
-    spec["usermeta"] |= {"title": "Side by side", "caption": TEXTS["points"]}
-    charts = [Chart("pairs", spec)] if drawable(spec, data) else []
-    return charts, {"datasets": {name: data[name] for name in ("cells", "trials")}}
+    data = charts.datasets([*entries], trials=trials)
+    chart = drawn(data, "pairs", measure="elapsed_s")
+    shown = ("cells", "trials") if chart else ()
+    return chart, {"datasets": {name: data[name] for name in shown}}

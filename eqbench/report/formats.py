@@ -1,0 +1,72 @@
+"""Tables in GitHub's Markdown, and as LaTeX that needs nothing but the package booktabs."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup
+from rich.cells import cell_len
+
+from eqbench.report import read_data, templates
+from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.text import printable
+
+# An underscore inside a word never means anything.
+_MARKDOWN = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
+# Two hyphens in a row would become a dash.
+_LATEX = re.compile(r"[\\{}$&#_%^~|<>`]|-(?=-)|[^\x20-\x7e]")
+_NUMBER = re.compile(r"([-+.…\d]+)(?:e([-+]\d+))?")
+
+
+def markdown(report: Report) -> str:
+    """Text of a report: one section per game, notes as a list below each table."""
+    known = templates(_for_markdown, html=False, aligned=_aligned)
+    tables = [table.with_payoff_columns() for table in report.tables]
+    text = known.get_template("tables.md").render(report=report, tables=tables)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def latex(report: Report) -> str:
+    r"""Fragment to ``\input``: one table per game.
+
+    Columns that follow from others are left out, since a page is narrow.
+    """
+    known = templates(for_latex, html=False, escaped=for_latex, cell=_cell)
+    # exploitability follows from NashConv
+    tables = [table.with_payoff_columns().without(2) for table in report.tables]
+    return known.get_template("tables.tex").render(report=report, tables=tables)
+
+
+def _for_markdown(text: str) -> str:
+    return _MARKDOWN.sub(lambda match: "\\" + match[0], printable(text))
+
+
+def for_latex(text: str) -> str:
+    """Text without a meaning; characters that pdfTeX may not know are named by code points."""
+    known = read_data("latex")
+    return _LATEX.sub(lambda m: known.get(m[0], f"[U+{ord(m[0]):04X}]"), printable(text))
+
+
+def _aligned(table: Table) -> Markup:
+    """Lines of a table for Markdown that is readable as plain text too."""
+    columns = []
+    for column in table.columns:
+        texts = [_for_markdown(column.title) + column.unit]
+        texts += [_for_markdown(row.cell(column).text) for row in table.rows]
+        width = max(3, *map(cell_len, texts))
+        spaces = [" " * (width - cell_len(text)) for text in texts]
+        sides = (spaces, texts) if column.numeric else (texts, spaces)
+        head, *cells = map("".join, zip(*sides, strict=True))
+        columns.append([head, "-" * (width - column.numeric) + ":" * column.numeric, *cells])
+    return Markup("\n".join(f"| {' | '.join(line)} |" for line in zip(*columns, strict=True)))
+
+
+def _cell(row: Row, column: Column) -> Markup:
+    """A number in Python's notation, such as 1.3e-11, in that of a book; or text."""
+    text = row.cell(column).text
+    found = _NUMBER.fullmatch(text)
+    if found is None or column.kind not in ("small", "seconds", "payoff"):
+        return Markup(for_latex(text))
+    digits, exponent = found.groups()
+    power = rf"\times10^{{{int(exponent)}}}" if int(exponent or 0) else ""
+    return Markup(f"${digits}{power}$".replace("…", r"\ldots "))
