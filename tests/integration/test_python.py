@@ -136,7 +136,7 @@ def test_run_that_grows_goes_on_in_its_folder_and_one_that_hides_cells_is_refuse
     out, few = tmp_path / "run", {"timeout": 20.0, "iterations": 5}
     eqbench.run("kuhn2", ["cfr", "lcp"], out=out, **few)
     assert len(eqbench.run("kuhn2", ["cfr", "lcp", "pcfr_plus"], out=out, **few)) == 3
-    with pytest.raises(eqbench.UsageError, match="2 cells .* another folder"):
+    with pytest.raises(eqbench.UsageError, match=r"2 cells .* another folder"):
         eqbench.run("kuhn2", "cfr", out=out, **few)
     assert len(eqbench.load_results(out)) == 3
 
