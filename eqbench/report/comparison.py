@@ -271,8 +271,10 @@ def _differences(
     facts = []
     for run in (base, new):
         limits = {name: run.plan["request"].get(name) for name in _DATA["limits"]}
-        machine = run.plan.get("environment") or {}
-        facts.append(machine | (machine.get("packages") or {}) | limits | {"packages": None})
+        machine = dict(run.plan.get("environment") or {})
+        machine["machine's memory_bytes"] = machine.pop("memory_bytes", None)  # not a cell's limit
+        packages = machine.pop("packages", None) or {}
+        facts.append(limits | machine | packages)  # of many the first are named
     names = {name: [own.get(name) for own in facts] for name in facts[0] | facts[1]}
     for what, found in {
         "limits, machine or packages differ": [
