@@ -19,7 +19,7 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.entries import Entry, Trials, began, grouped, trials
+from eqbench.report.entries import Entry, Trials, began, game_identity, grouped, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html import document as html
@@ -362,7 +362,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
     entries = entries_of(list(runs.values()))
-    same = grouped(entries, attrgetter("record.game_spec", "record.solver_spec", "record.trial"))
+    alike = attrgetter("solver_spec", "trial")
+    same = grouped(entries, lambda entry: (game_identity(entry.record), *alike(entry.record)))
     of_runs: list[charts.Trial] = [
         (f"{own[0].record.solver} {trial}".strip(), {f"all of {e.run}": e for e in own})
         for (*_, trial), own in same.items()
