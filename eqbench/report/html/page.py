@@ -19,7 +19,7 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.entries import Entry, Trials, began, game_identity, grouped, trials
+from eqbench.report.entries import STATUSES, Entry, Trials, began, game_identity, grouped, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html import document as html
@@ -190,7 +190,7 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
     filters = ("game", "status", "solver")
     look = {"caption": TEXTS["results"], "filters": filters, "folded": ("exploitability",)}
     statuses = {entry.record.status for entry in entries}
-    said = (f"{name}: {text}" for name, text in TEXTS["statuses"].items() if name in statuses)
+    said = (f"{name}: {own['meaning']}" for name, own in STATUSES.items() if name in statuses)
     noted = [table for table in report.tables if table.notes and not table.topic]
     reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
     return [
