@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
 from eqbench.report import read_data, said
 from eqbench.report.charts import SHORTEST_S
-from eqbench.report.entries import STATUSES, Entry, game_title, grouped
+from eqbench.report.entries import STATUSES, Entry, game_identity, game_title, grouped
 from eqbench.report.equilibria import counts
 from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.spec import is_foreign, split_specs
+from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
 from eqbench.text import printable
@@ -256,8 +256,7 @@ def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[Any, CellRe
     """Cells of each run by what no two of a run share: game, solver, seed and repeat."""
 
     def key(cell: CellRecord) -> tuple[Any, ...]:
-        content = cell.game_content if is_foreign(cell.game_spec) else ""
-        return content or cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
+        return game_identity(cell), cell.solver_spec, cell.seed, cell.repeat
 
     times = [Counter(map(key, side)) for side in sides]
     alike = {own[0] for counter in times for own in counter if counter[own] > 1}
@@ -271,8 +270,10 @@ def _differences(
     facts = []
     for run in (base, new):
         limits = {name: run.plan["request"].get(name) for name in _DATA["limits"]}
-        machine = run.plan.get("environment") or {}
-        facts.append(machine | (machine.get("packages") or {}) | limits | {"packages": None})
+        machine = dict(run.plan.get("environment") or {})
+        machine["machine's memory_bytes"] = machine.pop("memory_bytes", None)  # not a cell's limit
+        packages = machine.pop("packages", None) or {}
+        facts.append(limits | machine | packages)  # of many the first are named
     names = {name: [own.get(name) for own in facts] for name in facts[0] | facts[1]}
     for what, found in {
         "limits, machine or packages differ": [

@@ -177,6 +177,12 @@ def several(name: str, entries: Iterable[Entry]) -> bool:
     return len({getattr(holder, name) for holder in holders} - {None}) > 1
 
 
+def game_identity(record: CellRecord) -> str:
+    """Name of a game by its content, if it is from a file and that is known, else by its spec."""
+    content = record.game_content if is_foreign(record.game_spec) else ""
+    return content or record.game_spec
+
+
 def game_title(typed: str, spec: str) -> str:
     """A game as typed and in canonical form; of a foreign game the latter only."""
     return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"

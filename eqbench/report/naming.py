@@ -62,7 +62,8 @@ def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRec
 def marks(labels: Iterable[str]) -> tuple[str, ...]:
     """Explanations of the marks and of the clusters that occur in labels."""
     text = " ".join(labels)
-    return tuple(meaning for mark, meaning in read_data("profile")["marks"].items() if mark in text)
+    known = read_data("profile")["marks"].items()
+    return tuple(dict.fromkeys(meaning for mark, meaning in known if mark in text))
 
 
 def order(name: str) -> tuple[Any, ...]:

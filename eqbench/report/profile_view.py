@@ -9,6 +9,7 @@ from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import Any
 
+from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
@@ -26,7 +27,8 @@ SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
 ROUNDING = 1e-13
 LONGEST_FRACTION = 40
-_FILTERS = {f.__name__: f for f in (game_title, shortened, decimal, small, seconds, mebibytes)}
+_SAID = (counted, game_title, shortened, decimal, small, seconds, mebibytes)
+_FILTERS = {function.__name__: function for function in _SAID}
 _DATA = read_data("profile")
 _GRID = _DATA["szafron"]
 

@@ -60,7 +60,7 @@ class View:
 
     @property
     def summarize(self) -> bool | None:
-        """Whether to show summaries; None for games with many cells of several seeds."""
+        """True for summaries; None for those of games with many cells of several seeds alone."""
         return self.summary or (False if self.show_all or self.columns else None)
 
 
@@ -82,10 +82,10 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     return Table("", tuple(columns), tuple(_row(entry, entries) for entry in entries))
 
 
-def summary(entries: Sequence[Entry]) -> Table:
+def summary(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
     """Table of a game with one row for each solver."""
     rows = []
-    for own in trials(began(entries), "status"):
+    for own in trials(began(entries), view.sort):
         first, figures = own.entries[0], own.statistics.items()
         shown = {t: v for t, v in figures if len(own.entries) >= LEAST_CELLS or "quartile" not in t}
         rows.append(Row(own.solver, {"run": first.run, "solver": first.record.solver, **shown}))

@@ -137,12 +137,13 @@ def test_what_makes_figures_incomparable_is_said(folder, tmp_path: Path) -> None
         write_run(path, cell("01", solver_version=version, game_content=version))
     manifest = json.loads((paths[1] / "manifest.json").read_text())
     manifest["request"] |= {"timeout_s": 20.0, "threads": 2}
-    manifest["environment"] = {"processor": "fast", "packages": {"numpy": "3"}}
+    machine = {"processor": "fast", "memory_bytes": 8, "packages": {"numpy": "3"}}
+    manifest["environment"] = machine
     (paths[1] / "manifest.json").write_text(json.dumps(manifest))
     warnings = compare_runs(*map(read_run, paths)).warnings
     assert warnings == [
         "limits, machine or packages differ: timeout_s 10.0 → 20.0, threads None → 2, "
-        "processor None → fast, numpy None → 3",
+        "machine's memory_bytes None → 8, processor None → fast, numpy None → 3",
         "solver or model of another version: cfr_plus",
         "the tree differs: kuhn2",
     ]

@@ -98,6 +98,14 @@ def test_rows_stand_by_status_and_regret_unless_asked_for_otherwise() -> None:
     assert names("given") == ["slow", "late", "fast", "broken"]
 
 
+@pytest.mark.parametrize("summarize", [False, True])
+def test_summaries_stand_in_the_order_asked_for_too(*, summarize: bool) -> None:
+    run = run_of(cell("slow", elapsed_s=2.0), cell("fast", elapsed_s=0.1, status="limit"))
+    for sort, first in (("status", "slow"), ("time", "fast")):
+        (table,) = report_on([run], View(sort=sort), summarize=summarize).tables
+        assert table.rows[0].label == first
+
+
 def test_only_chosen_columns_are_shown() -> None:
     run = run_of(cell(cpu_s=0.5))
     (table,) = report_on([run], View(columns=("time", "cpu"))).tables

@@ -155,7 +155,9 @@ def _cells(games: Iterable[ShownGame]) -> dict[Entry, dict[str, Any]]:
 
 
 def _time(entry: Entry, target: float | None) -> float | None:
-    time = entry.time_to(target) if target else math.inf
+    """Seconds to a target; its own a cell reached if it is ok, whatever rounding left."""
+    regret = None if target == entry.record.target else target
+    time = entry.time_to(regret) if target else math.inf
     return None if time == math.inf else max(time, SHORTEST_S)
 
 
