@@ -45,7 +45,10 @@ _FILTERS |= {"ratio": FORMATS["ratio"]}
 
 @dataclass(frozen=True)
 class Figures:
-    """One metric of the trials in which both have it, or else of all in which the new side has."""
+    """One metric of the trials in which both have it, or else of those in which one side has.
+
+    That is the new side of two runs, or either of two solvers.
+    """
 
     base: float | None  # median
     new: float | None  # median
@@ -66,7 +69,7 @@ class Figures:
         sides = np.array(originals, float)
         known = np.isfinite(sides)
         both = known.all(axis=0)
-        shown = known & (both if both.any() else [[False], [True]])
+        shown = known & (both if both.any() else [[by_trial], [True]])
         base, new = (
             median(compress(side, own)) if own.any() else None
             for side, own in zip(originals, shown, strict=True)
@@ -79,7 +82,8 @@ class Figures:
             signs = signs[~np.isnan(now - before)]
         lost = int((known[0] & ~known[1]).sum())
         wins = tuple(int((signs == sign).sum()) for sign in (-1, 0, 1))
-        return cls(base, new, int(shown[1].sum()), lost, ratio, interval, wins)
+        seeds = int((both if by_trial else shown[1]).sum())
+        return cls(base, new, seeds, lost, ratio, interval, wins)
 
     def shown(self) -> dict[str, Any]:
         """As tables have them, with intervals and wins as texts; first the wins of the base."""
@@ -182,6 +186,8 @@ class Comparison:
         is_regret = metric in METRICS and METRICS[metric].kind == "small"
 
         def value(entry: Entry) -> float | None:
+            if self.solvers and entry.record.status in ("crashed", "refuted"):
+                return math.inf  # loses to whatever the other has
             if metric in TIMES:
                 return max(entry.time_to(float(metric)), SHORTEST_S)
             found: float | None = getattr(entry.record, metric)
@@ -382,7 +388,7 @@ def _of_solvers(title: str, pair: Comparison) -> Table:
     for metric in _DATA["of_two"]:
         column = {**METRICS, **TIMES}[metric]
         figures = pair.figures(metric).shown()
-        if figures["base"] is not None:
+        if (figures["base"], figures["new"]) != (None, None):
             for side in ("base", "new"):  # different games have no common median
                 text = column.cell(figures[side], with_unit=True).text
                 figures[side] = text if title else None

@@ -73,11 +73,11 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():
+        if name == "equilibrium":
+            column = replace(column, notes=marks(found))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
-        elif name == "equilibrium":
-            columns += [replace(column, notes=marks(found))] * bool(found)
-        elif not (view.columns or name in COLUMNS["hidden"]):
+        elif not (view.columns or name in COLUMNS["hidden"]) and (name != "equilibrium" or found):
             columns.append(column)
     return Table("", tuple(columns), tuple(_row(entry, entries) for entry in entries))
 

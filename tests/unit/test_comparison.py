@@ -318,6 +318,14 @@ def test_one_run_needs_two_solvers(folder, named: list[str]) -> None:
         compare_solvers(run, named)
 
 
+@pytest.mark.parametrize("status", ["crashed", "refuted"])
+def test_what_crashed_or_was_refuted_wins_nothing(folder, status: Any) -> None:
+    good = cell("01", solver="a", solver_spec="a", elapsed_s=9.0)
+    bad = cell("02", solver="b", solver_spec="b", elapsed_s=0.1, status=status)
+    figures = compare_solvers(folder("run", good, bad), ["a,b"]).figures("elapsed_s")
+    assert (figures.base, figures.new, figures.ratio, figures.wins) == (9.0, None, None, (0, 0, 1))
+
+
 def test_command_takes_two_solvers_of_a_run_and_conditions_on_them(folder) -> None:
     run = str(folder("run", *solver("a", [1.0]), *solver("b", [2.0])).path)
     call = ["compare", run, "--solver", "a,b"]
