@@ -55,7 +55,14 @@ def verify(request: VerifyRequest) -> int:
     from eqbench.model.profile_json import profile_from_json
     from eqbench.report.profile_view import figures_table
     from eqbench.report.rows import Report
-    from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
+    from eqbench.verification import (
+        DEFAULT_TOLERANCE,
+        Allowance,
+        Play,
+        affordable_credibility,
+        credibility,
+        verify_exactly,
+    )
     from eqbench.verification import verify as measure
 
     loaded, data = _game_and_profile(request)
@@ -69,17 +76,23 @@ def verify(request: VerifyRequest) -> int:
         if not measured.resolved:
             measured = certified.rounded()
     identity = Identifier(loaded).identify(candidate, float(measured.max_regret))
+    is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
+    credible = None
+    if is_equilibrium and certified is not None and tree.n_infosets:
+        credible = credibility(Play.exactly(tree, candidate))
+    elif is_equilibrium:
+        credible = affordable_credibility(tree, candidate, Allowance(), exact=False)
     document = {
         "schema": SCHEMA,
         **_figures(measured, float),
         "resolved": measured.resolved,
         "identity": None if identity is None else identity.to_json(),
+        "credible": None if credible is None else credible.summary(),
     }
     worst = measured.max_regret
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
-    is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
     table = figures_table(tree.players, document, is_equilibrium=is_equilibrium)
     put_result(document, lambda: Report((table,)), as_json=request.as_json)
     if request.max_regret is None:

@@ -6,10 +6,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from eqbench.report import read_data
-from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.schema import EQUILIBRIA, CellRecord, EquilibriumRecord
+from eqbench.text import printable, shortened
+from eqbench.verification.exact import short_figure
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
@@ -55,7 +58,7 @@ def found(record: CellRecord) -> dict[str, list[EquilibriumRecord]]:
 
 def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRecord]:
     """Candidates that a solver calls equilibria, of several on one path; the best if none is."""
-    claimed = [item for item in members if item.claim in ("equilibrium", "complete list")]
+    claimed = [item for item in members if item.claim in EQUILIBRIA]
     return claimed or members[:1]
 
 
@@ -97,6 +100,15 @@ def spread(identities: Iterable[Identity | None]) -> str:
     values = [identity["parameters"][identity["leading"]] for identity in known]
     name, low, high = symbol(known[0]["leading"]), decimal(min(values)), decimal(max(values))
     return f"{name}={low}" if low == high else f"{name} {low}…{high}"
+
+
+def credible_text(found: Mapping[str, Any] | None) -> str | None:
+    """At how many sets play is credible, and the worst, as a CredibleRecord says."""
+    if found is None:
+        return None
+    worst = short_figure(Fraction(found["exact"]) if found["exact"] else found["worst"])
+    where = f", worst {worst} at {' '.join(found['worst_set'])}" if found["worst_set"] else ""
+    return shortened(printable(f"{found['credible']}/{found['sets']}{where}"))
 
 
 def symbol(parameter: str) -> str:

@@ -14,13 +14,13 @@ from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data, said
 from eqbench.report.entries import game_title, grouped
-from eqbench.report.naming import decimal, kind_of_match
+from eqbench.report.naming import credible_text, decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable, shortened
-from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED
+from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED, Credibility
 
 SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
@@ -47,9 +47,13 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
     }
 
 
-def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
+def play_facts(
+    game: Game, profile: BehaviorProfile, credible: Credibility | None = None
+) -> dict[str, Any]:
     """Facts on what a profile plays: every information set, and Szafron's grid for its game."""
     tree, sets = game.tree, infosets_as_played(game, profile.probabilities)
+    for item, verdict in zip(sets, credible.by_set() if credible else (), strict=False):
+        item |= verdict
     spec = parse_spec(game.spec)
     is_szafrons = spec.name == "kuhn" and dict(spec.options).items() >= _GRID["kuhn"].items()
     return {
@@ -122,6 +126,7 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
         **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
         "resolved": found.get("resolved", True),
         "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
+        "credible": credible_text(found.get("credible")),
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
     }
@@ -142,7 +147,10 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
             for action in item["actions"][first : first + abreast]:
                 gap = "–" if action["gap"] is None else _number(action["gap"], (0,))
                 values += [shortened(action["action"]), _number(action["frequency"]), gap]
-            rows.append(Row(label, dict(zip_longest(titles, values, fillvalue=""))))
+            own = dict(zip_longest(titles, values, fillvalue=""))
+            loss = _number(item["loss"]) if item.get("refuted") and not first else ""
+            rows.append(Row(label, own | {"loss": loss}))
+    titles += ["loss"] * any(item.get("refuted") for item in sets)
     columns = tuple(Column(title, **_DATA["sets"][title]) for title in titles)
     return Table(_label(player), columns, tuple(rows))
 

@@ -82,7 +82,8 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
     """The widest form that fits, in one line per row, and the table as it is shown.
 
     Columns are left out one rank after the other; a number is never cut off. Headings may have two
-    lines, and only in the narrowest form just the first of several equilibria is named.
+    lines, verdicts have just their count then; only the narrowest form names but the first of
+    several equilibria.
     """
     last = max(column.dispensable for column in table.columns)
     forms = [(rank, stacked, False) for rank in range(last + 1) for stacked in (False, True)]
@@ -107,7 +108,8 @@ def _grid(table: Table, width: int, *, stacked: bool, brief: bool) -> RichTable 
     left = width + 1
     for column in table.columns:
         header = column.stacked if stacked and column.stacked else column.title
-        cells = [_text(row, column, max(LEAST_NAMES, left - 1), brief=brief) for row in table.rows]
+        short = stacked if column.kind == "verdict" else brief
+        cells = [_text(row, column, max(LEAST_NAMES, left - 1), brief=short) for row in table.rows]
         grid.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
         columns.append(cells)
         lines = "\n".join([header, *map(str, cells)]).split("\n")
@@ -121,7 +123,9 @@ def _text(row: Row, column: Column, width: int = 10_000, *, brief: bool = False)
     """Value in a column, in lines of `width` if these are names."""
     cell, value = row.cell(column, with_unit=True), row.values.get(column.title)
     text = printable(cell.text)
-    if brief and value and column.kind == "found":
+    if brief and column.kind == "verdict":
+        text = text.partition(",")[0]
+    elif brief and value and column.kind == "found":
         text = printable(first_of([name.partition(",")[0] for name in value], 1))
     elif value and column.kind == "names":  # a name is not broken at its own spaces
         names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)

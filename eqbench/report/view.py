@@ -9,7 +9,7 @@ from typing import Annotated
 from eqbench.documents import convert
 from eqbench.report import read_data
 from eqbench.report.entries import TRIAL, Entry, began, row_label, several, trials
-from eqbench.report.naming import label, marks
+from eqbench.report.naming import credible_text, label, marks
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Column, Row, Table
 from eqbench.requests import FLAG, Choice, Option, Words
 from eqbench.text import printable
@@ -71,15 +71,18 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     """Table of cells without title and notes, as a rule with a column for the game as typed."""
     columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
+    rows = tuple(_row(entry, entries) for entry in entries)
+    absent = (n for n in COLUMNS["rare"] if all(row.values[n] is None for row in rows))
+    hidden = {*COLUMNS["hidden"], *absent}
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
         elif name == "equilibrium":
             columns += [replace(column, notes=marks(found))] * bool(found)
-        elif not (view.columns or name in COLUMNS["hidden"]):
+        elif not (view.columns or name in hidden):
             columns.append(column)
-    return Table("", tuple(columns), tuple(_row(entry, entries) for entry in entries))
+    return Table("", tuple(columns), rows)
 
 
 def summary(entries: Sequence[Entry]) -> Table:
@@ -98,13 +101,15 @@ def summary(entries: Sequence[Entry]) -> Table:
 
 def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
     record, fields = entry.record, COLUMNS["fields"]
-    claim = record.equilibria[0].claim if record.equilibria else ""
+    best = record.equilibria[0] if record.equilibria else None
+    claim = best.claim if best else ""
     known = {c.title: getattr(record, fields.get(name, name), None) for name, c in CELLS.items()}
     known |= {name: getattr(record, name) for name in ("solver", "game", *TRIAL)}
     values = known | {
         "run": entry.run,
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "equilibrium": label(record) or None,
+        "credible": credible_text(best.credible) if best else None,
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # a method that counts none says 0
         "memory": record.peak_memory_bytes if began([entry]) else None,

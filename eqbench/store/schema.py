@@ -42,6 +42,7 @@ Status = Literal[
     "interrupted",
 ]
 Claim = Literal["iterate", "average", "equilibrium", "complete list"]
+EQUILIBRIA = ("equilibrium", "complete list")  # claims of equilibria
 
 # tests and other programs name cells with fewer digits than runs do
 Key = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -63,6 +64,16 @@ class ExactRecord(TypedDict):
 
     payoffs: Fractions
     regrets: Fractions
+
+
+class CredibleRecord(TypedDict):
+    """How far the play of a candidate is credible, as its `Credibility` says."""
+
+    sets: Count
+    credible: Count
+    worst: float
+    worst_set: list[str] | None
+    exact: FractionText | None
 
 
 class IdentityRecord(TypedDict):
@@ -101,6 +112,7 @@ class EquilibriumRecord:
     profile: FilePath | None = None
     identity: IdentityRecord | None = None
     exact: ExactRecord | None = None
+    credible: CredibleRecord | None = None
 
     def __post_init__(self) -> None:
         proofs = [] if self.exact is None else [self.exact["payoffs"], self.exact["regrets"]]

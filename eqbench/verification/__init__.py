@@ -10,7 +10,7 @@ from eqbench.verification.beliefs import (
     SetVerdict,
     credibility,
 )
-from eqbench.verification.certificate import Allowance, certify
+from eqbench.verification.certificate import Allowance, affordable_credibility, certify
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
@@ -42,6 +42,7 @@ __all__ = [
     "Verification",
     "Verifier",
     "advantage",
+    "affordable_credibility",
     "beyond_floats",
     "certify",
     "credibility",

@@ -123,6 +123,30 @@ class Credibility(Displayed):
         """Information set of the largest loss."""
         return int(np.argmax(self.loss))
 
+    def summary(self) -> dict[str, Any]:
+        """How many sets are credible, and the largest loss and where, as JSON values.
+
+        `exact` is that loss as a text ``p/q`` if it was computed in Fractions, else None;
+        `worst_set` is None where all sets are credible.
+        """
+        worst, tree = self.worst, self.tree
+        player, label = tree.players[tree.infoset_player[worst]], tree.infoset_labels[worst]
+        return {
+            "sets": tree.n_infosets,
+            "credible": self.n_credible,
+            "worst": float(self.loss[worst]),
+            "worst_set": None if self.credible.all() else [player, label],
+            "exact": str(self.loss[worst]) if self.loss.dtype == object else None,
+        }
+
+    def by_set(self) -> list[dict[str, Any]]:
+        """How each set is reached, its loss, and whether no belief supports it, as JSON values."""
+        told = zip(self.reached, self.loss, self.refuted, strict=True)
+        return [
+            {"reached": reached.value, "loss": float(loss), "refuted": bool(refuted)}
+            for reached, loss, refuted in told
+        ]
+
     def at(self, infoset: int) -> SetVerdict:
         """The verdict on one information set."""
         tree, i = self.tree, infoset
