@@ -96,7 +96,8 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
     others = [column for column in table.columns if not column.identifies]
     parts: Block = []
     for row in table.rows:
-        facts = ", ".join(f"{column.title} {_text(row, column)}" for column in others)
+        told = ((column.title, _text(row, column)) for column in others)
+        facts = ", ".join(f"{title} {text}" for title, text in told if text)
         parts.append(Text(_folded(f"{row.label}: {facts}", width, subsequent_indent="  ")))
     return table, parts
 
