@@ -82,12 +82,13 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
     """The widest form that fits, in one line per row, and the table as it is shown.
 
     Columns are left out one rank after the other; a number is never cut off. Headings may have two
-    lines, verdicts have just their count then; only the narrowest form names but the first of
-    several equilibria.
+    lines. Where `brief` is 1 verdicts are their counts alone; where it is 2, in the narrowest form,
+    just the first of several equilibria is named.
     """
     last = max(column.dispensable for column in table.columns)
-    forms = [(rank, stacked, False) for rank in range(last + 1) for stacked in (False, True)]
-    for rank, stacked, brief in [*forms, (last, True, True)]:
+    looks = ((False, 0), (False, 1), (True, 1))
+    forms = [(rank, *look) for rank in range(last + 1) for look in looks]
+    for rank, stacked, brief in [*forms, (last, True, 2)]:
         shown = table.without(rank)
         if grid := _grid(shown, width, stacked=stacked, brief=brief):
             missing = ", ".join(c.title for c in table.columns if c not in shown.columns)
@@ -102,15 +103,14 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
     return table, parts
 
 
-def _grid(table: Table, width: int, *, stacked: bool, brief: bool) -> RichTable | None:
+def _grid(table: Table, width: int, *, stacked: bool, brief: int) -> RichTable | None:
     """The table, if it fits; a last column of names has lines in the space that is left."""
     grid = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     columns: list[list[Text]] = []
     left = width + 1
     for column in table.columns:
         header = column.stacked if stacked and column.stacked else column.title
-        short = stacked if column.kind == "verdict" else brief
-        cells = [_text(row, column, max(LEAST_NAMES, left - 1), brief=short) for row in table.rows]
+        cells = [_text(row, column, max(LEAST_NAMES, left - 1), brief=brief) for row in table.rows]
         grid.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
         columns.append(cells)
         lines = "\n".join([header, *map(str, cells)]).split("\n")
@@ -120,13 +120,13 @@ def _grid(table: Table, width: int, *, stacked: bool, brief: bool) -> RichTable 
     return grid if left >= 0 else None
 
 
-def _text(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
+def _text(row: Row, column: Column, width: int = 10_000, *, brief: int = 0) -> Text:
     """Value in a column, in lines of `width` if these are names."""
     cell, value = row.cell(column, with_unit=True), row.values.get(column.title)
     text = printable(cell.text)
     if brief and column.kind == "verdict":
         text = text.partition(",")[0]
-    elif brief and value and column.kind == "found":
+    elif brief > 1 and value and column.kind == "found":
         text = printable(first_of([name.partition(",")[0] for name in value], 1))
     elif value and column.kind == "names":  # a name is not broken at its own spaces
         names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)

@@ -120,6 +120,8 @@ class EquilibriumRecord:
         known = self.identity
         if known is not None and known["leading"] not in (None, *known["parameters"]):
             raise ValueError("the leading parameter is not among the parameters")
+        if self.credible is not None and self.credible["credible"] > self.credible["sets"]:
+            raise ValueError("more information sets are credible than there are")
 
     @property
     def is_proved(self) -> bool:
