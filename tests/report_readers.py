@@ -64,6 +64,8 @@ def check_tabular(columns: str, body: str) -> list[list[str]]:
         if not line.endswith("rule"):
             if not line.endswith(r" \\"):
                 raise LatexError(f"{line!r} does not end its row")
+            if rows and line.lstrip().startswith(("[", "*")):
+                raise LatexError(f"{line!r} gives an option to the end of the row before")
             rows.append(re.split(r"(?<!\\)&", line.removesuffix(r"\\")))
             if len(rows[-1]) != len(columns):
                 raise LatexError(f"{len(rows[-1])} cells in {len(columns)} columns: {line!r}")

@@ -66,11 +66,13 @@ def show(request: ShowRequest) -> None:
         game = game_of_runs([stored], record.game_spec, request.registry(), say_note)
         data = read_profile(str(file))
         found, profile = record.equilibria[request.rank], profile_from_json(game.tree, data)
-        credible = None
+        facts |= play_facts(game, profile)
         if found.claim in EQUILIBRIA:
             is_exact = found.exact is not None
-            credible = affordable_credibility(game.tree, profile, Allowance(), exact=is_exact)
-        facts |= play_facts(game, profile, credible)
+            judged = affordable_credibility(game.tree, profile, Allowance(), exact=is_exact)
+            verdicts = judged.by_set() if judged else []
+            for item, verdict in zip(facts["information_sets"], verdicts, strict=False):
+                item |= verdict
     put_result(
         facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
     )
@@ -78,9 +80,10 @@ def show(request: ShowRequest) -> None:
 
 def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
     """Print all candidates of a cell, the best first."""
-    from eqbench.report.naming import credible_text, decimal, identity_text, marks, symbol
+    from eqbench.report.naming import decimal, identity_text, marks, symbol
     from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.store.stored_run import cell_name
+    from eqbench.verification import credible_text
 
     names = [identity_text(item.identity) for item in record.equilibria]
     columns = (
@@ -98,7 +101,7 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         if item.identity is not None:  # the leading one stands beside the name
             known.pop(item.identity["leading"] or "", None)
         parameters = [f"{symbol(each)}={decimal(value)}" for each, value in known.items()]
-        credible = credible_text(item.credible)
+        credible = credible_text(item.credible) or None
         figures = (rank, item.max_regret, item.payoffs, item.claim)
         rows.append(Row.of(columns, (*figures, name or None, parameters, credible)))
     is_judged = any(item.credible for item in record.equilibria)

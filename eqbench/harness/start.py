@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, counted
 from eqbench.harness.experiment import Experiment, experiment_text
 from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell, manifest
@@ -101,7 +101,19 @@ def begin(
         folder = None if anew or out is None else folder_begun(out, job.experiment)
         if folder is None:
             raise
+        _refuse_to_hide(folder, job)
         return folder, go_on(job, folder, again)
+
+
+def _refuse_to_hide(folder: RunFolder, job: PlannedRun) -> None:
+    """Refuse to go on with a run without a name for another request that lacks cells of it."""
+    plan, before = manifest(job.experiment, job.cells), folder.plan
+    lost = set(before["cells"]) - set(plan["cells"])
+    if lost and not job.experiment.name and before.get("request") != plan["request"]:
+        raise UsageError(
+            f"{folder.path} holds a run with {counted(len(lost), 'cell')} that are not among those "
+            "asked for now; choose another folder, or ask for these too"
+        )
 
 
 def new_folder(job: PlannedRun, out: Path | None = None) -> RunFolder:

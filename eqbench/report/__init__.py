@@ -48,4 +48,4 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
 def said(name: str, facts: Mapping[str, Any], **filters: Any) -> tuple[str, ...]:
     """Lines of a template of plain text, without empty ones."""
     text = templates(printable, html=False, **filters).get_template(f"{name}.txt").render(facts)
-    return tuple(filter(None, text.splitlines()))
+    return tuple(line.rstrip() for line in text.splitlines() if line.strip())

@@ -8,7 +8,7 @@ from typing import Any
 
 from eqbench.errors import counted, first_of
 from eqbench.report import said
-from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, titled, trials
+from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, named, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.rows import seconds, small
 
@@ -20,10 +20,11 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
 
     While some of the `planned` cells are missing, the answer says so.
     """
-    games = [arranged(game) for _, game in titled(entries)]
+    known = [(name, arranged(game)) for name, game in named(entries)]
+    games = [game for _, game in known]
     facts = {
         "whole": _facts(games),
-        "games": [(game[0].record.game, _facts([game])) for game in games[: MOST_GAMES + 1]],
+        "games": [(name, _facts([game])) for name, game in known[: MOST_GAMES + 1]],
         "most_games": MOST_GAMES,
     }
     filters = {"counted": counted, "first_of": first_of, "small": small, "finders": _finders}

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
 from eqbench.report import read_data, said
 from eqbench.report.charts import SHORTEST_S
-from eqbench.report.entries import STATUSES, Entry, game_title, grouped
+from eqbench.report.entries import STATUSES, Entry, game_identity, game_title, grouped
 from eqbench.report.equilibria import counts
 from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.spec import is_foreign, split_specs
+from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
 from eqbench.text import printable
@@ -45,7 +45,10 @@ _FILTERS |= {"ratio": FORMATS["ratio"]}
 
 @dataclass(frozen=True)
 class Figures:
-    """One metric of the trials in which both have it, or else of all in which the new side has."""
+    """One metric of the trials in which both have it, or else of those in which one side has.
+
+    That is the new side of two runs, or either of two solvers.
+    """
 
     base: float | None  # median
     new: float | None  # median
@@ -66,7 +69,7 @@ class Figures:
         sides = np.array(originals, float)
         known = np.isfinite(sides)
         both = known.all(axis=0)
-        shown = known & (both if both.any() else [[False], [True]])
+        shown = known & (both if both.any() else [[by_trial], [True]])
         base, new = (
             median(compress(side, own)) if own.any() else None
             for side, own in zip(originals, shown, strict=True)
@@ -79,7 +82,8 @@ class Figures:
             signs = signs[~np.isnan(now - before)]
         lost = int((known[0] & ~known[1]).sum())
         wins = tuple(int((signs == sign).sum()) for sign in (-1, 0, 1))
-        return cls(base, new, int(shown[1].sum()), lost, ratio, interval, wins)
+        seeds = int((both if by_trial else shown[1]).sum())
+        return cls(base, new, seeds, lost, ratio, interval, wins)
 
     def shown(self) -> dict[str, Any]:
         """As tables have them, with intervals and wins as texts; first the wins of the base."""
@@ -182,6 +186,8 @@ class Comparison:
         is_regret = metric in METRICS and METRICS[metric].kind == "small"
 
         def value(entry: Entry) -> float | None:
+            if self.solvers and entry.record.status in ("crashed", "refuted"):
+                return math.inf  # loses to whatever the other has
             if metric in TIMES:
                 return max(entry.time_to(float(metric)), SHORTEST_S)
             found: float | None = getattr(entry.record, metric)
@@ -256,8 +262,7 @@ def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[Any, CellRe
     """Cells of each run by what no two of a run share: game, solver, seed and repeat."""
 
     def key(cell: CellRecord) -> tuple[Any, ...]:
-        content = cell.game_content if is_foreign(cell.game_spec) else ""
-        return content or cell.game_spec, cell.solver_spec, cell.seed, cell.repeat
+        return game_identity(cell), cell.solver_spec, cell.seed, cell.repeat
 
     times = [Counter(map(key, side)) for side in sides]
     alike = {own[0] for counter in times for own in counter if counter[own] > 1}
@@ -271,8 +276,10 @@ def _differences(
     facts = []
     for run in (base, new):
         limits = {name: run.plan["request"].get(name) for name in _DATA["limits"]}
-        machine = run.plan.get("environment") or {}
-        facts.append(machine | (machine.get("packages") or {}) | limits | {"packages": None})
+        machine = dict(run.plan.get("environment") or {})
+        machine["machine's memory_bytes"] = machine.pop("memory_bytes", None)  # not a cell's limit
+        packages = machine.pop("packages", None) or {}
+        facts.append(limits | machine | packages)  # of many the first are named
     names = {name: [own.get(name) for own in facts] for name in facts[0] | facts[1]}
     for what, found in {
         "limits, machine or packages differ": [
@@ -381,7 +388,7 @@ def _of_solvers(title: str, pair: Comparison) -> Table:
     for metric in _DATA["of_two"]:
         column = {**METRICS, **TIMES}[metric]
         figures = pair.figures(metric).shown()
-        if figures["base"] is not None:
+        if (figures["base"], figures["new"]) != (None, None):
             for side in ("base", "new"):  # different games have no common median
                 text = column.cell(figures[side], with_unit=True).text
                 figures[side] = text if title else None

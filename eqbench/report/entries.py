@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -177,6 +178,12 @@ def several(name: str, entries: Iterable[Entry]) -> bool:
     return len({getattr(holder, name) for holder in holders} - {None}) > 1
 
 
+def game_identity(record: CellRecord) -> str:
+    """Name of a game by its content, if it is from a file and that is known, else by its spec."""
+    content = record.game_content if is_foreign(record.game_spec) else ""
+    return content or record.game_spec
+
+
 def game_title(typed: str, spec: str) -> str:
     """A game as typed and in canonical form; of a foreign game the latter only."""
     return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
@@ -198,6 +205,13 @@ def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     runs = [f" (in {', '.join(dict.fromkeys(entry.run for entry in group))})" for group in groups]
     titles = [name + run * (names.count(name) > 1) for name, run in zip(names, runs, strict=True)]
     return list(zip(titles, groups, strict=True))
+
+
+def named(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    """Entries of each game with its name as typed, or its title where several are typed alike."""
+    groups = [(own[0].record.game, title, own) for title, own in titled(entries)]
+    times = Counter(typed for typed, *_ in groups)
+    return [(typed if times[typed] == 1 else title, own) for typed, title, own in groups]
 
 
 def row_label(entry: Entry, entries: Sequence[Entry]) -> str:

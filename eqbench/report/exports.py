@@ -78,7 +78,7 @@ def report_on(
         finished = [entry for entry in group if entry.record.status != "interrupted"]
         is_long = len(group) > MOST_CELLS and len(group) > len(trials(group))
         if finished and (is_long if summarize is None else summarize):
-            table = summary(finished)
+            table = summary(finished, view)
         else:
             table = cell_table(arranged(began(group), view.sort), view, with_game=False)
         said = (*table.notes, *cell_notes(group))

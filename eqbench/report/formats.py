@@ -13,8 +13,9 @@ from eqbench.text import printable
 
 # An underscore inside a word never means anything.
 _MARKDOWN = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
-# Two hyphens in a row would become a dash.
-_LATEX = re.compile(r"[\\{}$&#_%^~|<>`]|-(?=-)|[^\x20-\x7e]")
+# Two hyphens in a row would become a dash, and [ or * at the beginning of a row of a table an
+# option of the end of the last.
+_LATEX = re.compile(r"^[\[*]|[\\{}$&#_%^~|<>`]|-(?=-)|[^\x20-\x7e]")
 _NUMBER = re.compile(r"([-+.…\d]+)(?:e([-+]\d+))?")
 
 

@@ -6,13 +6,10 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from eqbench.report import read_data
 from eqbench.store.schema import EQUILIBRIA, CellRecord, EquilibriumRecord
-from eqbench.text import printable, shortened
-from eqbench.verification.exact import short_figure
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
@@ -65,7 +62,8 @@ def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRec
 def marks(labels: Iterable[str]) -> tuple[str, ...]:
     """Explanations of the marks and of the clusters that occur in labels."""
     text = " ".join(labels)
-    return tuple(meaning for mark, meaning in read_data("profile")["marks"].items() if mark in text)
+    known = read_data("profile")["marks"].items()
+    return tuple(dict.fromkeys(meaning for mark, meaning in known if mark in text))
 
 
 def order(name: str) -> tuple[Any, ...]:
@@ -100,15 +98,6 @@ def spread(identities: Iterable[Identity | None]) -> str:
     values = [identity["parameters"][identity["leading"]] for identity in known]
     name, low, high = symbol(known[0]["leading"]), decimal(min(values)), decimal(max(values))
     return f"{name}={low}" if low == high else f"{name} {low}…{high}"
-
-
-def credible_text(found: Mapping[str, Any] | None) -> str | None:
-    """At how many sets play is credible, and the worst, as a CredibleRecord says."""
-    if found is None:
-        return None
-    worst = short_figure(Fraction(found["exact"]) if found["exact"] else found["worst"])
-    where = f", worst {worst} at {' '.join(found['worst_set'])}" if found["worst_set"] else ""
-    return shortened(printable(f"{found['credible']}/{found['sets']}{where}"))
 
 
 def symbol(parameter: str) -> str:

@@ -9,24 +9,26 @@ from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import Any
 
+from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data, said
 from eqbench.report.entries import game_title, grouped
-from eqbench.report.naming import credible_text, decimal, kind_of_match
+from eqbench.report.naming import decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable, shortened
-from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED, Credibility
+from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED, credible_text
 
 SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
 ROUNDING = 1e-13
 LONGEST_FRACTION = 40
-_FILTERS = {f.__name__: f for f in (game_title, shortened, decimal, small, seconds, mebibytes)}
+_SAID = (counted, game_title, shortened, decimal, small, seconds, mebibytes)
+_FILTERS = {function.__name__: function for function in _SAID}
 _DATA = read_data("profile")
 _GRID = _DATA["szafron"]
 
@@ -47,13 +49,9 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
     }
 
 
-def play_facts(
-    game: Game, profile: BehaviorProfile, credible: Credibility | None = None
-) -> dict[str, Any]:
+def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
     """Facts on what a profile plays: every information set, and Szafron's grid for its game."""
     tree, sets = game.tree, infosets_as_played(game, profile.probabilities)
-    for item, verdict in zip(sets, credible.by_set() if credible else (), strict=False):
-        item |= verdict
     spec = parse_spec(game.spec)
     is_szafrons = spec.name == "kuhn" and dict(spec.options).items() >= _GRID["kuhn"].items()
     return {
@@ -125,8 +123,8 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
     facts = {
         **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
         "resolved": found.get("resolved", True),
-        "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
         "credible": credible_text(found.get("credible")),
+        "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
     }
@@ -138,20 +136,19 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
     """What a player does, with one action in a row, or both where there are never more."""
     # three actions in a row would not fit into 80 columns
     abreast = 2 if max(len(item["actions"]) for item in sets) == 2 else 1
-    titles, rows = [*_DATA["sets"]][: 3 + 3 * abreast], []
+    titles, rows = [*_DATA["sets"]][: 4 + 3 * abreast], []
     for item in sets:
         label, reach = _label(item["label"]), _number(item["reach"])
-        head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"])]
+        loss = _number(item["loss"]) if item.get("refuted") else ""
+        head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"]), loss]
         for first in range(0, len(item["actions"]), abreast):
-            values = ["", "", ""] if first else head
+            values = [""] * len(head) if first else head
             for action in item["actions"][first : first + abreast]:
                 gap = "–" if action["gap"] is None else _number(action["gap"], (0,))
                 values += [shortened(action["action"]), _number(action["frequency"]), gap]
-            own = dict(zip_longest(titles, values, fillvalue=""))
-            loss = _number(item["loss"]) if item.get("refuted") and not first else ""
-            rows.append(Row(label, own | {"loss": loss}))
-    titles += ["loss"] * any(item.get("refuted") for item in sets)
-    columns = tuple(Column(title, **_DATA["sets"][title]) for title in titles)
+            rows.append(Row(label, dict(zip_longest(titles, values, fillvalue=""))))
+    shown = [title for title in titles if any(row.values[title] for row in rows)]
+    columns = tuple(Column(title, **_DATA["sets"][title]) for title in shown)
     return Table(_label(player), columns, tuple(rows))
 
 

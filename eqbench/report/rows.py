@@ -109,7 +109,7 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether it holds numbers, which stand at the right."""
+        """True for numbers, which stand at the right."""
         return self.kind not in get_args(Words)
 
     @property

@@ -9,10 +9,11 @@ from typing import Annotated
 from eqbench.documents import convert
 from eqbench.report import read_data
 from eqbench.report.entries import TRIAL, Entry, began, row_label, several, trials
-from eqbench.report.naming import credible_text, label, marks
+from eqbench.report.naming import label, marks
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Column, Row, Table
 from eqbench.requests import FLAG, Choice, Option, Words
 from eqbench.text import printable
+from eqbench.verification import credible_text
 
 SORTS = ("status", "regret", "time", "solver", "given")
 COLUMNS = read_data("columns")
@@ -60,7 +61,7 @@ class View:
 
     @property
     def summarize(self) -> bool | None:
-        """Whether to show summaries; None for games with many cells of several seeds."""
+        """True for summaries; None for those of games with many cells of several seeds alone."""
         return self.summary or (False if self.show_all or self.columns else None)
 
 
@@ -72,23 +73,22 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
     rows = tuple(_row(entry, entries) for entry in entries)
-    absent = (n for n in COLUMNS["rare"] if all(row.values[n] is None for row in rows))
-    hidden = {*COLUMNS["hidden"], *absent}
+    absent = {name for name in COLUMNS["rare"] if all(row.values[name] is None for row in rows)}
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():
+        if name == "equilibrium":
+            column = replace(column, notes=marks(found))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
-        elif name == "equilibrium":
-            columns += [replace(column, notes=marks(found))] * bool(found)
-        elif not (view.columns or name in hidden):
+        elif not (view.columns or name in COLUMNS["hidden"] or name in absent):
             columns.append(column)
     return Table("", tuple(columns), rows)
 
 
-def summary(entries: Sequence[Entry]) -> Table:
+def summary(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
     """Table of a game with one row for each solver."""
     rows = []
-    for own in trials(began(entries), "status"):
+    for own in trials(began(entries), view.sort):
         first, figures = own.entries[0], own.statistics.items()
         shown = {t: v for t, v in figures if len(own.entries) >= LEAST_CELLS or "quartile" not in t}
         rows.append(Row(own.solver, {"run": first.run, "solver": first.record.solver, **shown}))
@@ -101,15 +101,14 @@ def summary(entries: Sequence[Entry]) -> Table:
 
 def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
     record, fields = entry.record, COLUMNS["fields"]
-    best = record.equilibria[0] if record.equilibria else None
-    claim = best.claim if best else ""
+    claim = record.equilibria[0].claim if record.equilibria else ""
     known = {c.title: getattr(record, fields.get(name, name), None) for name, c in CELLS.items()}
     known |= {name: getattr(record, name) for name in ("solver", "game", *TRIAL)}
     values = known | {
         "run": entry.run,
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "equilibrium": label(record) or None,
-        "credible": credible_text(best.credible) if best else None,
+        "credible": credible_text(record.credible) or None,
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # a method that counts none says 0
         "memory": record.peak_memory_bytes if began([entry]) else None,

@@ -191,6 +191,11 @@ class CellRecord(Displayed):
         seed = [] if self.seed is None else [f"seed {self.seed}"]
         return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
 
+    @property
+    def credible(self) -> CredibleRecord | None:
+        """How far the play of the candidate with the smallest max regret is credible."""
+        return self.equilibria[0].credible if self.equilibria else None
+
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; only a repeated cell says which time it is."""
         values = asdict(self)

@@ -177,10 +177,13 @@ def chosen(
     Raises
     ------
     UsageError
-        If no cell has a game or solver that is named.
+        If no cell has a game, solver or status that is named.
     """
     cells = [cell for run in runs for cell in run.cells]
     keys = named(games, cells, "game") & named(solvers, cells, "solver")
+    known = dict.fromkeys(cell.status for cell in cells if cell.key in keys)
+    if known and statuses and not known.keys() & set(statuses):
+        raise UsageError(f"no cell is {' or '.join(statuses)}; there are {', '.join(known)}")
     left_out = {
         c.key for c in cells if c.key not in keys or (statuses and c.status not in statuses)
     }

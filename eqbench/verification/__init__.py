@@ -9,6 +9,7 @@ from eqbench.verification.beliefs import (
     Reached,
     SetVerdict,
     credibility,
+    credible_text,
 )
 from eqbench.verification.certificate import Allowance, affordable_credibility, certify
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
@@ -46,6 +47,7 @@ __all__ = [
     "beyond_floats",
     "certify",
     "credibility",
+    "credible_text",
     "dominated_actions",
     "exact_refutation",
     "index_of",

@@ -130,6 +130,17 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
         run.profile("sequence_lp", seed=1)
 
 
+def test_run_that_grows_goes_on_in_its_folder_and_one_that_hides_cells_is_refused(
+    tmp_path: Path,
+) -> None:
+    out, few = tmp_path / "run", {"timeout": 20.0, "iterations": 5}
+    eqbench.run("kuhn2", ["cfr", "lcp"], out=out, **few)
+    assert len(eqbench.run("kuhn2", ["cfr", "lcp", "pcfr_plus"], out=out, **few)) == 3
+    with pytest.raises(eqbench.UsageError, match=r"2 cells .* another folder"):
+        eqbench.run("kuhn2", "cfr", out=out, **few)
+    assert len(eqbench.load_results(out)) == 3
+
+
 def test_run_without_results_is_shown(tmp_path: Path) -> None:
     stopped = [without_figures("01", status="interrupted"), without_figures("02", status="failed")]
     path = write_run(tmp_path / "run", stopped[1], planned=["01", "02"])

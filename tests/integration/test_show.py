@@ -259,7 +259,7 @@ def test_sets_that_no_belief_supports_are_marked_with_their_loss(
         text = eqbench("show", "run", "lcp", cwd=equilibria).out
         assert f"credible at information sets: 11/12, worst {judged['worst']:g} at P1 3:KB" in text
         rows = {line.split()[0]: line.split() for line in text.splitlines() if ":" in line}
-        assert float(rows["3:KB"][-1]) == pytest.approx(judged["worst"])
+        assert f"{judged['worst']:.5f}" in rows["3:KB"][:4]
         assert "loss: of what is played there" in text
     listed = eqbench("show", "run", "lcp", "--candidates", cwd=equilibria).out
     assert "11/12" in listed

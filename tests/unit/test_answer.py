@@ -218,3 +218,11 @@ def test_hostile_names_cannot_steer_a_screen() -> None:
     evil = "\x1b[31m" + SPECIAL
     text = "".join(said(cell("01", solver=evil), short("02", solver="b"), short("03", game=evil)))
     assert text.isprintable()
+
+
+def test_games_that_are_typed_alike_are_told_apart() -> None:
+    file = {"game": "game.efg", "game_spec": "/a/game.efg"}
+    entries = [Entry(run, cell("01", **file, game_content=run)) for run in ("one", "two")]
+    *_, first, second = answer(entries)
+    assert first.startswith("/a/game.efg (in one): ")
+    assert second.startswith("/a/game.efg (in two): ")

@@ -12,7 +12,9 @@ from report_pages import marks, page_run, write_trace
 from stored_runs import cell, without_figures, write_run
 
 from eqbench.errors import UsageError
-from eqbench.report.charts import CHARTS, VEGA_LITE, chart, looks
+from eqbench.report.charts import CHARTS, VEGA_LITE, chart, datasets, looks
+from eqbench.report.exports import entries_of
+from eqbench.report.html.page import scatter
 from eqbench.store.stored_run import read_run
 
 
@@ -51,6 +53,31 @@ def test_seeds_become_median_and_quartiles(tmp_path: Path) -> None:
     places = [float(mark["at"]) for mark in shown]
     assert 0.5 <= min(places) < 0.6
     assert max(places) == 1.0
+
+
+def test_cell_that_is_ok_reached_its_target_whatever_rounding_left(tmp_path: Path) -> None:
+    found = cell("01", target=4e-10, elapsed_s=2.0)
+    cells = replace(found, max_regret=4e-10 * (1 + 1e-7)), replace(found, key="02", status="limit")
+    cells = cells[0], replace(cells[1], solver="cfr", max_regret=5e-10)
+    (own, other) = datasets(entries_of([read_run(write_run(tmp_path / "run", *cells))]))["cells"]
+    assert (own["to_target_s"], own["target_s"]) == (2.0, 2.0)
+    assert (other["to_target_s"], other["target_s"]) == (None, None)
+
+
+def test_trial_of_a_game_under_two_names_is_one_point(tmp_path: Path) -> None:
+    """As the same file may be read from two folders."""
+    sides = []
+    for name, time in (("a", 1.0), ("b", 3.0)):
+        spec = f"/{name}/game.efg"
+        records = [
+            cell(str(seed), seed=seed, elapsed_s=time, game=spec, game_spec=spec, game_content="c")
+            for seed in range(2)
+        ]
+        sides.append(entries_of([read_run(write_run(tmp_path / name, *records))]))
+    trials = [(f"seed {k}", {"A": a, "B": b}) for k, (a, b) in enumerate(zip(*sides, strict=True))]
+    ((drawn,), data) = scatter(trials)
+    found = marks({**drawn.spec, **data})
+    assert {mark["trial"] for mark in found if mark.get("first") == "1"} == {"seed 0", "seed 1"}
 
 
 def test_only_seed_that_solved_is_drawn_as_it_is(tmp_path: Path) -> None:

@@ -137,12 +137,13 @@ def test_what_makes_figures_incomparable_is_said(folder, tmp_path: Path) -> None
         write_run(path, cell("01", solver_version=version, game_content=version))
     manifest = json.loads((paths[1] / "manifest.json").read_text())
     manifest["request"] |= {"timeout_s": 20.0, "threads": 2}
-    manifest["environment"] = {"processor": "fast", "packages": {"numpy": "3"}}
+    machine = {"processor": "fast", "memory_bytes": 8, "packages": {"numpy": "3"}}
+    manifest["environment"] = machine
     (paths[1] / "manifest.json").write_text(json.dumps(manifest))
     warnings = compare_runs(*map(read_run, paths)).warnings
     assert warnings == [
         "limits, machine or packages differ: timeout_s 10.0 → 20.0, threads None → 2, "
-        "processor None → fast, numpy None → 3",
+        "machine's memory_bytes None → 8, processor None → fast, numpy None → 3",
         "solver or model of another version: cfr_plus",
         "the tree differs: kuhn2",
     ]
@@ -315,6 +316,14 @@ def test_one_run_needs_two_solvers(folder, named: list[str]) -> None:
     run = folder("run", *(solver(n, [1.0])[0] for n in ("a", "b", "cfr")), *more)
     with pytest.raises(UsageError, match=r"two solvers of this one .* has a, b, cfr, cfr"):
         compare_solvers(run, named)
+
+
+@pytest.mark.parametrize("status", ["crashed", "refuted"])
+def test_what_crashed_or_was_refuted_wins_nothing(folder, status: Any) -> None:
+    good = cell("01", solver="a", solver_spec="a", elapsed_s=9.0)
+    bad = cell("02", solver="b", solver_spec="b", elapsed_s=0.1, status=status)
+    figures = compare_solvers(folder("run", good, bad), ["a,b"]).figures("elapsed_s")
+    assert (figures.base, figures.new, figures.ratio, figures.wins) == (9.0, None, None, (0, 0, 1))
 
 
 def test_command_takes_two_solvers_of_a_run_and_conditions_on_them(folder) -> None:

@@ -188,7 +188,7 @@ def test_performance_profile_needs_two_games_and_who_never_gets_there_never_coun
         cell("01", solver="quick", elapsed_s=1.0),
         cell("02", solver="slow", elapsed_s=10.0),
         cell("03", solver="quick", elapsed_s=2.0, **OTHER),
-        replace(cell("04", solver="slow", **OTHER), max_regret=1.0),
+        replace(cell("04", solver="slow", status="limit", **OTHER), max_regret=1.0),
     ]
     assert not is_drawn("profile", data_of(tmp_path / "one", *records[:2]))
     for kind in ("coarse", "target"):

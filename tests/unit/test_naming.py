@@ -108,6 +108,12 @@ def test_names_sort_as_their_sources_number_them() -> None:
 def test_marks_are_explained_only_where_they_occur() -> None:
     assert marks(["skp:2", "szafron:c11=0 β=0.1"]) == ()
     (near,), (cluster,) = marks(["≈ skp:2"]), marks(["cluster:1"])
+    assert (
+        marks(["skp:10 and 4 more"])
+        == marks(["skp:2, skp:3"])
+        == marks(["skp:2, skp:3 and 4 more"])
+    )
+    assert len(marks(["skp:10 and 4 more"])) == 1
     loose, _ = marks(["skp:2*, skp:3"])
     assert marks(["skp:2*", "cluster:1", "≈ skp:2"]) == (near, loose, cluster)
 

@@ -98,6 +98,16 @@ def test_index_has_no_chart_of_runs_that_have_nothing_in_common(tmp_path: Path) 
     assert data_of(index.read_text())["charts"] == {}
 
 
+def test_index_pairs_files_by_what_they_hold_not_by_where_they_are(tmp_path: Path) -> None:
+    for name, content in (("one", "x"), ("two", "y"), ("three", "x")):
+        file = {"game": "game.efg", "game_spec": f"/{name.replace('two', 'one')}/game.efg"}
+        write_run(tmp_path / name, *seeds("a", [1.0, 2.0], **file, game_content=content))
+    *_, index = write_index(runs_in(tmp_path), tmp_path / "index.html")
+    data = data_of(index.read_text())
+    assert len(points(data, "all of one", "all of three")) == 2
+    assert points(data, "all of one", "all of two") == set()
+
+
 def test_page_of_a_comparison_has_a_point_for_each_trial(folder: Path, tmp_path: Path) -> None:
     call = ["compare", str(folder / "one"), "--solver", "a,b", "--format", "html"]
     done = CliRunner().invoke(app, [*call, "--out", str(tmp_path / "page.html")])

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 from report_readers import check_latex, latex_to_text, markdown_tables
-from stored_runs import SPECIAL, cell, identified, identity, sample_run, write_run
+from stored_runs import (
+    SPECIAL,
+    cell,
+    identified,
+    identity,
+    sample_run,
+    without_figures,
+    write_run,
+)
 
 from eqbench.report.exports import report_on, results_csv
 from eqbench.report.formats import for_latex, latex, markdown
@@ -136,8 +144,23 @@ def test_latex_names_equilibria_whatever_their_characters(named: StoredRun) -> N
     check_latex(latex(report_on([named], summarize=True)))
 
 
+def test_latex_begins_no_row_with_an_option_of_the_one_before(tmp_path: Path) -> None:
+    names = [tmp_path / "[one]", tmp_path / "*two"]
+    runs = [read_run(write_run(path, cell("01"))) for path in names]
+    (table,) = check_latex(latex(report_on(runs)))
+    assert [row[0] for row in table[2:]] == ["{[}one]", "{*}two"]
+
+
+def test_latex_has_no_tabular_without_rows(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path / "run", without_figures("01", status="unsupported")))
+    for summarize in (False, True):
+        text = latex(report_on([run], summarize=summarize))
+        assert check_latex(text) == []
+        assert "do not take this game" in text
+
+
 def test_latex_names_characters_that_pdftex_need_not_know() -> None:
-    assert for_latex("λ – 1\u00a0s --resume") == "[U+03BB] -- 1~s -{}-resume"
+    assert for_latex("λ – 3 µs 1\u00a0s --resume") == "[U+03BB] -- 3 $\\mu$s 1~s -{}-resume"
 
 
 def test_text_of_a_solver_cannot_break_a_line_or_color_a_terminal(tmp_path: Path) -> None:

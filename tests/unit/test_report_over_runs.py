@@ -90,8 +90,8 @@ def test_chosen_cells_are_reported_as_if_there_were_no_others(run: StoredRun) ->
     (only,) = chosen([run], games=["kuhn2"], statuses=["ok"])
     assert [record.key for record in only.cells] == ["01", "03"]
     assert report_on([only]).notes == ()
-    (none,) = chosen([run], games=["kuhn3"], statuses=["crashed"])
-    assert report_on([none]).tables == ()
+    with pytest.raises(UsageError, match="no cell is crashed; there are ok"):
+        chosen([run], games=["kuhn3"], statuses=["crashed"])
     with pytest.raises(UsageError, match="no cell has the game 'kuhn4': did you mean"):
         chosen([run], games=["kuhn4"])
 

@@ -12,10 +12,10 @@ from stored_runs import identity, run_of
 
 from eqbench.report.entries import Entry, arranged
 from eqbench.report.exports import report_on
-from eqbench.report.naming import credible_text
 from eqbench.report.terminal import print_report
 from eqbench.report.view import View
 from eqbench.store.schema import CellRecord, Claim, EquilibriumRecord
+from eqbench.verification import credible_text
 
 
 def cell(solver: str = "cfr", **fields) -> CellRecord:
@@ -98,6 +98,14 @@ def test_rows_stand_by_status_and_regret_unless_asked_for_otherwise() -> None:
     assert names("time") == ["fast", "broken", "late", "slow"]
     assert names("solver") == ["broken", "fast", "late", "slow"]
     assert names("given") == ["slow", "late", "fast", "broken"]
+
+
+@pytest.mark.parametrize("summarize", [False, True])
+def test_summaries_stand_in_the_order_asked_for_too(*, summarize: bool) -> None:
+    run = run_of(cell("slow", elapsed_s=2.0), cell("fast", elapsed_s=0.1, status="limit"))
+    for sort, first in (("status", "slow"), ("time", "fast")):
+        (table,) = report_on([run], View(sort=sort), summarize=summarize).tables
+        assert table.rows[0].label == first
 
 
 def test_only_chosen_columns_are_shown() -> None:
@@ -221,4 +229,4 @@ def test_credible_is_a_count_where_space_is_short_and_goes_before_nash_conv() ->
 )
 def test_text_of_a_verdict_on_credibility(item: EquilibriumRecord, text: str) -> None:
     assert credible_text(item.credible) == text
-    assert credible_text(None) is None
+    assert credible_text(None) == ""

@@ -16,7 +16,7 @@ from itertools import chain, combinations, cycle, product
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.entries import Entry, grouped, titled
+from eqbench.report.entries import Entry, grouped, named
 from eqbench.report.exports import entries_of
 from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.store.stored_run import StoredRun
@@ -70,17 +70,13 @@ def shown_games(
     entries: Sequence[Entry], facts: Mapping[str, GameFacts] | None = None
 ) -> list[ShownGame]:
     """Games of cells; the facts about them are by canonical spec and may lack any."""
-    groups = titled(entries)
-    times = Counter(own[0].record.game for _, own in groups)
     games = []
-    for title, own in groups:
-        first = own[0].record
-        known = (facts or {}).get(first.game_spec, GameFacts())
+    for name, own in named(entries):
+        known = (facts or {}).get(own[0].record.game_spec, GameFacts())
         sources = [(entry.record.target, entry.source) for entry in own]
         usual = [t for t, run in sources if t and run and run.plan["request"].get("target") is None]
         unit = known.payoff_scale or [*usual, _USUAL_TARGET][0] / _USUAL_TARGET
-        name = printable(first.game if times[first.game] == 1 else title)
-        games.append(ShownGame(name, unit, known, own))
+        games.append(ShownGame(printable(name), unit, known, own))
     return games
 
 
@@ -155,7 +151,9 @@ def _cells(games: Iterable[ShownGame]) -> dict[Entry, dict[str, Any]]:
 
 
 def _time(entry: Entry, target: float | None) -> float | None:
-    time = entry.time_to(target) if target else math.inf
+    """Seconds to a target; its own a cell reached if it is ok, whatever rounding left."""
+    regret = None if target == entry.record.target else target
+    time = entry.time_to(regret) if target else math.inf
     return None if time == math.inf else max(time, SHORTEST_S)
 
 

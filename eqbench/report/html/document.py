@@ -153,7 +153,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _says(block: Block) -> bool:
-    """Whether there is anything in a block, of which the first field is the content or its name."""
+    """True if there is anything in a block, of which the first field is the content or its name."""
     return bool(block if isinstance(block, Sequence) else next(iter(vars(block).values())))
 
 

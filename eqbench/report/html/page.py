@@ -19,7 +19,7 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.entries import Entry, Trials, began, grouped, trials
+from eqbench.report.entries import STATUSES, Entry, Trials, began, game_identity, grouped, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import entries_of, report_on, run_names
 from eqbench.report.html import document as html
@@ -190,7 +190,7 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
     filters = ("game", "status", "solver")
     look = {"caption": TEXTS["results"], "filters": filters, "folded": ("exploitability",)}
     statuses = {entry.record.status for entry in entries}
-    said = (f"{name}: {text}" for name, text in TEXTS["statuses"].items() if name in statuses)
+    said = (f"{name}: {own['meaning']}" for name, own in STATUSES.items() if name in statuses)
     noted = [table for table in report.tables if table.notes and not table.topic]
     reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
     return [
@@ -362,7 +362,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
     entries = entries_of(list(runs.values()))
-    same = grouped(entries, attrgetter("record.game_spec", "record.solver_spec", "record.trial"))
+    alike = attrgetter("solver_spec", "trial")
+    same = grouped(entries, lambda entry: (game_identity(entry.record), *alike(entry.record)))
     of_runs: list[charts.Trial] = [
         (f"{own[0].record.solver} {trial}".strip(), {f"all of {e.run}": e for e in own})
         for (*_, trial), own in same.items()
