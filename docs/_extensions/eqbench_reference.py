@@ -15,7 +15,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, get_args
+from typing import Any, get_args, is_typeddict
 
 import click
 from docutils import nodes
@@ -164,7 +164,7 @@ class Scopes(SphinxDirective):
 
 
 class Described(SphinxDirective):
-    """A table of the fields of a dataclass or the values of a Literal, from ``name: text``."""
+    """Fields of a dataclass or TypedDict, or values of a Literal, from ``name: text``."""
 
     required_arguments = 1
     has_content = True
@@ -188,6 +188,9 @@ def _types(target: Any) -> dict[str, str]:
     """Names that need a description, each with its type in words."""
     if dataclasses.is_dataclass(target):
         return {field.name: f" ({field.type})" for field in dataclasses.fields(target)}
+    if is_typeddict(target):
+        kinds = target.__annotations__.items()
+        return {name: f" ({kind.__forward_arg__})" for name, kind in kinds}
     return {str(value): "" for value in get_args(target)}
 
 

@@ -48,9 +48,11 @@ class ShowRequest(NameOptions):
 def show(request: ShowRequest) -> None:
     from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.report.profile_view import cell_facts, play_facts, profile_report
+    from eqbench.store.schema import EQUILIBRIA
     from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import profile_file
     from eqbench.store.stored_run import read_run, run_folder
+    from eqbench.verification import Allowance, affordable_credibility
 
     stored = read_run(run_folder(request.run))
     say_notes(stored)
@@ -63,7 +65,14 @@ def show(request: ShowRequest) -> None:
     if file is not None:
         game = game_of_runs([stored], record.game_spec, request.registry(), say_note)
         data = read_profile(str(file))
-        facts |= play_facts(game, profile_from_json(game.tree, data))
+        found, profile = record.equilibria[request.rank], profile_from_json(game.tree, data)
+        facts |= play_facts(game, profile)
+        if found.claim in EQUILIBRIA:
+            is_exact = found.exact is not None
+            judged = affordable_credibility(game.tree, profile, Allowance(), exact=is_exact)
+            verdicts = judged.by_set() if judged else []
+            for item, verdict in zip(facts["information_sets"], verdicts, strict=False):
+                item |= verdict
     put_result(
         facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
     )
@@ -74,6 +83,7 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
     from eqbench.report.naming import decimal, identity_text, marks, symbol
     from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.store.stored_run import cell_name
+    from eqbench.verification import credible_text
 
     names = [identity_text(item.identity) for item in record.equilibria]
     columns = (
@@ -83,6 +93,7 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         Column("claim", dispensable=1),
         Column("equilibrium", notes=marks(names)),
         Column("parameters", "names"),
+        Column("credible", "verdict", dispensable=3),
     )
     rows = []
     for rank, (item, name) in enumerate(zip(record.equilibria, names, strict=True)):
@@ -90,8 +101,11 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         if item.identity is not None:  # the leading one stands beside the name
             known.pop(item.identity["leading"] or "", None)
         parameters = [f"{symbol(each)}={decimal(value)}" for each, value in known.items()]
-        values = (rank, item.max_regret, item.payoffs, item.claim, name or None, parameters)
-        rows.append(Row.of(columns, values))
+        credible = credible_text(item.credible) or None
+        figures = (rank, item.max_regret, item.payoffs, item.claim)
+        rows.append(Row.of(columns, (*figures, name or None, parameters, credible)))
+    is_judged = any(item.credible for item in record.equilibria)
+    shown = tuple(column for column in columns if is_judged or column.title != "credible")
     title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}"
     facts = ("key", "game", "solver", "game_spec", "solver_spec", "seed", "repeat", "status")
     document = {
@@ -99,4 +113,4 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         "cell": {name: getattr(record, name) for name in facts},
         "candidates": [{"rank": k} | asdict(item) for k, item in enumerate(record.equilibria)],
     }
-    put_result(document, lambda: Report((Table(title, columns, tuple(rows)),)), as_json=as_json)
+    put_result(document, lambda: Report((Table(title, shown, tuple(rows)),)), as_json=as_json)

@@ -13,6 +13,8 @@ from eqbench.requests import FLAG, GAME, PROFILE, Json, Number, Option, StoredRu
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
+    from eqbench.model.profile import BehaviorProfile
+    from eqbench.model.tree import GameTree
     from eqbench.verification import Verification
 
 SCHEMA = "eqbench.verify/1"
@@ -69,17 +71,18 @@ def verify(request: VerifyRequest) -> int:
         if not measured.resolved:
             measured = certified.rounded()
     identity = Identifier(loaded).identify(candidate, float(measured.max_regret))
+    is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
     document = {
         "schema": SCHEMA,
         **_figures(measured, float),
         "resolved": measured.resolved,
         "identity": None if identity is None else identity.to_json(),
+        "credible": _credible(tree, candidate, measured, certified),
     }
     worst = measured.max_regret
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
-    is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
     table = figures_table(tree.players, document, is_equilibrium=is_equilibrium)
     put_result(document, lambda: Report((table,)), as_json=request.as_json)
     if request.max_regret is None:
@@ -107,6 +110,24 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
     runs = [source] if source else []
     return game_of_runs(runs, game, request.registry(), say_note, request.max_nodes), data
+
+
+def _credible(
+    tree: GameTree, profile: BehaviorProfile, measured: Verification, certified: Verification | None
+) -> dict[str, Any] | None:
+    """At how many sets an equilibrium is credible; None where it costs too much, or of others.
+
+    What still converges gets everywhere a little, where any loss is possible.
+    """
+    from eqbench.solver import Budget
+    from eqbench.verification import Allowance, Play, affordable_credibility, credibility
+
+    if certified is not None and certified.max_regret == 0 and tree.n_infosets:
+        return credibility(Play.exactly(tree, profile)).summary()
+    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
+        return None
+    found = affordable_credibility(tree, profile, Allowance(), exact=False)
+    return None if found is None else found.summary()
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

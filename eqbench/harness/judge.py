@@ -25,12 +25,20 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.solver import ENDINGS, Candidate
-from eqbench.store.schema import EquilibriumRecord, ExactRecord, IdentityRecord, Status
+from eqbench.store.schema import (
+    EQUILIBRIA,
+    CredibleRecord,
+    EquilibriumRecord,
+    ExactRecord,
+    IdentityRecord,
+    Status,
+)
 from eqbench.verification import (
     UNRESOLVED,
     Allowance,
     Verification,
     Verifier,
+    affordable_credibility,
     beyond_floats,
     certify,
     exact_refutation,
@@ -126,13 +134,22 @@ class Finding:
         proved = self.exact is not None and self.exact.max_regret == 0
         return not self.measured.resolved, not proved, self.max_regret
 
-    def record(self, profile: Any, identity: IdentityRecord | None) -> EquilibriumRecord:
+    @property
+    def claims(self) -> bool:
+        """Whether the profile is said to be an equilibrium, and no mere approximation."""
+        return self.candidate.claim in EQUILIBRIA
+
+    def record(
+        self,
+        profile: Any,
+        identity: IdentityRecord | None,
+        credible: CredibleRecord | None = None,
+    ) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept.
 
         A claimed equilibrium that cannot be measured is recorded as one that does not stand.
         """
-        claims = self.candidate.claim in ("equilibrium", "complete list")
-        unresolved = UNRESOLVED if claims and not self.measured.resolved else None
+        unresolved = UNRESOLVED if self.claims and not self.measured.resolved else None
         return EquilibriumRecord(
             claim=self.candidate.claim,
             payoffs=[float(value) for value in self.measured.payoffs],
@@ -144,6 +161,7 @@ class Finding:
             profile=profile,
             identity=identity,
             exact=None if self.exact is None else _fractions(self.exact),
+            credible=credible,
         )
 
 
@@ -163,6 +181,7 @@ class Judgement:
     path : measured snapshots
     handed : measured candidates, best first; without any, the last snapshot
     identities : for each of `handed` which known equilibrium it is, None if none is near
+    credible : for each of `handed` how far its play is credible, None if that was not looked at
     """
 
     outcome: Outcome
@@ -171,6 +190,7 @@ class Judgement:
     path: list[Finding]
     handed: list[Finding]
     identities: list[IdentityRecord | None]
+    credible: list[CredibleRecord | None]
 
     def fields(self, profiles: Iterable[Any]) -> dict[str, Any]:
         """Fields of the record of the cell; `profiles` says where those of `handed` are kept.
@@ -195,8 +215,8 @@ class Judgement:
             known |= {"cpu_s": clocks.cpu_s, "overhead_s": clocks.overhead_s}
             known["iterations"] = clocks.work
         if self.handed:
-            parts = zip(self.handed, profiles, self.identities, strict=True)
-            equilibria = [finding.record(profile, name) for finding, profile, name in parts]
+            parts = zip(self.handed, profiles, self.identities, self.credible, strict=True)
+            equilibria = [finding.record(*known_of) for finding, *known_of in parts]
             best = equilibria[0]
             known |= {"payoffs": best.payoffs, "regrets": best.regrets}
             known |= {"nash_conv": best.nash_conv, "max_regret": best.max_regret}
@@ -237,11 +257,27 @@ class Judge:
             reason += f"; dropped {counted(received.dropped, 'further candidate')}"
         handed.sort(key=lambda finding: finding.rank)
         identities = [self._identity(finding) for finding in handed]
-        return Judgement(outcome, status, reason, path, handed, identities)
+        allowance = Allowance()
+        credible = [credible_record(finding, tree, allowance) for finding in handed]
+        return Judgement(outcome, status, reason, path, handed, identities, credible)
 
     def _identity(self, finding: Finding) -> IdentityRecord | None:
         identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)
         return None if identity is None else cast("IdentityRecord", identity.to_json())
+
+
+def credible_record(
+    finding: Finding, tree: GameTree, allowance: Allowance
+) -> CredibleRecord | None:
+    """How far a claimed equilibrium is credible; None of others, or where it costs too much.
+
+    What only approximates an equilibrium gets everywhere a little, where any loss is possible.
+    """
+    if not finding.claims:
+        return None
+    exact = finding.exact is not None
+    found = affordable_credibility(tree, finding.candidate.profile, allowance, exact=exact)
+    return None if found is None else cast("CredibleRecord", found.summary())
 
 
 def measure_all(
@@ -280,7 +316,7 @@ def measure(
         profile = BehaviorProfile.of_exact(verifier.tree, exact)
     candidate = Candidate(profile, frame.claim, frame.claimed_regret)
     certificate, refuted = None, None
-    if candidate.claim in ("equilibrium", "complete list") or candidate.claimed_regret == 0:
+    if candidate.claim in EQUILIBRIA or candidate.claimed_regret == 0:
         certificate = certify(verifier.tree, candidate.profile, allowance)
     if certificate is None:
         measured = verifier.verify(candidate.profile, allowance)
@@ -380,7 +416,7 @@ def ending(
     if not regrets:
         return "stopped", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
     stands = OWN_REGRET_SHARE * tree.payoff_scale
-    claims = [item for item in handed if item.candidate.claim in ("equilibrium", "complete list")]
+    claims = [item for item in handed if item.claims]
     if not target and any(item.measured.resolved and item.max_regret <= stands for item in claims):
         return "ok", detail
     said = f": {detail}" if detail else ""

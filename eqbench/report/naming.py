@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from eqbench.report import read_data
-from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.schema import EQUILIBRIA, CellRecord, EquilibriumRecord
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
@@ -55,7 +55,7 @@ def found(record: CellRecord) -> dict[str, list[EquilibriumRecord]]:
 
 def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRecord]:
     """Candidates that a solver calls equilibria, of several on one path; the best if none is."""
-    claimed = [item for item in members if item.claim in ("equilibrium", "complete list")]
+    claimed = [item for item in members if item.claim in EQUILIBRIA]
     return claimed or members[:1]
 
 

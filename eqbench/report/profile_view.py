@@ -21,7 +21,7 @@ from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable, shortened
-from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED
+from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED, credible_text
 
 SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
@@ -123,6 +123,7 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
     facts = {
         **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
         "resolved": found.get("resolved", True),
+        "credible": credible_text(found.get("credible")),
         "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
@@ -135,17 +136,19 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
     """What a player does, with one action in a row, or both where there are never more."""
     # three actions in a row would not fit into 80 columns
     abreast = 2 if max(len(item["actions"]) for item in sets) == 2 else 1
-    titles, rows = [*_DATA["sets"]][: 3 + 3 * abreast], []
+    titles, rows = [*_DATA["sets"]][: 4 + 3 * abreast], []
     for item in sets:
         label, reach = _label(item["label"]), _number(item["reach"])
-        head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"])]
+        loss = _number(item["loss"]) if item.get("refuted") else ""
+        head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"]), loss]
         for first in range(0, len(item["actions"]), abreast):
-            values = ["", "", ""] if first else head
+            values = [""] * len(head) if first else head
             for action in item["actions"][first : first + abreast]:
                 gap = "–" if action["gap"] is None else _number(action["gap"], (0,))
                 values += [shortened(action["action"]), _number(action["frequency"]), gap]
             rows.append(Row(label, dict(zip_longest(titles, values, fillvalue=""))))
-    columns = tuple(Column(title, **_DATA["sets"][title]) for title in titles)
+    shown = [title for title in titles if any(row.values[title] for row in rows)]
+    columns = tuple(Column(title, **_DATA["sets"][title]) for title in shown)
     return Table(_label(player), columns, tuple(rows))
 
 

@@ -2,7 +2,7 @@
 
 Values of the kind `payoffs` are lists with one number per player. Those of the kind `names` are
 lists of texts, in several lines where space is short, and those of the kind `found` too, of which
-the first few are shown.
+the first few are shown. A `verdict` is a text of which the part before the first comma is enough.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote
 from eqbench.errors import first_of
 from eqbench.report import read_data
 
-Words = Literal["text", "status", "found", "names"]
+Words = Literal["text", "status", "found", "names", "verdict"]
 Number = Literal["count", "small", "number", "ratio", "payoffs", "payoff", "seconds", "bytes"]
 Kind = Words | Number
 

@@ -81,32 +81,32 @@ def _section(table: Table, width: int, said: set[str]) -> Iterator[RenderableTyp
 def _fitting(table: Table, width: int) -> tuple[Table, Block]:
     """The widest form that fits, in one line per row, and the table as it is shown.
 
-    Columns are left out one rank after the other; a number is never cut off. Headings may have two
-    lines, and only in the narrowest form just the first of several equilibria is named.
+    Columns are left out one rank after the other; a number is never cut off. If `brief` is 1
+    verdicts are their counts, if 2 headings have two lines too, if 3 one equilibrium is named.
     """
     last = max(column.dispensable for column in table.columns)
-    forms = [(rank, stacked, False) for rank in range(last + 1) for stacked in (False, True)]
-    for rank, stacked, brief in [*forms, (last, True, True)]:
+    forms = [(rank, brief) for rank in range(last + 1) for brief in range(3)]
+    for rank, brief in [*forms, (last, 3)]:
         shown = table.without(rank)
-        if grid := _grid(shown, width, stacked=stacked, brief=brief):
+        if grid := _grid(shown, width, brief):
             missing = ", ".join(c.title for c in table.columns if c not in shown.columns)
             note = Text(f"not shown at this width: {missing}", style="dim")
             return shown, [grid, note] if missing else [grid]
     others = [column for column in table.columns if not column.identifies]
     parts: Block = []
     for row in table.rows:
-        facts = ", ".join(f"{column.title} {_text(row, column)}" for column in others)
+        facts = ", ".join(f"{c.title} {text}" for c in others if (text := _text(row, c)))
         parts.append(Text(_folded(f"{row.label}: {facts}", width, subsequent_indent="  ")))
     return table, parts
 
 
-def _grid(table: Table, width: int, *, stacked: bool, brief: bool) -> RichTable | None:
+def _grid(table: Table, width: int, brief: int) -> RichTable | None:
     """The table, if it fits; a last column of names has lines in the space that is left."""
     grid = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     columns: list[list[Text]] = []
     left = width + 1
     for column in table.columns:
-        header = column.stacked if stacked and column.stacked else column.title
+        header = column.stacked if brief > 1 and column.stacked else column.title
         cells = [_text(row, column, max(LEAST_NAMES, left - 1), brief=brief) for row in table.rows]
         grid.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
         columns.append(cells)
@@ -117,11 +117,13 @@ def _grid(table: Table, width: int, *, stacked: bool, brief: bool) -> RichTable 
     return grid if left >= 0 else None
 
 
-def _text(row: Row, column: Column, width: int = 10_000, *, brief: bool = False) -> Text:
+def _text(row: Row, column: Column, width: int = 10_000, *, brief: int = 0) -> Text:
     """Value in a column, in lines of `width` if these are names."""
     cell, value = row.cell(column, with_unit=True), row.values.get(column.title)
     text = printable(cell.text)
-    if brief and value and column.kind == "found":
+    if brief and column.kind == "verdict":
+        text = text.partition(",")[0]
+    elif brief > 2 and value and column.kind == "found":
         text = printable(first_of([name.partition(",")[0] for name in value], 1))
     elif value and column.kind == "names":  # a name is not broken at its own spaces
         names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)

@@ -13,6 +13,7 @@ from eqbench.report.naming import label, marks
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Column, Row, Table
 from eqbench.requests import FLAG, Choice, Option, Words
 from eqbench.text import printable
+from eqbench.verification import credible_text
 
 SORTS = ("status", "regret", "time", "solver", "given")
 COLUMNS = read_data("columns")
@@ -71,15 +72,17 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     """Table of cells without title and notes, as a rule with a column for the game as typed."""
     columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
+    rows = tuple(_row(entry, entries) for entry in entries)
+    absent = {name for name in COLUMNS["rare"] if all(row.values[name] is None for row in rows)}
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():
         if name == "equilibrium":
             column = replace(column, notes=marks(found))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
-        elif not (view.columns or name in COLUMNS["hidden"]) and (name != "equilibrium" or found):
+        elif not (view.columns or name in COLUMNS["hidden"] or name in absent):
             columns.append(column)
-    return Table("", tuple(columns), tuple(_row(entry, entries) for entry in entries))
+    return Table("", tuple(columns), rows)
 
 
 def summary(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
@@ -105,6 +108,7 @@ def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
         "run": entry.run,
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "equilibrium": label(record) or None,
+        "credible": credible_text(record.credible) or None,
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # a method that counts none says 0
         "memory": record.peak_memory_bytes if began([entry]) else None,

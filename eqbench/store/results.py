@@ -31,7 +31,7 @@ _TEXTS = (
 _OBJECTS = ("statistics", "also", "parameters")
 _COUNTS = (
     *("seed", "repeat", "iterations", "peak_memory_bytes"),
-    *("candidates", "rank", "work", "dimension"),
+    *("candidates", "rank", "work", "dimension", "sets", "credible"),
 )
 _CELL = (
     *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
@@ -45,6 +45,7 @@ _IDENTITY_COLUMNS = (
     *("identity", "also", "on_path", "strict", "distance", "dimension"),
     *("leading", "parameters"),
 )
+_CREDIBLE_COLUMNS = ("sets", "credible", "worst")
 _TRACE_COLUMNS = (*_CELL, "work", "elapsed_s", "claim", *_QUALITY)
 
 
@@ -100,7 +101,9 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     published condition holds, off the path too, and `distance` is the largest difference of an
     outcome's probability. `dimension` is that of the equilibria around it, `also` holds lists of
     further names, `parameters` dictionaries of numbers, and `leading` names the one of them that
-    tells members of a set apart best. Parameters, errors and types as in :func:`load_results`.
+    tells members of a set apart best. Of claimed equilibria `credible` is the number of
+    information sets, of all `sets`, whose play some belief supports, and `worst` the largest loss
+    at any of them. Parameters, errors and types as in :func:`load_results`.
     """
     stored = _read(runs)
     rows = [
@@ -111,7 +114,9 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     ]
     per_player = _player_columns(_players(stored))
     figures = [*per_player, *_QUALITY, "exploitability", "exact_max_regret"]
-    return _frame(rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *_IDENTITY_COLUMNS])
+    return _frame(
+        rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *_IDENTITY_COLUMNS, *_CREDIBLE_COLUMNS]
+    )
 
 
 def load_traces(runs: Runs) -> pd.DataFrame:
@@ -166,6 +171,7 @@ def _cell(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
 
 def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, Any]:
     identity: Mapping[str, Any] = item.identity or {}
+    credible: Mapping[str, Any] = item.credible or {}
     return {
         "rank": rank,
         "claim": item.claim,
@@ -186,6 +192,7 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
         "dimension": identity.get("dimension"),
         "leading": identity.get("leading"),
         "parameters": identity.get("parameters", {}),
+        **{name: credible.get(name) for name in _CREDIBLE_COLUMNS},
     }
 
 

@@ -42,6 +42,7 @@ Status = Literal[
     "interrupted",
 ]
 Claim = Literal["iterate", "average", "equilibrium", "complete list"]
+EQUILIBRIA = ("equilibrium", "complete list")  # claims of equilibria
 
 # tests and other programs name cells with fewer digits than runs do
 Key = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -63,6 +64,16 @@ class ExactRecord(TypedDict):
 
     payoffs: Fractions
     regrets: Fractions
+
+
+class CredibleRecord(TypedDict):
+    """How far the play of a candidate is credible, as its `Credibility` says."""
+
+    sets: Count
+    credible: Count
+    worst: float
+    worst_set: list[str] | None
+    exact: FractionText | None
 
 
 class IdentityRecord(TypedDict):
@@ -101,6 +112,7 @@ class EquilibriumRecord:
     profile: FilePath | None = None
     identity: IdentityRecord | None = None
     exact: ExactRecord | None = None
+    credible: CredibleRecord | None = None
 
     def __post_init__(self) -> None:
         proofs = [] if self.exact is None else [self.exact["payoffs"], self.exact["regrets"]]
@@ -108,6 +120,8 @@ class EquilibriumRecord:
         known = self.identity
         if known is not None and known["leading"] not in (None, *known["parameters"]):
             raise ValueError("the leading parameter is not among the parameters")
+        if self.credible is not None and self.credible["credible"] > self.credible["sets"]:
+            raise ValueError("more information sets are credible than there are")
 
     @property
     def is_proved(self) -> bool:
@@ -176,6 +190,11 @@ class CellRecord(Displayed):
         """Seed and repeat in words, as far as there are any."""
         seed = [] if self.seed is None else [f"seed {self.seed}"]
         return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
+
+    @property
+    def credible(self) -> CredibleRecord | None:
+        """How far the play of the candidate with the smallest max regret is credible."""
+        return self.equilibria[0].credible if self.equilibria else None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; only a repeated cell says which time it is."""

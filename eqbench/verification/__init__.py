@@ -9,8 +9,9 @@ from eqbench.verification.beliefs import (
     Reached,
     SetVerdict,
     credibility,
+    credible_text,
 )
-from eqbench.verification.certificate import Allowance, certify
+from eqbench.verification.certificate import Allowance, affordable_credibility, certify
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
@@ -42,9 +43,11 @@ __all__ = [
     "Verification",
     "Verifier",
     "advantage",
+    "affordable_credibility",
     "beyond_floats",
     "certify",
     "credibility",
+    "credible_text",
     "dominated_actions",
     "exact_refutation",
     "index_of",

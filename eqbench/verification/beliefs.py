@@ -12,8 +12,10 @@ come to the same, the one-deviation property (Hendon, Jacobsen and Sloth 1996).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from eqbench.display import Displayed
 from eqbench.errors import UsageError
 from eqbench.model.profile import place_of
 from eqbench.model.tree import GameTree
+from eqbench.text import printable, shortened
 from eqbench.verification.exact import short_figure
 from eqbench.verification.matrix_game import optimal_mixtures
 from eqbench.verification.play import Play
@@ -96,13 +99,7 @@ class Credibility(Displayed):
         return f"<Credibility: {self}>"
 
     def __str__(self) -> str:
-        count = f"{self.n_credible}/{self.tree.n_infosets}"
-        if self.credible.all():
-            return count
-        worst = self.worst
-        where = f"{self.tree.players[self.tree.infoset_player[worst]]} "
-        where += self.tree.infoset_labels[worst]
-        return f"{count}, worst {short_figure(self.loss[worst])} at {where}"
+        return credible_text(self.summary())
 
     @property
     def credible(self) -> NDArray[np.bool_]:
@@ -123,6 +120,30 @@ class Credibility(Displayed):
         """Information set of the largest loss."""
         return int(np.argmax(self.loss))
 
+    def summary(self) -> dict[str, Any]:
+        """How many sets are credible, and the largest loss and where, as JSON values.
+
+        `exact` is that loss as a text ``p/q`` if it was computed in Fractions, else None;
+        `worst_set` is None where all sets are credible.
+        """
+        worst, tree = self.worst, self.tree
+        player, label = tree.players[tree.infoset_player[worst]], tree.infoset_labels[worst]
+        return {
+            "sets": tree.n_infosets,
+            "credible": self.n_credible,
+            "worst": float(self.loss[worst]),
+            "worst_set": None if self.credible.all() else [player, label],
+            "exact": str(self.loss[worst]) if self.loss.dtype == object else None,
+        }
+
+    def by_set(self) -> list[dict[str, Any]]:
+        """How each set is reached, its loss, and whether no belief supports it, as JSON values."""
+        told = zip(self.reached, self.loss, self.refuted, strict=True)
+        return [
+            {"reached": reached.value, "loss": float(loss), "refuted": bool(refuted)}
+            for reached, loss, refuted in told
+        ]
+
     def at(self, infoset: int) -> SetVerdict:
         """The verdict on one information set."""
         tree, i = self.tree, infoset
@@ -131,6 +152,17 @@ class Credibility(Displayed):
         belief = {node: self.belief[node] for node in nodes if self.belief[node]}
         better = {action: self.better[action] for action in actions if self.better[action]}
         return SetVerdict(i, self.reached[i], self.loss[i], self.bound[i], belief, better)
+
+
+def credible_text(summary: Mapping[str, Any] | None) -> str:
+    """What `Credibility.summary` says, for people; empty if there is none."""
+    if summary is None:
+        return ""
+    count = f"{summary['credible']}/{summary['sets']}"
+    if summary["worst_set"] is None:
+        return count
+    worst = short_figure(Fraction(summary["exact"]) if summary["exact"] else summary["worst"])
+    return shortened(printable(f"{count}, worst {worst} at {' '.join(summary['worst_set'])}"))
 
 
 def credibility(play: Play, admitted: NDArray[np.bool_] | None = None) -> Credibility:

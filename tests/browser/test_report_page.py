@@ -347,6 +347,25 @@ def test_row_opens_to_candidates_strategies_and_files(watched: Watched) -> None:
     assert details.count() == 0
 
 
+@pytest.mark.parametrize(("exact", "worst"), [("5/2", "5/2"), (None, "2.5")])
+def test_cells_say_at_how_many_sets_they_are_credible(
+    browser: Any, tmp_path: Path, exact: str | None, worst: str
+) -> None:
+    record = cell("01")
+    judged = {"sets": 48, "credible": 43, "worst": 2.5, "worst_set": ["P1", "4:<b>"]}
+    found = replace(record.equilibria[0], claim="equilibrium", credible=judged | {"exact": exact})
+    run = read_run(write_run(tmp_path / "run", replace(record, equilibria=[found])))
+    (tmp_path / "page.html").write_text(report_page([run], {}))
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    row = page.locator("#results tbody tr").first
+    said = f"43/48, worst {worst} at P1 4:<b>"
+    assert said in row.inner_text()
+    row.click()
+    assert said in page.locator("#results tr.details").inner_text()
+    page.close()
+
+
 def test_column_sorts_by_value_and_what_is_missing_stands_last(watched: Watched) -> None:
     head = watched.page.locator("#results th", has_text="time")
     before = watched.column("results", "time")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from command import eqbench_here as eqbench
 from command import refused
+from crossplay_cases import kuhn2_member
 from stored_runs import cell, identified, identity, without_figures, write_run
 from three_player_kuhn import SITUATIONS
 from tree_walk import TreeWalk
@@ -228,3 +230,63 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     rows = [line.split() for line in done.out.splitlines()]
     # smuggling loses 4 with probability 1/4 and wins 1 otherwise
     assert ["coast", "1", "1", "smuggle", "0.12500", "0.25000", "stay", "0.87500", "0"] in rows
+
+
+# -- credible -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def equilibria(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with equilibria in ``run``, that of lcp with a king that is not always called."""
+    cwd = tmp_path_factory.mktemp("equilibria")
+    words = ("--game", "kuhn2", "--solver", "lcp,cfr_plus", "--iterations", "1000")
+    assert eqbench("run", *words, "--out", "run", cwd=cwd).code == 0
+    return cwd
+
+
+def test_sets_that_no_belief_supports_are_marked_with_their_loss(
+    equilibria: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = shown(equilibria, "lcp")
+    judged, sets = facts["candidate"]["credible"], facts["information_sets"]
+    refuted = [item for item in sets if item["refuted"]]
+    assert [(item["player"], item["label"]) for item in refuted] == [tuple(judged["worst_set"])]
+    assert [item["reached"] for item in refuted] == ["own deviation"]
+    assert refuted[0]["loss"] == judged["worst"] > 0.1
+    assert judged["credible"] == sum(not item["refuted"] for item in sets) == 11
+    for width in ("80", "120"):
+        monkeypatch.setenv("COLUMNS", width)
+        text = eqbench("show", "run", "lcp", cwd=equilibria).out
+        assert f"credible at information sets: 11/12, worst {judged['worst']:g} at P1 3:KB" in text
+        rows = {line.split()[0]: line.split() for line in text.splitlines() if ":" in line}
+        assert f"{judged['worst']:.5f}" in rows["3:KB"][:4]
+        assert "loss: of what is played there" in text
+    listed = eqbench("show", "run", "lcp", "--candidates", cwd=equilibria).out
+    assert "11/12" in listed
+
+
+def test_iterates_are_not_said_to_be_credible_or_not(equilibria: Path) -> None:
+    facts = shown(equilibria, "cfr_plus")
+    assert facts["candidate"]["credible"] is None
+    assert not any("loss" in item or "refuted" in item for item in facts["information_sets"])
+    for command in (("show",), ("show", "--candidates"), ("verify",)):
+        text = eqbench(command[0], "run", "cfr_plus", *command[1:], cwd=equilibria).out
+        assert "credible" not in text
+    assert eqbench("verify", "run", "cfr_plus", "--json", cwd=equilibria).json["credible"] is None
+
+
+def test_verify_says_at_how_many_sets_an_equilibrium_is_credible(tmp_path: Path) -> None:
+    best = list(kuhn2_member(Fraction(1, 3)).exact or ())
+    tree = load_game("kuhn2").tree
+    at = tree.action_start[tree.infoset_labels.index("3:KB")]
+    best[at : at + 2] = [Fraction(1, 3), Fraction(2, 3)]
+    profile = BehaviorProfile.of_exact(tree, tuple(best))
+    (tmp_path / "mine.json").write_text(profile_text(tree, profile, "kuhn2"))
+    said = "  credible at information sets: 11/12, worst 1 at P1 3:KB"
+    known = {"sets": 12, "credible": 11, "worst_set": ["P1", "3:KB"]}
+    for exact, options in ((None, ()), ("1", ("--exact",))):
+        text = eqbench("verify", "mine.json", *options, cwd=tmp_path).out
+        assert said in text.splitlines()
+        found = eqbench("verify", "mine.json", *options, "--json", cwd=tmp_path).json["credible"]
+        assert found.pop("worst") == pytest.approx(1)
+        assert found == known | {"exact": exact}

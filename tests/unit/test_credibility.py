@@ -19,13 +19,14 @@ import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import verify_exactly
+from eqbench.verification import Allowance, affordable_credibility, verify_exactly
 from eqbench.verification.beliefs import (
     Credibility,
     Reached,
     credibility,
     judge,
 )
+from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS
 from eqbench.verification.matrix_game import optimal_mixtures
 from eqbench.verification.play import Play
 
@@ -300,3 +301,62 @@ def test_matrix_games(seed: int) -> None:
         rows, columns = optimal_mixtures(scale * gains)
         guaranteed = pytest.approx((scale * gains @ columns).min(), abs=1e-12 * scale)
         assert (rows @ (scale * gains)).max() == guaranteed
+
+
+# -- as records have it -------------------------------------------------------------------------
+
+
+def test_summary_and_sets_as_json_values() -> None:
+    tree = selten_horse()
+    floats, exact = both(tree, exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0)))
+    known = {"sets": 3, "credible": 2, "worst": 2.0, "worst_set": ["P2", "2"]}
+    assert floats.summary() == known | {"exact": None}
+    assert exact.summary() == known | {"exact": "2"}
+    reached = ["on path", "own deviation", "on path"]
+    reached[1] = floats.reached[1].value
+    for found in (floats, exact):
+        rows = found.by_set()
+        assert [row["refuted"] for row in rows] == [False, True, False]
+        assert [row["loss"] for row in rows] == [0.0, 2.0, 0.0]
+        assert [row["reached"] for row in rows] == reached
+        assert all(type(value) in (str, float, bool) for row in rows for value in row.values())
+    fine = credibility(Play.of(tree, exact_profile(tree, (0, 1), (0, 1), ("1/4", "3/4"))))
+    assert fine.summary() | {"worst": 0} == known | {
+        "credible": 3,
+        "worst": 0,
+        "worst_set": None,
+        "exact": None,
+    }
+
+
+def test_fractions_then_floats_then_nothing_by_what_may_be_spent() -> None:
+    tree = selten_horse()
+    profile = exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0))
+
+    def of(left: int, *, exact: bool = True) -> str | None:
+        found = affordable_credibility(tree, profile, Allowance(left), exact=exact)
+        return None if found is None else str(found.loss.dtype)
+
+    assert (of(10**6), of(10**6, exact=False)) == ("object", "float64")
+    assert of(EXACT_NODE_DIGITS * tree.n_nodes - 1) == "float64"
+    assert of(NODE_DIGITS * tree.n_nodes) == "float64"
+    assert of(NODE_DIGITS * tree.n_nodes - 1) is None
+    plain = BehaviorProfile(profile.probabilities)
+    whole = Allowance()
+    found = affordable_credibility(tree, plain, whole, exact=True)
+    assert found is not None
+    assert found.loss.dtype == np.float64
+    assert Allowance().left - whole.left == NODE_DIGITS * tree.n_nodes
+
+
+def test_nothing_is_said_where_nobody_decides_or_floats_resolve_nothing() -> None:
+    wide = wide_game(10**30)
+    uniform = BehaviorProfile.uniform(wide)
+    assert affordable_credibility(wide, uniform, Allowance(), exact=False) is None
+    builder = eqbench.TreeBuilder(["P1", "P2"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    for move in range(2):
+        builder.terminal((root, move), [move, -move])
+    dice = builder.tree()
+    nobody = BehaviorProfile.uniform(dice)
+    assert affordable_credibility(dice, nobody, Allowance(), exact=False) is None

@@ -400,3 +400,42 @@ def test_list_of_cells_ends_where_nobody_reads_on(
         listed = str(unknown.value).splitlines()[1:]
         assert len(listed) == lines
         assert (listed[-1] == f"  and {4 - most} more") == (most < 4)
+
+
+def judged(**fields: object) -> dict[str, object]:
+    known = {"sets": 48, "credible": 43, "worst": 2.5, "worst_set": ["P1", "4:KBC"], "exact": "5/2"}
+    return known | fields
+
+
+def test_credible_sets_are_counted_in_the_frame_of_equilibria(tmp_path: Path) -> None:
+    whole = three_players("0a")
+    items = [replace(whole.equilibria[0], credible=judged()), whole.equilibria[1]]
+    path = write_run(tmp_path / "run", replace(whole, equilibria=items))
+    frame = eqbench.load_equilibria(path)
+    assert frame.loc[0, ["sets", "credible", "worst"]].tolist() == [48, 43, 2.5]
+    assert frame["credible"].isna().tolist() == [False, True]
+    assert [str(frame[name].dtype) for name in ("sets", "credible", "worst")] == [
+        *("Int64", "Int64", "float64")
+    ]
+
+
+def test_record_without_a_verdict_on_credibility_has_none() -> None:
+    record = cell("0a")
+    document = json.loads(record.to_line())
+    del document["equilibria"][0]["credible"]
+    (item,) = CellRecord.of_line(json.dumps(document).encode()).equilibria
+    assert item.credible is None
+    assert item == record.equilibria[0]
+
+
+@pytest.mark.parametrize(
+    "damage", [{"credible": 49}, {"sets": -1}, {"exact": "1/0"}, {"worst_set": [1]}, {"more": 1}]
+)
+def test_damaged_verdict_on_credibility_is_refused(damage: dict[str, object]) -> None:
+    record = cell("0a")
+    document = json.loads(record.to_line())
+    document["equilibria"][0]["credible"] = judged()
+    assert CellRecord.of_line(json.dumps(document).encode()).equilibria[0].credible == judged()
+    document["equilibria"][0]["credible"] = judged(**damage)
+    with pytest.raises(DocumentError):
+        CellRecord.of_line(json.dumps(document).encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -14,6 +15,7 @@ from eqbench.report.exports import report_on
 from eqbench.report.terminal import print_report
 from eqbench.report.view import View
 from eqbench.store.schema import CellRecord, Claim, EquilibriumRecord
+from eqbench.verification import credible_text
 
 
 def cell(solver: str = "cfr", **fields) -> CellRecord:
@@ -180,3 +182,51 @@ def test_reasons_that_rows_share_are_given_once() -> None:
 def test_ok_is_the_word_of_the_judge_where_rounding_is_above_the_target() -> None:
     record = cell(target=1e-17, reason="arrived at an equilibrium")
     assert "arrived" not in printed(record)
+
+
+# -- credible -----------------------------------------------------------------------------------
+
+
+def judged(exact: str | None = "5/2", **fields: object) -> EquilibriumRecord:
+    (item,) = found(None, claim="equilibrium")
+    known = {"sets": 48, "credible": 43, "worst": 2.5, "worst_set": ["P1", "4:KBC"]}
+    return replace(item, credible=known | {"exact": exact} | fields)
+
+
+def test_credible_has_a_column_where_any_cell_was_judged() -> None:
+    rows = (cell("ncp", equilibria=[judged()]), cell("cfr", equilibria=found(None)))
+    assert "credible" not in printed(rows[1], width=200)
+    lines = printed(*rows, width=200).splitlines()
+    at = lines[1].index("credible")
+    told = {line.split()[0]: line[at:] for line in lines[2:4]}
+    assert told["ncp"].startswith("43/48, worst 5/2 at P1 4:KBC ")
+    assert told["cfr"].startswith("– ")
+    assert "credible: information sets whose play" in " ".join(" ".join(lines).split())
+
+
+def test_credible_is_a_count_where_space_is_short_and_goes_before_nash_conv() -> None:
+    row = cell("ncp", equilibria=[judged()], iterations=1000)
+    shown = {width: printed(row, width=width) for width in range(40, 160)}
+    assert "43/48, worst 5/2 at P1 4:KBC" in shown[150]
+    for width in (130, 110, 90, 70):
+        assert "43/48 " in shown[width]
+        assert "worst" not in shown[width]
+    without = shown[max(width for width, text in shown.items() if "43/48" not in text)]
+    missing = without.partition("not shown at this width: ")[2].partition("max regret:")[0]
+    assert "credible" in missing
+    assert "NashConv" not in missing
+
+
+@pytest.mark.parametrize(
+    ("item", "text"),
+    [
+        (judged(), "43/48, worst 5/2 at P1 4:KBC"),
+        (judged(None), "43/48, worst 2.5 at P1 4:KBC"),
+        (judged(f"{10**30 + 1}/{4 * 10**29}"), "43/48, worst 2.5 at P1 4:KBC"),
+        (judged(credible=48, worst=0.0, worst_set=None, exact="0"), "48/48"),
+        (judged(worst_set=["a\x1b[1m", "\n"]), "43/48, worst 5/2 at a\\x1b[1m  "),
+    ],
+)
+def test_text_of_a_verdict_on_credibility(item: EquilibriumRecord, text: str) -> None:
+    assert credible_text(item.credible) == text
+    assert credible_text(None) == ""

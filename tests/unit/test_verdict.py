@@ -7,16 +7,17 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from crossplay_cases import kuhn2_member
 from frame_cases import candidate, handed_over
 
 import eqbench
 from eqbench.errors import ProfileError
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import DescribedFrame, DoneFrame, ErrorFrame, LastFrame, RefusedFrame
-from eqbench.harness.judge import Finding, ending, measure
+from eqbench.harness.judge import Finding, credible_record, ending, measure
 from eqbench.harness.judge import verdict as verdict_of
 from eqbench.solver import Candidate
-from eqbench.verification import Verification, Verifier
+from eqbench.verification import Allowance, Verification, Verifier
 
 TREE = eqbench.load_game("kuhn2").tree
 PROFILE = eqbench.BehaviorProfile.uniform(TREE)
@@ -217,3 +218,44 @@ def test_reason_of_a_missed_target_names_the_best_and_the_target() -> None:
     assert ending("converged", "why", [], target=1e-8, tree=TREE) == ("not_found", "why")
     assert ending("converged", "", [], target=1e-8, tree=TREE)[1] != ""
     assert ending("failed", 7, [], target=1e-8, tree=TREE)[0] == "crashed"
+
+
+# -- credible -----------------------------------------------------------------------------------
+
+
+def folds_a_king() -> eqbench.BehaviorProfile:
+    """An equilibrium of kuhn2 in which P1 always bets a king, and would fold it after a check."""
+    best = list(kuhn2_member(Fraction(1, 3)).exact or ())
+    at = TREE.infoset_labels.index("3:KB")
+    best[TREE.action_start[at] : TREE.action_start[at + 1]] = [Fraction(1), Fraction(0)]
+    return eqbench.BehaviorProfile.of_exact(TREE, tuple(best))
+
+
+@pytest.mark.parametrize(
+    ("claim", "exact"), [("equilibrium", True), ("complete list", False), ("average", True)]
+)
+def test_claimed_equilibria_alone_are_judged_credible_or_not(claim: str, *, exact: bool) -> None:
+    profile = folds_a_king()
+    shown = profile if exact else eqbench.BehaviorProfile(profile.probabilities)
+    finding = measure(handed_over(shown, claim), Verifier(TREE), 1e-6)
+    found = credible_record(finding, TREE, Allowance())
+    if claim == "average":
+        assert found is None
+        return
+    assert found is not None
+    assert (found["sets"], found["credible"], found["worst_set"]) == (12, 11, ["P1", "3:KB"])
+    assert found["worst"] == pytest.approx(3)
+    assert found["exact"] == ("3" if exact else None)
+
+
+def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> None:
+    solved = eqbench.solve("kuhn2", "case_enumeration", timeout=30)
+    assert len(solved.equilibria) > 1
+    assert all(item.credible for item in solved.equilibria)
+    finding = measure(handed_over(folds_a_king(), "equilibrium"), Verifier(TREE), 1e-6)
+    scarce = Allowance(1000 * TREE.n_nodes)
+    found = [credible_record(finding, TREE, scarce) for _ in range(30)]
+    exact, floats = ([bool(each and each["exact"]) for each in found], list(map(bool, found)))
+    assert exact == sorted(exact, reverse=True)
+    assert floats == sorted(floats, reverse=True)
+    assert sum(exact) < sum(floats) < 30

@@ -504,6 +504,11 @@ const number = (value, digits = 6) =>
 
 const regret = (value) => (value > 0 ? value.toExponential(2) : "0");
 
+function credible({ sets, credible: count, worst, worst_set: where, exact }) {
+  const loss = exact?.length <= 20 ? exact : number(worst);
+  return `${count}/${sets}` + (where ? `, worst ${loss} at ${where.join(" ")}` : "");
+}
+
 function candidate(cell, item, rank) {
   const { identity } = item;
   const parameters = Object.entries(identity?.parameters ?? {});
@@ -514,6 +519,7 @@ function candidate(cell, item, rank) {
     ["payoffs", item.payoffs.map((payoff) => number(payoff)).join("  ")],
     ["equilibrium", identity ? `${identity.name} (${item.match})` : "none known"],
     ["parameters", parameters.map(([name, value]) => `${name}=${number(value, 4)}`).join("  ")],
+    ["credible", item.credible ? credible(item.credible) : ""],
     ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");
