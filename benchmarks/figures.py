@@ -147,9 +147,13 @@ def answer(run: Path, path: Path) -> None:
         x, y = cell.elapsed_s, max(cell.max_regret, EDGE)
         fill = "full" if cell.max_regret <= cell.target else "none"
         series.append(dots([x], [y], color, size=7, fillstyle=fill))
-        on_left = len(cell.solver) > 12  # or long names would cover what is beside them
-        look = {"ha": "right" if on_left else "left", "fontsize": SMALL_SIZE, "color": color}
-        series.append(note(cell.solver, x, y, (-7 if on_left else 7, -3), **look))
+        right, others = cells["elapsed_s"] / x, cells["max_regret"].clip(lower=EDGE) / y
+        is_crowded = (right.between(1.1, 12) & others.between(0.1, 10)).any()
+        # where the name would cover what is beside it
+        at = "center" if is_crowded else "right" if len(cell.solver) > 12 else "left"
+        offset = {"center": (0, 6), "right": (-7, -3), "left": (7, -3)}[at]
+        look = {"ha": at, "fontsize": SMALL_SIZE, "color": color}
+        series.append(note(cell.solver, x, y, offset, **look))
     target = cells["target"].iloc[0]
     series.append(Series("axhline", (target,), {"color": GRAY, "lw": 0.8, "linestyle": ":"}))
     series.append(note("target", 150, target, (0, 3), ha="right", fontsize=SMALL_SIZE))

@@ -48,7 +48,7 @@ def test_of_each_cell_of_an_experiment_is_kept_what_the_list_says(script, entry)
 
 
 def test_all_equilibria_of_a_pot_are_listed_and_verified(script, entry) -> None:
-    pytest.importorskip("flint")
+    pytest.importorskip("flint", reason="python-flint is not installed")
     (row,) = script("run").measured(entry("case_enumeration"), [], small=True)["rows"]
     assert (row["status"], row["points"]) == ("ok", 1)
     assert (row["statistics"]["cases"], row["statistics"]["unresolved"]) == (3**11, 0)
@@ -64,7 +64,7 @@ def test_leduc_preset_reaches_its_target_by_the_verifiers_measure(script, entry)
 
 
 def test_summaries_of_commands_are_kept_without_the_place_of_their_run(script, entry) -> None:
-    pytest.importorskip("pyscipopt")
+    pytest.importorskip("pyscipopt", reason="SCIP is not installed")
     commands = {"commands": {"kuhn2": "ranges --game kuhn2 --of P1"}}
     changed = entry("ranges") | commands | {"small": "--timeout 20"}
     summary = script("run").measured(changed, [], small=True)["summaries"]["kuhn2"]

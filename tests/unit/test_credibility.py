@@ -93,8 +93,8 @@ def test_kuhn_is_credible(bluffs: str) -> None:
 
 def test_exact_answers_are_judged_alike() -> None:
     """No regret at all, and yet sets may be refuted: then other play is better at every node."""
-    pytest.importorskip("pyscipopt")
-    pytest.importorskip("flint")
+    pytest.importorskip("pyscipopt", reason="SCIP is not installed")
+    pytest.importorskip("flint", reason="python-flint is not installed")
     tree = eqbench.load_game("kuhn3").tree
     record = eqbench.solve("kuhn3", "ncp(backend=scip,exact=true)")
     assert record.profile is not None
