@@ -1,4 +1,4 @@
-"""Refinements of pure equilibria of textbook games, held against what their sources say."""
+"""Refinements of equilibria of textbook games, held against what is known of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from same_games import assert_same_game
 from szafron_family import SUB_FAMILIES, largest_b32, random_member
 from szafron_family import member as szafron_member
-from textbook_games import beer_and_quiche, entry_deterrence, exact_profile
+from textbook_games import profile_of, textbook_game
+from textbook_verdicts import BOOKS, Verdict
 from three_player_kuhn import szafron_profile
 
 import eqbench
+from eqbench.equilibria.plan_dominance import undominated_plan
 from eqbench.equilibria.tremble_search import find_trembles
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
@@ -21,44 +24,21 @@ from eqbench.verification import (
     Play,
     Proof,
     credibility,
+    dominated_actions,
     sequential,
     subgame_perfect,
     verify_exactly,
 )
-
-# Actions by information set in the order of the tree, first of all sequential equilibria in pure
-# strategies, then of all other equilibria in pure strategies.
-CATALOG = {
-    # Selten (1975), figure 1: (1, 1, 1) is reasonable, the equilibrium (3, 2, 2) is not
-    "journals/ijgt/selten1975/fig1": (["R R L"], ["L R R"]),
-    # Selten (1975), figure 2: one perfect equilibrium in the extensive form
-    "journals/ijgt/selten1975/fig2": (["R l R"], ["R r R"]),
-    # Selten (1975), figure 3: two others are perfect in the normal form only
-    "journals/ijgt/selten1975/fig3": (["L L L L"], ["R R L R", "R L L R", "L R L L"]),
-    # Myerson (1991), figure 4.2: B1, Z1, W2 is an equilibrium of agents, not of the game
-    "books/myerson1991/fig4_2": (["A1 Z1 X2"], []),
-    # Shoham and Leyton-Brown (2008), figure 5.2: one of three equilibria is subgame-perfect
-    "books/shohamleytonbrown2008/fig5_2": (["A G C F"], ["A H C F", "B H C E"]),
-    # Watson (2013), figure 29.1: separation, and pooling without education
-    "books/watson2013/fig29_1": (["E N M C", "N N C C"], []),
-    # Bagwell (1995): with noise only the equilibrium of simultaneous moves is left
-    "journals/geb/bagwell1995": (["C C C"], []),
-}
 
 
 def pure_equilibria(tree: GameTree) -> dict[str, BehaviorProfile]:
     """Profiles of pure strategies without regret, by their actions."""
     found = {}
     for moves in itertools.product(*tree.infoset_actions):
-        rows = [[int(a == move) for a in row] for row, move in zip_sets(tree, moves)]
-        profile = exact_profile(tree, *rows)
+        profile = profile_of(tree, " ".join(moves))
         if verify_exactly(tree, profile).max_regret == 0:
             found[" ".join(moves)] = profile
     return found
-
-
-def zip_sets(tree: GameTree, moves: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
-    return list(zip(tree.infoset_actions, moves, strict=True))
 
 
 def proof_of(tree: GameTree, profile: BehaviorProfile) -> Proof:
@@ -69,61 +49,76 @@ def proof_of(tree: GameTree, profile: BehaviorProfile) -> Proof:
     return verdict.proof
 
 
-@pytest.mark.parametrize("name", CATALOG)
-def test_games_of_gambits_catalog(name: str) -> None:
+def played_dominated(play: Play) -> str:
+    """Players who play what is dominated: with two players plans, with more actions."""
+    tree = play.tree
+    if tree.n_players == 2:
+        proofs = [undominated_plan(play, player).proof for player in (0, 1)]
+        assert Proof.OPEN not in proofs
+        found = [player for player in (0, 1) if proofs[player] is Proof.REFUTED]
+    else:
+        owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
+        found = sorted({int(owner[action]) for action in dominated_actions(play)})
+    return " ".join(tree.players[player] for player in found)
+
+
+CASES = [(name, verdict) for name, book in BOOKS.items() for verdict in book.verdicts]
+
+
+@pytest.mark.parametrize(
+    ("name", "known"), CASES, ids=[f"{name}: {known.moves}" for name, known in CASES]
+)
+def test_equilibrium_of_a_textbook_is_judged_as_known(name: str, known: Verdict) -> None:
+    tree = textbook_game(name)
+    profile = profile_of(tree, known.moves)
+    assert verify_exactly(tree, profile).max_regret == 0
+    play = Play.exactly(tree, profile)
+    assert str(credibility(play)).split(",")[0] == known.credible
+    assert str(subgame_perfect(play)) == known.subgames
+    assert proof_of(tree, profile) is known.sequential
+    assert played_dominated(play) == known.dominated
+    assert known.reason.startswith(("stated: ", "by hand: "))
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_no_other_pure_equilibrium_of_a_textbook_is_sequential(name: str) -> None:
+    """And all that are not in the list are refuted, not left open."""
+    tree = textbook_game(name)
+    listed = {
+        verdict.moves: verdict.sequential
+        for verdict in BOOKS[name].verdicts
+        if "," not in verdict.moves
+    }
+    found = {moves: proof_of(tree, profile) for moves, profile in pure_equilibria(tree).items()}
+    assert found == dict.fromkeys(found, Proof.REFUTED) | listed
+
+
+@pytest.mark.parametrize("name", [name for name, book in BOOKS.items() if book.gambit])
+def test_game_of_a_textbook_is_that_of_gambits_catalog(name: str) -> None:
     pygambit = pytest.importorskip("pygambit", reason="Gambit is not installed")
-    folder = Path(pygambit.__file__).parent / "catalog_data"
-    tree = eqbench.load_game(str(folder / f"{name}.efg")).tree
-    certified, refuted = CATALOG[name]
-    proofs = {moves: proof_of(tree, profile) for moves, profile in pure_equilibria(tree).items()}
-    assert proofs == dict.fromkeys(certified, Proof.CERTIFIED) | dict.fromkeys(
-        refuted, Proof.REFUTED
-    )
+    path = Path(pygambit.__file__).parent / "catalog_data" / f"{BOOKS[name].gambit}.efg"
+    assert_same_game(textbook_game(name), eqbench.load_game(str(path)).tree)
 
 
-@pytest.mark.parametrize("name", ["fig5_1", "fig5_2", "fig5_9"])
+@pytest.mark.parametrize("name", ["slb_5_1", "slb_5_2", "slb_5_9", "selten_1978"])
 def test_with_perfect_information_subgames_decide(name: str) -> None:
-    """Sharing game, an example, and centipede of Shoham and Leyton-Brown (2008)."""
-    pygambit = pytest.importorskip("pygambit", reason="Gambit is not installed")
-    folder = Path(pygambit.__file__).parent / "catalog_data/books/shohamleytonbrown2008"
-    tree = eqbench.load_game(str(folder / f"{name}.efg")).tree
-    equilibria = pure_equilibria(tree)
-    assert len(equilibria) > 2
-    for profile in equilibria.values():
+    tree = textbook_game(name)
+    for profile in pure_equilibria(tree).values():
         perfect = subgame_perfect(Play.exactly(tree, profile)).perfect
         assert proof_of(tree, profile) is (Proof.CERTIFIED if perfect else Proof.REFUTED)
 
 
-def test_the_repeated_dilemma() -> None:
-    """Shoham and Leyton-Brown (2008), figure 6.2: backward induction leaves defection alone."""
-    pygambit = pytest.importorskip("pygambit", reason="Gambit is not installed")
-    folder = Path(pygambit.__file__).parent / "catalog_data/books/shohamleytonbrown2008"
-    tree = eqbench.load_game(str(folder / "fig6_2.efg")).tree
-    profile = exact_profile(tree, *[(0, 1)] * tree.n_infosets)
-    assert str(subgame_perfect(Play.exactly(tree, profile))) == "4/4"
-    assert proof_of(tree, profile) is Proof.CERTIFIED
+def test_equilibrium_of_agents_is_none_of_the_players() -> None:
+    """Myerson (1991), figure 4.2: B1, Z1, W2; with A1, Y1 player 1 gains 1."""
+    tree = textbook_game("myerson_1991_4_2")
+    assert verify_exactly(tree, profile_of(tree, "B1 Z1 W2")).regrets == (1, 0)
 
 
-def test_beer_and_quiche() -> None:
-    """Cho and Kreps (1987): both poolings are sequential, though intuition rejects one."""
-    tree = beer_and_quiche()
-    for meal in (0, 1):
-        breakfast = (1 - meal, meal)
-        answers = [(1, 0), (1, 0)]
-        answers[meal] = (0, 1)  # no duel after what everybody has, a duel after the other
-        profile = exact_profile(tree, breakfast, breakfast, *answers)
-        assert verify_exactly(tree, profile).max_regret == 0
-        assert proof_of(tree, profile) is Proof.CERTIFIED
-    brave = exact_profile(tree, (1, 0), (0, 1), (0, 1), (1, 0))
-    assert verify_exactly(tree, brave).max_regret == Fraction(1, 10)
-
-
-def test_entry_deterrence() -> None:
-    """Selten (1978): of two equilibria only the one without the threat is sequential."""
-    proofs = {
-        k: proof_of(entry_deterrence(), p) for k, p in pure_equilibria(entry_deterrence()).items()
-    }
-    assert proofs == {"out fight": Proof.REFUTED, "in yield": Proof.CERTIFIED}
+def test_beer_does_not_tell_kinds_apart() -> None:
+    """Cho and Kreps (1987): the weak would rather have beer than be fought."""
+    tree = textbook_game("cho_kreps_1987")
+    apart = profile_of(tree, "beer quiche no duel")
+    assert verify_exactly(tree, apart).max_regret == Fraction(1, 10)
 
 
 @pytest.mark.parametrize("sub_family", SUB_FAMILIES)
