@@ -18,7 +18,16 @@ from three_player_kuhn import szafron_profile
 
 import eqbench
 from eqbench.model.profile_json import profile_from_json
-from eqbench.verification import Verification, verify, verify_exactly
+from eqbench.verification import (
+    Play,
+    Proof,
+    Verification,
+    credibility,
+    dominated_actions,
+    sequential,
+    verify,
+    verify_exactly,
+)
 
 set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
 
@@ -122,6 +131,25 @@ def test_folding_at_check_bet_fold_needs_calls_at_check_bet(b32: Fraction) -> No
     assert as_described.regrets[1] == Fraction(1, 6)
     assert member_with(b32, c33, a33=nothing).regrets == (0, Fraction(1, 6), 0)
     assert member_with(b32, c33).regrets == (0, 0, 0)
+
+
+@pytest.mark.parametrize("b32", [Fraction(0), Fraction(1, 4), HALF])
+@pytest.mark.parametrize("c11", [Fraction(0), Fraction(1, 4), HALF])
+@pytest.mark.parametrize(("c34", "proof"), [(0, Proof.OPEN), (Fraction(1, 4), Proof.REFUTED)])
+def test_reported_equilibrium_is_credible(
+    b32: Fraction, c11: Fraction, c34: Fraction, proof: Proof
+) -> None:
+    """Section 4 prints no profile, but says where it leaves the family; the rest was free.
+
+    As in the family, calls of c34 are supported by beliefs to which no trembles lead.
+    """
+    frequencies = member(b11=0, b21=0, b32=b32, c11=c11, c33=HALF - b32, c34=c34)
+    tree = eqbench.load_game("kuhn3").tree
+    named = szafron_profile(frequencies | {"a33": Fraction(0), "c32": HALF})
+    play = Play.exactly(tree, profile_from_json(tree, named))
+    assert str(credibility(play)) == "48/48"
+    assert dominated_actions(play) == {}
+    assert sequential(play).proof is proof
 
 
 # -- all equilibria of the reduced game ------------------------------------------------------------
