@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from documentation import ROOT
 from same_games import assert_same_game
 from szafron_family import SUB_FAMILIES, largest_b32, random_member
 from szafron_family import member as szafron_member
@@ -78,6 +79,11 @@ def test_equilibrium_of_a_textbook_is_judged_as_known(name: str, known: Verdict)
     assert proof_of(tree, profile) is known.sequential
     assert played_dominated(play) == known.dominated
     assert known.reason.startswith(("stated: ", "by hand: "))
+
+
+def test_documentation_says_how_many_games_of_textbooks_there_are() -> None:
+    page = (ROOT / "docs/explanation/credible.md").read_text(encoding="utf-8")
+    assert f"on {len(BOOKS)} games of textbooks and papers, at {len(CASES)} equilibria" in page
 
 
 @pytest.mark.parametrize("name", BOOKS)
