@@ -69,7 +69,14 @@ BOOKS: dict[str, Book] = {
         "Selten (1975), figure 2",
         (
             Verdict("R l R", "3/3", "2/2", YES, "", "stated: the one perfect equilibrium"),
-            Verdict("R r R", "1/3", "0/2", NO, "", "stated: perfect in the normal form only"),
+            Verdict(
+                "R r R",
+                "1/3",
+                "0/2",
+                NO,
+                "",
+                "stated: perfect in the normal form only; by hand: l gives 2, not 0",
+            ),
         ),
         "journals/ijgt/selten1975/fig2",
     ),
@@ -262,7 +269,7 @@ BOOKS: dict[str, Book] = {
                 NONE,
                 YES,
                 "",
-                "stated: Stackelberg's with high probability; all is reached",
+                "stated: Stackelberg's with high probability; by hand: all is reached",
             ),
             Verdict(
                 "1/100,99/100 25/49,24/49 C",
@@ -343,23 +350,42 @@ BOOKS: dict[str, Book] = {
     "rasmusen_6_entry_2": Book(
         "Rasmusen (2006), section 6.1, Entry Deterrence II",
         (
-            Verdict("enter enter collude", "3/3", NONE, YES, "", "stated: the sensible one"),
+            Verdict(
+                "enter enter collude",
+                "3/3",
+                NONE,
+                YES,
+                "",
+                "stated: the sensible one; by hand: all is reached",
+            ),
             Verdict(
                 "out out fight",
                 "2/3",
                 NONE,
                 NO,
                 "P2",
-                "stated: implausible, and subgame perfection does not rule it out",
+                "stated: subgame perfection does not rule it out; by hand: 50, not 0 or 1",
             ),
         ),
     ),
     "outside_option": Book(
         "Kohlberg and Mertens (1986); Osborne and Rubinstein (1994), section 6.6.2",
         (
-            Verdict("in T L", "3/3", "1/1", YES, "", "stated: sequential, the intended one"),
             Verdict(
-                "out B R", "3/3", "1/1", YES, "", "stated: sequential, forward induction rejects it"
+                "in T L",
+                "3/3",
+                "1/1",
+                YES,
+                "",
+                "stated: stands forward induction; by hand: all is reached",
+            ),
+            Verdict(
+                "out B R",
+                "3/3",
+                "1/1",
+                YES,
+                "",
+                "stated: falls to forward induction; by hand: B, R is strict",
             ),
             Verdict("out 3/4,1/4 1/4,3/4", "3/3", "1/1", YES, "", "by hand: mixing gives P1 3/4"),
             Verdict("out T R", "2/3", "0/1", NO, "", "by hand: after R, B gives 1 and T 0"),
@@ -380,12 +406,29 @@ BOOKS: dict[str, Book] = {
     "mertens_1995": Book(
         "Mertens (1995), the voting game",
         (
-            Verdict("self well self well", "4/4", NONE, YES, "", "stated: alone undominated"),
             Verdict(
-                "self well other well", "4/4", NONE, YES, "P2", "stated: dominated; all do it well"
+                "self well self well",
+                "4/4",
+                NONE,
+                YES,
+                "",
+                "stated: quasi-perfect, and alone undominated",
             ),
             Verdict(
-                "other well self well", "4/4", NONE, YES, "P1", "stated: dominated; all do it well"
+                "self well other well",
+                "4/4",
+                NONE,
+                YES,
+                "P2",
+                "stated: dominated; by hand: nobody can get more than 1",
+            ),
+            Verdict(
+                "other well self well",
+                "4/4",
+                NONE,
+                YES,
+                "P1",
+                "stated: dominated; by hand: nobody can get more than 1",
             ),
             Verdict(
                 "other well other well",
@@ -393,7 +436,7 @@ BOOKS: dict[str, Book] = {
                 NONE,
                 YES,
                 "P1 P2",
-                "stated: dominated; all do it well",
+                "stated: dominated; by hand: nobody can get more than 1",
             ),
             Verdict("self well other badly", "3/4", NONE, NO, "P2", "by hand: well is 1, badly 0"),
         ),
