@@ -9,20 +9,25 @@ is symmetric.
 
 The path starts at a basis that an equilibrium suggests. In constant-sum games it is optimal but
 for powers of epsilon, and there is little to do; Lemke's algorithm then always arrives. With
-other payoffs it may end in a ray, and the equilibrium is kept as it is.
+other payoffs it may end in a ray; then other covering vectors are tried. What is played at
+information sets to which chance never leads does not matter to any of this.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.errors import counted
 from eqbench.model.compiled import kernel
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.verification.trembles import Trembles
 
+from ..search import memory_refusal
 from ..semismooth.system import affine_plans
 from .complementarity import (
     RAY,
@@ -35,12 +40,61 @@ from .complementarity import (
     tableau_of,
 )
 
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+    from eqbench.solver import Monitor
+
+# As in `lemke`: more regret, as a share of the payoff range, means a wrong basis.
+LARGEST_REGRET, ROUNDING = 1e-9, 1e-14
+# Building the tableau takes up to twice its own memory beside it.
+MEMORY_FACTOR = 3
 # Coefficients of polynomials, entries of columns, and weights up to here are rounding.
 NEGLIGIBLE = 1e-9
 # Smaller pivots would spoil the first basis.
 LEAST_PIVOT = 1e-7
 # With which share of trembles the first basis answers off the path of play.
 TREMBLE = 1e-3
+
+
+CHUNK = 50  # pivots between looks at the clock
+TRIES = 20
+
+
+def perturbed(game: Game, behavior: FloatArray, monitor: Monitor) -> FloatArray:
+    """Frequencies (A,) of a quasi-perfect equilibrium near one of two players.
+
+    Those given where this takes more than there is of memory or time, ends in a ray, or is
+    spoiled by rounding; the record says as `perturbed` which. Iterations are not counted.
+    """
+    form, tree = game.sequence_form, game.tree
+    needed = MEMORY_FACTOR * 8 * form.n_sequences * (form.n_sequences + 2)
+    refusal = memory_refusal("the perturbed tableau", needed, monitor.budget.memory_bytes)
+    if refusal:
+        monitor.record(perturbed=refusal)
+        return behavior
+    problem = Problem.of(form, np.ones(form.n_sequences))
+    for seed in range(TRIES):
+        path = PerturbedPath(problem, behavior, seed)
+        if path.follow(monitor):
+            break
+    else:
+        why = "no time was left" if monitor.remaining_s <= 0 else f"{TRIES} paths ended in rays"
+        monitor.record(perturbed=why)
+        return behavior
+    found = path.limit()[0]
+    regret = float(game.payoff_model().regrets(found).max())
+    if not regret <= LARGEST_REGRET * tree.payoff_range + ROUNDING * tree.largest_payoff:
+        monitor.record(perturbed=f"rounding has spoiled the tableau: max regret {regret:.3g}")
+        return behavior
+    monitor.record(perturbed=counted(path.pivots, "pivot"))
+    return found
+
+
+def prepare() -> None:
+    """Compile the kernels of this module; keeps nothing but the machine code."""
+    tableau = tableau_of(np.zeros((0, 2)), np.zeros(0, dtype=bool))
+    tableau.entering[0] = 1
+    advance(tableau, 1, 0)
 
 
 class PerturbedPath:
@@ -52,32 +106,30 @@ class PerturbedPath:
         Its prior is not used.
     behavior : float64 (A,)
         An equilibrium to rounding.
+    seed : of the covering vector; 0 for one of ones
 
     Attributes
     ----------
-    status : RUNNING, SOLVED or RAY
     pivots : pivots so far
     """
 
-    def __init__(self, problem: Problem, behavior: FloatArray) -> None:
+    def __init__(self, problem: Problem, behavior: FloatArray, seed: int = 0) -> None:
         form = self.form = problem.form
         plan = RealizationPlan.of(form, behavior).weights
         self.bound = _bounds(form)
         dependent = _answers(problem, behavior, plan)
         self.tableau = _first_tableau(problem, dependent, self.bound)
         _enter(self.tableau, form, plan, _ties(problem, plan), dependent)
-        begin(self.tableau)
-        self.pivots, self.status = 0, RUNNING
+        begin(self.tableau, seed)
+        self.pivots = 0
 
-    @staticmethod
-    def bytes_needed(form: SequenceForm) -> int:
-        """Memory of the tableau, and of what it is built from."""
-        return 3 * 8 * form.n_sequences * (form.n_sequences + 2)
-
-    def advance(self, count: int) -> None:
-        """Do up to `count` pivots."""
-        done, self.status = advance(self.tableau, self.bound.shape[1], count)
-        self.pivots += done
+    def follow(self, monitor: Monitor) -> bool:
+        """Pivot to the end, or until no time is left; whether it arrived."""
+        width, status = self.bound.shape[1], RUNNING
+        while status == RUNNING and monitor.remaining_s > 0:
+            done, status = advance(self.tableau, width, CHUNK)
+            self.pivots += done
+        return status == SOLVED
 
     def limit(self) -> tuple[FloatArray, Trembles]:
         """Frequencies (A,) as epsilon goes to 0, and how unplayed actions vanish."""
@@ -199,21 +251,23 @@ def _enter(
             left[s] = left[t] = False
 
 
-def begin(tableau: Tableau) -> None:
+def begin(tableau: Tableau, seed: int) -> None:
     """Let Lemke's variable enter for the one that lacks most, in lexicographic order.
 
     Ties of polynomials are broken by perturbations of the variables that are basic now.
     """
     entries = tableau.entries
     size = len(entries)
+    rng = np.random.default_rng(seed)
+    covering = rng.uniform(0, 1, size) ** 3 if seed else np.ones(size)
+    entries[:, size] = covering
+    tableau.first_basis[:] = rng.permutation(tableau.basic)
     constants = entries[:, size + 1 :]
-    entries[:, size] = 1.0
-    tableau.first_basis[:] = np.random.default_rng(0).permutation(tableau.basic)
-    rounded = np.where(abs(constants) > NEGLIGIBLE, constants, 0)
-    row = int(np.lexsort(rounded.T[::-1])[0])
-    leaving = tableau.basic[row]
-    tableau.entering[0] = leaving + size if leaving < size else leaving - size
-    if (rounded[row] < 0).any() and rounded[row][np.argmax(rounded[row] != 0)] < 0:
+    lacking = np.where(abs(constants) > NEGLIGIBLE, constants, 0) / covering[:, None]
+    row = int(np.lexsort(lacking.T[::-1])[0])
+    if lacking[row][np.argmax(lacking[row] != 0)] < 0:
+        leaving = tableau.basic[row]
+        tableau.entering[0] = leaving + size if leaving < size else leaving - size
         pivot(tableau, row, size)
     else:
         tableau.entering[0] = 2 * size
