@@ -222,33 +222,49 @@ def _enter(
 ) -> None:
     """Make the weights of all played sequences basic, each with one of the other player.
 
-    Two pivots keep the basis complementary: a weight enters for the slack of the other's sequence,
-    whose weight enters for the slack of the first. Played ones are paired first, then with those
-    that are as good though not played.
+    That keeps the basis complementary and regular. Played ones are paired first, then with those
+    that are as good though not played; of all pairs always that with the largest pivots.
     """
     size, n = form.n_sequences, form.n_players
+    entries, place = tableau.entries, tableau.place
     owner = np.concatenate((np.arange(n), form.infoset_player[form.sequence_infoset[n:]]))
-    left = np.ones(size, dtype=bool)
+    left = ties | (plan > NEGLIGIBLE)
     left[:n] = left[dependent] = False
+    first, second = (np.flatnonzero(left & (owner == player)) for player in (0, 1))
+    there = entries[np.ix_(place[second + size], place[first])].T
+    back = entries[np.ix_(place[first + size], place[second])]
     played = plan > NEGLIGIBLE
-    spare = ties & ~played
-    for first, second in ((played, played), (played, spare), (spare, played)):
-        while True:
-            rows = np.flatnonzero(left & first & (owner == 0))
-            columns = np.flatnonzero(left & second & (owner == 1))
-            if not len(rows) or not len(columns):
+    chosen = []
+    for rows, columns in ((played, played), (played, ~played), (~played, played)):
+        allowed = np.outer(rows[first], columns[second])
+        while allowed.any():
+            least = np.where(allowed, np.minimum(abs(there), abs(back)), 0)
+            s, t = np.unravel_index(int(np.argmax(least)), least.shape)
+            if least[s, t] < LEAST_PIVOT:
                 break
-            entries, place = tableau.entries, tableau.place
-            there = abs(entries[np.ix_(place[columns + size], place[rows])].T)
-            back = abs(entries[np.ix_(place[rows + size], place[columns])])
-            least = np.minimum(there, back)
-            r, c = np.unravel_index(int(np.argmax(least)), least.shape)
-            if least[r, c] < LEAST_PIVOT:
-                break
-            s, t = rows[r], columns[c]
-            pivot(tableau, place[t + size], place[s])
-            pivot(tableau, place[s + size], place[t])
-            left[s] = left[t] = False
+            for block in (there, back):
+                block -= np.outer(block[:, t] / block[s, t], block[s])
+            allowed[s] = allowed[:, t] = False
+            there[s] = there[:, t] = back[s] = back[:, t] = 0
+            chosen += [first[s], second[t]]
+    if chosen:
+        exchange(tableau, np.array(chosen))
+
+
+def exchange(tableau: Tableau, chosen: NDArray[np.int64]) -> None:
+    """Let the weights of some sequences enter for their slacks, all at once."""
+    entries, size = tableau.entries, len(tableau.entries)
+    rows, columns = tableau.place[chosen + size], tableau.place[chosen]
+    inverse = np.linalg.inv(entries[np.ix_(rows, columns)])
+    solved = inverse @ entries[rows]
+    taken = entries[:, columns].copy()
+    entries -= taken @ solved
+    entries[:, columns] = taken @ inverse
+    entries[rows] = -solved
+    entries[np.ix_(rows, columns)] = inverse
+    tableau.basic[rows], tableau.nonbasic[columns] = chosen, chosen + size
+    tableau.place[chosen], tableau.place[chosen + size] = rows, columns
+    tableau.is_basic[chosen], tableau.is_basic[chosen + size] = True, False
 
 
 def begin(tableau: Tableau, seed: int) -> None:
