@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -29,8 +29,16 @@ class SequenceLP:
 
     An iteration is one of the simplex method. What the last one gives is claimed to be an
     equilibrium; nothing is handed over before.
+
+    Parameters
+    ----------
+    offpath : what is played where the plans do not lead
+        ``keep``: the answer of the program. ``perturbed``: every sequence is played a little, in
+        powers of an infinitesimal, which makes the equilibrium quasi-perfect and so sequential
+        (Miltersen and Sorensen 2010). It may be another one of the same value.
     """
 
+    offpath: Literal["keep", "perturbed"] = "keep"
     deterministic: ClassVar[bool] = True
 
     def supports(self, game: Game) -> bool | str:
@@ -49,6 +57,10 @@ class SequenceLP:
     def prepare(self, game: Game) -> None:
         """Import what `solve` uses."""
         from . import maximin  # noqa: F401
+        from .lcp.quasi_perfect import prepare
+
+        if self.offpath == "perturbed":
+            prepare()
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Solve the program within the budget; `rng` is not used."""
@@ -68,6 +80,10 @@ class SequenceLP:
         except ProfileError as error:
             return Termination("failed", f"HiGHS returned no realization plans: {error}")
         monitor.record(value=solution.value)
+        if self.offpath == "perturbed":
+            from .lcp.quasi_perfect import perturbed
+
+            behavior = perturbed(game, behavior, monitor)
         found = Candidate(BehaviorProfile.of(game.tree, behavior), "equilibrium")
         monitor.snapshot(found, work=solution.iterations)
         monitor.candidate(found)

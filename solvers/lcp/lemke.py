@@ -50,9 +50,14 @@ class LCP:
     ----------
     start : prior of the path, uniform or drawn from all simplices
         Other priors may lead to other equilibria.
+    offpath : what is played where the plans do not lead
+        ``keep``: equal frequencies. ``perturbed``: from the equilibrium that was found a second
+        path leads to one that is quasi-perfect and so sequential (Miltersen and Sorensen 2010); if
+        the first one is not, this may be another. If it ends in a ray, the first one is kept.
     """
 
     start: Literal["uniform", "random"] = "uniform"
+    offpath: Literal["keep", "perturbed"] = "keep"
 
     @property
     def deterministic(self) -> bool:
@@ -67,9 +72,12 @@ class LCP:
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
+        from . import quasi_perfect
         from .complementarity import advance, tableau_of
 
         advance(tableau_of(np.zeros((0, 2)), np.zeros(0, dtype=bool)), 0)
+        if self.offpath == "perturbed":
+            quasi_perfect.prepare()
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow the path within the budget; `rng` only draws random priors."""
@@ -107,6 +115,10 @@ class LCP:
         if status == RUNNING:
             monitor.candidate(behavior, claim="iterate")
             return monitor.termination()
+        if self.offpath == "perturbed":
+            from .quasi_perfect import perturbed
+
+            behavior = perturbed(game, behavior, monitor)
         regret = float(game.payoff_model().regrets(behavior).max())
         rounding = ROUNDING * game.tree.largest_payoff
         claimed = LARGEST_REGRET * game.tree.payoff_range + rounding
