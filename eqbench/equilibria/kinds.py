@@ -269,4 +269,9 @@ def _history(play: Play, node: int) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> float | str:
-    return float(value) if isinstance(value, float | np.floating) else str(value)
+    if isinstance(value, float):
+        return float(value)
+    try:
+        return str(value)
+    except ValueError:  # longer than Python prints
+        return float(value)
