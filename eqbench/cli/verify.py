@@ -12,6 +12,7 @@ from eqbench.registry import GameOptions
 from eqbench.requests import FLAG, GAME, PROFILE, Json, Number, Option, StoredRun
 
 if TYPE_CHECKING:
+    from eqbench.equilibria import Kind
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import GameTree
@@ -46,6 +47,9 @@ class VerifyRequest(GameOptions):
     max_regret: Annotated[
         float | None, Option("Exit with 1 if the max regret exceeds X.", Number(), "max-regret")
     ] = None
+    proofs: Annotated[
+        bool, Option("Also print what proves which kind of equilibrium it is.", FLAG)
+    ] = False
     as_json: Json = False
 
 
@@ -79,6 +83,10 @@ def verify(request: VerifyRequest) -> int:
         "identity": None if identity is None else identity.to_json(),
         "credible": _credible(tree, candidate, measured, certified),
     }
+    kind = _kind(tree, candidate, measured, certified)
+    document["kind"] = None if kind is None else kind.to_json()
+    if request.proofs and kind is not None:
+        document["proofs"] = kind.proofs()
     worst = measured.max_regret
     if certified is not None:
         document["exact"] = _figures(certified, str)
@@ -128,6 +136,21 @@ def _credible(
         return None
     found = affordable_credibility(tree, profile, Allowance(), exact=False)
     return None if found is None else found.summary()
+
+
+def _kind(
+    tree: GameTree, profile: BehaviorProfile, measured: Verification, certified: Verification | None
+) -> Kind | None:
+    """What kind of equilibrium it is; None where it costs too much, or of others."""
+    from eqbench.equilibria import affordable_kind, kind_of
+    from eqbench.solver import Budget
+    from eqbench.verification import Allowance, Play
+
+    if certified is not None and certified.max_regret == 0 and tree.n_infosets:
+        return kind_of(Play.exactly(tree, profile))
+    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
+        return None
+    return affordable_kind(tree, profile, Allowance(), exact=False)
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:
