@@ -12,7 +12,6 @@ from eqbench.registry import GameOptions
 from eqbench.requests import FLAG, GAME, PROFILE, Json, Number, Option, StoredRun
 
 if TYPE_CHECKING:
-    from eqbench.equilibria import Kind
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import GameTree
@@ -57,7 +56,7 @@ class VerifyRequest(GameOptions):
 def verify(request: VerifyRequest) -> int:
     import sys
 
-    from eqbench.equilibria import Identifier
+    from eqbench.equilibria import Identifier, kind_of_measured
     from eqbench.model.profile_json import profile_from_json
     from eqbench.report.profile_view import figures_table
     from eqbench.report.rows import Report
@@ -83,7 +82,7 @@ def verify(request: VerifyRequest) -> int:
         "identity": None if identity is None else identity.to_json(),
         "credible": _credible(tree, candidate, measured, certified),
     }
-    kind = _kind(tree, candidate, measured, certified)
+    kind = kind_of_measured(tree, candidate, measured, certified)
     document["kind"] = None if kind is None else kind.to_json()
     if request.proofs and kind is not None:
         document["proofs"] = kind.proofs()
@@ -136,21 +135,6 @@ def _credible(
         return None
     found = affordable_credibility(tree, profile, Allowance(), exact=False)
     return None if found is None else found.summary()
-
-
-def _kind(
-    tree: GameTree, profile: BehaviorProfile, measured: Verification, certified: Verification | None
-) -> Kind | None:
-    """What kind of equilibrium it is; None where it costs too much, or of others."""
-    from eqbench.equilibria import affordable_kind, kind_of
-    from eqbench.solver import Budget
-    from eqbench.verification import Allowance, Play
-
-    if certified is not None and certified.max_regret == 0 and tree.n_infosets:
-        return kind_of(Play.exactly(tree, profile))
-    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
-        return None
-    return affordable_kind(tree, profile, Allowance(), exact=False)
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

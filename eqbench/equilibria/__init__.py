@@ -13,7 +13,7 @@ from eqbench.equilibria.identity import (
     cluster_identities,
     connected_components,
 )
-from eqbench.equilibria.kinds import Kind, affordable_kind, kind_of
+from eqbench.equilibria.kinds import Kind, affordable_kind, kind_of, kind_of_measured
 from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 
@@ -29,6 +29,7 @@ __all__ = [
     "cluster_identities",
     "connected_components",
     "kind_of",
+    "kind_of_measured",
     "known_corners",
     "known_equilibria",
     "known_sets",

@@ -18,6 +18,7 @@ from eqbench.equilibria.tremble_search import contested_nodes, find_trembles
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.solver import Budget
 from eqbench.verification import (
     Allowance,
     Play,
@@ -25,6 +26,7 @@ from eqbench.verification import (
     Sequential,
     SubgameRegrets,
     Trembles,
+    Verification,
     affordable_play,
     dominated_actions,
     index_of,
@@ -198,6 +200,25 @@ def affordable_kind(
     """
     play = affordable_play(tree, profile, allowance, exact=exact, sweeps=SWEEPS)
     return None if play is None else kind_of(play, trembles, allowance)
+
+
+def kind_of_measured(
+    tree: GameTree,
+    profile: BehaviorProfile,
+    measured: Verification,
+    certified: Verification | None = None,
+) -> Kind | None:
+    """Kind of what was measured to be an equilibrium; None of others, or where it costs too much.
+
+    Parameters
+    ----------
+    certified : the same in Fractions; if nobody gains at all, the kind is judged in Fractions too
+    """
+    if certified is not None and certified.max_regret == 0 and tree.n_infosets:
+        return kind_of(Play.exactly(tree, profile))
+    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
+        return None
+    return affordable_kind(tree, profile, Allowance(), exact=False)
 
 
 def _sequential(
