@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -325,6 +326,19 @@ def test_kinds_are_shown_and_what_proves_them_on_demand(
         fold = {"player": "P1", "label": "3:KB", "action": "fold", "by": "call"}
         assert found["proofs"]["dominated"] == [fold]
     assert "proofs" not in shown(equilibria, "lcp")["candidate"]
+
+
+def test_kinds_of_earlier_runs_are_judged_on_demand(equilibria: Path, tmp_path: Path) -> None:
+    shutil.copytree(equilibria / "run", tmp_path / "run")
+    file = tmp_path / "run" / "runs.jsonl"
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    for item in (item for record in records for item in record["equilibria"]):
+        del item["kind"]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert shown(tmp_path, "lcp")["candidate"]["kind"] is None
+    assert "undominated" not in eqbench("show", "run", "lcp", cwd=tmp_path).out
+    found = eqbench("show", "run", "lcp", "--proofs", "--json", cwd=tmp_path).json["candidate"]
+    assert found["kind"] == KIND
 
 
 def test_iterates_are_of_no_kind(equilibria: Path) -> None:
