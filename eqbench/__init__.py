@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from eqbench.harness.experiment import Experiment, read_experiment
-    from eqbench.harness.inprocess import identify, load_profile, solve, verify
+    from eqbench.harness.inprocess import identify, kind, load_profile, solve, verify
     from eqbench.harness.request import Request
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
@@ -46,7 +46,7 @@ _NAMES = {
     "eqbench.errors": "DocumentError EqbenchError GameFormatError GameTooLargeError "
     "ImperfectRecallError ProfileError SolverUnavailableError SpecError StoreError UsageError",
     "eqbench.harness.experiment": "Experiment read_experiment",
-    "eqbench.harness.inprocess": "identify load_profile solve verify",
+    "eqbench.harness.inprocess": "identify kind load_profile solve verify",
     "eqbench.harness.request": "Request",
     "eqbench.model.builder": "TreeBuilder",
     "eqbench.model.game": "Game",
@@ -86,6 +86,7 @@ __all__ = [  # type checkers and linters read names one by one
     "from_openspiel",
     "gambit_line",
     "identify",
+    "kind",
     "list_games",
     "list_solvers",
     "load_equilibria",

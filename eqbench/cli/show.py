@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say_note, say_notes
@@ -12,7 +12,8 @@ from eqbench.registry import NameOptions
 from eqbench.requests import CELL, FLAG, MILLION, RUN, Integer, Json, Option
 
 if TYPE_CHECKING:
-    from eqbench.store.schema import CellRecord
+    from eqbench.equilibria import Kind
+    from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,15 @@ class ShowRequest(NameOptions):
     show_all: Annotated[
         bool, Option("Print all information sets, however many there are.", FLAG, "all")
     ] = False
+    proofs: Annotated[
+        bool, Option("Also print what proves which kind of equilibrium it is.", FLAG)
+    ] = False
     as_json: Json = False
 
 
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
+    from eqbench.equilibria import affordable_kind
     from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.report.profile_view import cell_facts, play_facts, profile_report
     from eqbench.store.schema import EQUILIBRIA
@@ -73,9 +78,26 @@ def show(request: ShowRequest) -> None:
             verdicts = judged.by_set() if judged else []
             for item, verdict in zip(facts["information_sets"], verdicts, strict=False):
                 item |= verdict
+            if request.proofs and not found.refuted:
+                kind = affordable_kind(game.tree, profile, Allowance(), exact=is_exact)
+                facts["candidate"] |= _proofs(found, kind)
     put_result(
         facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
     )
+
+
+def _proofs(found: EquilibriumRecord, kind: Kind | None) -> dict[str, Any]:
+    """What proves which kind of equilibrium it is, and the kind, which is judged anew.
+
+    Alone it may be searched for longer than in its cell; but trembles that its solver knew are not
+    stored, so what was certified with them stays so.
+    """
+    if kind is None:
+        return {}
+    judged = found.kind or kind.to_json()
+    if judged["sequential"] != "certified":
+        judged = kind.to_json()
+    return {"kind": judged, "proofs": kind.proofs()}
 
 
 def _list_candidates(record: CellRecord, *, as_json: bool) -> None:

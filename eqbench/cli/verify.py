@@ -46,6 +46,9 @@ class VerifyRequest(GameOptions):
     max_regret: Annotated[
         float | None, Option("Exit with 1 if the max regret exceeds X.", Number(), "max-regret")
     ] = None
+    proofs: Annotated[
+        bool, Option("Also print what proves which kind of equilibrium it is.", FLAG)
+    ] = False
     as_json: Json = False
 
 
@@ -53,7 +56,7 @@ class VerifyRequest(GameOptions):
 def verify(request: VerifyRequest) -> int:
     import sys
 
-    from eqbench.equilibria import Identifier
+    from eqbench.equilibria import Identifier, kind_of_measured
     from eqbench.model.profile_json import profile_from_json
     from eqbench.report.profile_view import figures_table
     from eqbench.report.rows import Report
@@ -79,6 +82,10 @@ def verify(request: VerifyRequest) -> int:
         "identity": None if identity is None else identity.to_json(),
         "credible": _credible(tree, candidate, measured, certified),
     }
+    kind = kind_of_measured(tree, candidate, measured, certified)
+    document["kind"] = None if kind is None else kind.to_json()
+    if request.proofs and kind is not None:
+        document["proofs"] = kind.proofs()
     worst = measured.max_regret
     if certified is not None:
         document["exact"] = _figures(certified, str)

@@ -13,6 +13,7 @@ from eqbench.equilibria.identity import (
     cluster_identities,
     connected_components,
 )
+from eqbench.equilibria.kinds import Kind, affordable_kind, kind_of, kind_of_measured
 from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 
@@ -21,10 +22,14 @@ __all__ = [
     "Dimension",
     "Identifier",
     "Identity",
+    "Kind",
     "KnownEquilibria",
     "KnownSet",
+    "affordable_kind",
     "cluster_identities",
     "connected_components",
+    "kind_of",
+    "kind_of_measured",
     "known_corners",
     "known_equilibria",
     "known_sets",

@@ -21,6 +21,7 @@ def minimize(
     *,
     whole: int = 0,
     time_s: float = math.inf,
+    branchings: int | None = None,
 ) -> NDArray | None:
     """Variables of least cost by HiGHS, or None if it finds none.
 
@@ -30,7 +31,11 @@ def minimize(
     rows : a matrix for each group, or None, and what bounds their sum from below and above
     bounds : on the variables of each group
     whole : number of groups, from the first, whose variables are whole numbers
+    branchings : limit of the search for whole numbers that is the same on every machine
     """
+    limits: Any = {} if time_s == math.inf else {"time_limit": time_s}
+    if branchings is not None:
+        limits["node_limit"] = branchings
     sizes = list(map(len, costs))
     heights = [next(part.shape[0] for part in row if part is not None) for row, _, _ in rows]
     low, high = (
@@ -46,6 +51,6 @@ def minimize(
         ),
         integrality=np.repeat(np.arange(len(sizes)) < whole, sizes).astype(int),
         bounds=Bounds(*(np.repeat([each[side] for each in bounds], sizes) for side in (0, 1))),
-        options={} if time_s == math.inf else {"time_limit": time_s},
+        options=limits,
     )
     return done.x

@@ -28,7 +28,12 @@ ROUNDING = 1e-9  # relative
 
 
 def find_trembles(
-    play: Play, *, tries: int = 20, time_s: float = 10.0, seed: int = 0
+    play: Play,
+    *,
+    tries: int = 20,
+    time_s: float = 10.0,
+    branchings: int | None = None,
+    seed: int = 0,
 ) -> Trembles | None:
     """Trembles under which every prescribed action is optimal, or None if none are found.
 
@@ -36,19 +41,25 @@ def find_trembles(
     ----------
     tries : choices of orders for which weights are sought
     time_s : limit of each mixed-integer program
+    branchings : another limit of it, which is the same on every machine; none unless given
     """
     rng = np.random.default_rng(seed)
     search = _Search.of(play)
     least = credibility(play).belief
     for attempt in range(tries):
         costs = rng.uniform(1, 2, search.n_nodes) if attempt else np.ones(search.n_nodes)
-        orders = search.orders(costs, time_s)
+        orders = search.orders(costs, time_s, branchings)
         if orders is None:
             return None
         trembles = search.weights(*orders, least, rng)
         if trembles is not None:
             return trembles
     return None
+
+
+def contested_nodes(play: Play) -> int:
+    """Number of nodes among which orders of trembles have to choose; 0 if any orders do."""
+    return _Search.of(play).n_nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +101,9 @@ class _Search:
     def n_nodes(self) -> int:
         return self.count.shape[0]
 
-    def orders(self, costs: NDArray, time_s: float) -> tuple[NDArray, NDArray] | None:
+    def orders(
+        self, costs: NDArray, time_s: float, branchings: int | None
+    ) -> tuple[NDArray, NDArray] | None:
         """Orders of the unplayed actions, and which nodes keep a belief; as few as possible.
 
         The variables are the orders, for each node whether it keeps a belief and how much, and
@@ -117,6 +130,7 @@ class _Search:
             [(1, LARGEST), (0, 1), (0, 1), (0, np.inf)],
             whole=2,
             time_s=time_s,
+            branchings=branchings,
         )
         if found is None:
             return None

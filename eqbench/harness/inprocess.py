@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from eqbench.equilibria import Identifier, Identity
+from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured
 from eqbench.errors import ProfileError, UsageError, check_keywords
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import Frame, ReadyFrame
@@ -200,6 +200,40 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
     profile = load_profile(game, profile)
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
     return Identifier(game).identify(profile, max_regret)
+
+
+def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Kind | None:
+    """Judge whether an equilibrium is undominated, subgame-perfect, sequential, and regular.
+
+    None if it is no equilibrium, by a max regret above 1e-10 of the payoff scale, or too much work.
+
+    Parameters
+    ----------
+    game : Game, tree or spec
+    profile : as in :func:`load_profile`
+    exact : whether to judge in Fractions, if the profile is an equilibrium without any regret;
+        floats are read as in :func:`verify`
+
+    Raises
+    ------
+    SpecError, ProfileError
+        If the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> found = eqbench.kind("kuhn2", eqbench.solve("kuhn2", "logit"))
+    >>> found.undominated, found.to_json()["sequential"]
+    ('certified', 'certified')
+    >>> found.proofs()["trembles"][0]["action"]
+    'bet'
+    """
+    if isinstance(game, str):
+        game = default_registry().load_game(game)
+    tree = game.tree if isinstance(game, Game) else game
+    profile = load_profile(game, profile)
+    certified = verify_exactly(tree, profile) if exact else None
+    return kind_of_measured(tree, profile, Verifier(tree).verify(profile), certified)
 
 
 def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorProfile:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from eqbench.equilibria import Identifier
+from eqbench.equilibria import Identifier, affordable_kind
 from eqbench.errors import ProfileError, counted
 from eqbench.harness.child import GRACE_S, Limits, Outcome
 from eqbench.harness.frames import (
@@ -31,6 +31,7 @@ from eqbench.store.schema import (
     EquilibriumRecord,
     ExactRecord,
     IdentityRecord,
+    KindRecord,
     Status,
 )
 from eqbench.verification import (
@@ -144,6 +145,7 @@ class Finding:
         profile: Any,
         identity: IdentityRecord | None,
         credible: CredibleRecord | None = None,
+        kind: KindRecord | None = None,
     ) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept.
 
@@ -162,6 +164,7 @@ class Finding:
             identity=identity,
             exact=None if self.exact is None else _fractions(self.exact),
             credible=credible,
+            kind=kind,
         )
 
 
@@ -182,6 +185,7 @@ class Judgement:
     handed : measured candidates, best first; without any, the last snapshot
     identities : for each of `handed` which known equilibrium it is, None if none is near
     credible : for each of `handed` how far its play is credible, None if that was not looked at
+    kinds : for each of `handed` what kind of equilibrium it is, None if that was not looked at
     """
 
     outcome: Outcome
@@ -191,6 +195,7 @@ class Judgement:
     handed: list[Finding]
     identities: list[IdentityRecord | None]
     credible: list[CredibleRecord | None]
+    kinds: list[KindRecord | None]
 
     def fields(self, profiles: Iterable[Any]) -> dict[str, Any]:
         """Fields of the record of the cell; `profiles` says where those of `handed` are kept.
@@ -215,7 +220,8 @@ class Judgement:
             known |= {"cpu_s": clocks.cpu_s, "overhead_s": clocks.overhead_s}
             known["iterations"] = clocks.work
         if self.handed:
-            parts = zip(self.handed, profiles, self.identities, self.credible, strict=True)
+            verdicts = self.identities, self.credible, self.kinds
+            parts = zip(self.handed, profiles, *verdicts, strict=True)
             equilibria = [finding.record(*known_of) for finding, *known_of in parts]
             best = equilibria[0]
             known |= {"payoffs": best.payoffs, "regrets": best.regrets}
@@ -259,7 +265,9 @@ class Judge:
         identities = [self._identity(finding) for finding in handed]
         allowance = Allowance()
         credible = [credible_record(finding, tree, allowance) for finding in handed]
-        return Judgement(outcome, status, reason, path, handed, identities, credible)
+        allowance = Allowance()
+        kinds = [kind_record(finding, tree, allowance) for finding in handed]
+        return Judgement(outcome, status, reason, path, handed, identities, credible, kinds)
 
     def _identity(self, finding: Finding) -> IdentityRecord | None:
         identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)
@@ -278,6 +286,18 @@ def credible_record(
     exact = finding.exact is not None
     found = affordable_credibility(tree, finding.candidate.profile, allowance, exact=exact)
     return None if found is None else cast("CredibleRecord", found.summary())
+
+
+def kind_record(finding: Finding, tree: GameTree, allowance: Allowance) -> KindRecord | None:
+    """What kind of equilibrium a claimed one is; None of others, or where it costs too much.
+
+    A refuted claim is of no kind.
+    """
+    if not finding.claims or finding.refuted is not None:
+        return None
+    exact = finding.exact is not None
+    found = affordable_kind(tree, finding.candidate.profile, allowance, exact=exact)
+    return None if found is None else cast("KindRecord", found.to_json())
 
 
 def measure_all(

@@ -122,8 +122,8 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
     off_path = identity.get("off_path", {})
     facts = {
         **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
-        "resolved": found.get("resolved", True),
-        "credible": credible_text(found.get("credible")),
+        **{"resolved": found.get("resolved", True), "proofs": found.get("proofs")},
+        **{"credible": credible_text(found.get("credible")), "kind": found.get("kind")},
         "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),

@@ -26,12 +26,13 @@ _TEXTS = (
     *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
     *("reason", "claim"),
     *("refutation", "profile", "equilibrium", "identity", "leading", "trace", "log"),
-    "exact_max_regret",
+    *("exact_max_regret", "undominated", "sequential"),
 )
 _OBJECTS = ("statistics", "also", "parameters")
 _COUNTS = (
     *("seed", "repeat", "iterations", "peak_memory_bytes"),
     *("candidates", "rank", "work", "dimension", "sets", "credible"),
+    *("subgames", "subgame_perfect", "index"),
 )
 _CELL = (
     *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
@@ -46,6 +47,9 @@ _IDENTITY_COLUMNS = (
     *("leading", "parameters"),
 )
 _CREDIBLE_COLUMNS = ("sets", "credible", "worst")
+_KIND_COLUMNS = (
+    *("undominated", "subgames", "subgame_perfect", "sequential", "quasi_strict", "index"),
+)
 _TRACE_COLUMNS = (*_CELL, "work", "elapsed_s", "claim", *_QUALITY)
 
 
@@ -103,7 +107,11 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     further names, `parameters` dictionaries of numbers, and `leading` names the one of them that
     tells members of a set apart best. Of claimed equilibria `credible` is the number of
     information sets, of all `sets`, whose play some belief supports, and `worst` the largest loss
-    at any of them. Parameters, errors and types as in :func:`load_results`.
+    at any of them. `undominated` and `sequential` are `certified`, `refuted` or `open`, the former
+    `actions only` if no action is dominated and no plan was judged; `subgame_perfect` is the number
+    of proper subgames, of all `subgames`, in which nobody gains; `quasi_strict` is a truth, and
+    `index` missing where an equilibrium is not known to be regular. Parameters, errors and types
+    as in :func:`load_results`.
     """
     stored = _read(runs)
     rows = [
@@ -114,9 +122,8 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     ]
     per_player = _player_columns(_players(stored))
     figures = [*per_player, *_QUALITY, "exploitability", "exact_max_regret"]
-    return _frame(
-        rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *_IDENTITY_COLUMNS, *_CREDIBLE_COLUMNS]
-    )
+    verdicts = [*_IDENTITY_COLUMNS, *_CREDIBLE_COLUMNS, *_KIND_COLUMNS]
+    return _frame(rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *verdicts])
 
 
 def load_traces(runs: Runs) -> pd.DataFrame:
@@ -172,6 +179,8 @@ def _cell(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
 def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, Any]:
     identity: Mapping[str, Any] = item.identity or {}
     credible: Mapping[str, Any] = item.credible or {}
+    kind: Mapping[str, Any] = item.kind or {}
+    subgames = kind.get("subgame_perfect", {})
     return {
         "rank": rank,
         "claim": item.claim,
@@ -193,6 +202,9 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
         "leading": identity.get("leading"),
         "parameters": identity.get("parameters", {}),
         **{name: credible.get(name) for name in _CREDIBLE_COLUMNS},
+        **{name: kind.get(name) for name in _KIND_COLUMNS},
+        "subgames": subgames.get("proper"),
+        "subgame_perfect": subgames.get("perfect"),
     }
 
 
@@ -247,4 +259,5 @@ def _type(column: str) -> str:
         return "Int64"
     if column in _OBJECTS:
         return "object"
-    return {"refuted": "bool", "on_path": "boolean", "strict": "boolean"}.get(column, "float64")
+    truths = {"refuted": "bool"} | dict.fromkeys(("on_path", "strict", "quasi_strict"), "boolean")
+    return truths.get(column, "float64")

@@ -76,6 +76,23 @@ class CredibleRecord(TypedDict):
     exact: FractionText | None
 
 
+class SubgamesRecord(TypedDict):
+    """How many proper subgames there are, and in how many of them nobody gains by deviating."""
+
+    proper: Count
+    perfect: Count
+
+
+class KindRecord(TypedDict):
+    """What kind of equilibrium a candidate is, as its `Kind` says."""
+
+    undominated: Literal["certified", "refuted", "open", "actions only"]
+    subgame_perfect: SubgamesRecord
+    sequential: Literal["certified", "refuted", "open"]
+    quasi_strict: bool | None
+    index: Literal[1, -1] | None
+
+
 class IdentityRecord(TypedDict):
     """Which equilibrium a candidate is, as its `Identity` says."""
 
@@ -113,6 +130,7 @@ class EquilibriumRecord:
     identity: IdentityRecord | None = None
     exact: ExactRecord | None = None
     credible: CredibleRecord | None = None
+    kind: KindRecord | None = None
 
     def __post_init__(self) -> None:
         proofs = [] if self.exact is None else [self.exact["payoffs"], self.exact["regrets"]]
@@ -122,6 +140,8 @@ class EquilibriumRecord:
             raise ValueError("the leading parameter is not among the parameters")
         if self.credible is not None and self.credible["credible"] > self.credible["sets"]:
             raise ValueError("more information sets are credible than there are")
+        if self.kind is not None:
+            _check_kind(self.kind)
 
     @property
     def is_proved(self) -> bool:
@@ -307,6 +327,14 @@ def read_manifest(text: bytes, name: str = "the manifest") -> dict[str, Any]:
     except ValueError as error:
         raise DocumentError(f"{name} is damaged: {error}") from None
     return plan
+
+
+def _check_kind(kind: KindRecord) -> None:
+    subgames = kind["subgame_perfect"]
+    if subgames["perfect"] > subgames["proper"]:
+        raise ValueError("more subgames are played perfectly than there are")
+    if kind["index"] is not None and not kind["quasi_strict"]:
+        raise ValueError("only quasi-strict equilibria have an index")
 
 
 def _check_lengths(players: int, *figures: Sequence[Any]) -> None:

@@ -11,11 +11,16 @@ from eqbench.verification.beliefs import (
     credibility,
     credible_text,
 )
-from eqbench.verification.certificate import Allowance, affordable_credibility, certify
+from eqbench.verification.certificate import (
+    Allowance,
+    affordable_credibility,
+    affordable_play,
+    certify,
+)
 from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
-from eqbench.verification.regularity import index_of, proved_incomplete
+from eqbench.verification.regularity import index_of, proved_incomplete, quasi_strict
 from eqbench.verification.subgames import SubgameRegrets, subgame_perfect
 from eqbench.verification.trembles import Proof, Sequential, Trembles, sequential
 from eqbench.verification.verifier import (
@@ -44,6 +49,7 @@ __all__ = [
     "Verifier",
     "advantage",
     "affordable_credibility",
+    "affordable_play",
     "beyond_floats",
     "certify",
     "credibility",
@@ -53,6 +59,7 @@ __all__ = [
     "index_of",
     "proved_incomplete",
     "proves_undominated",
+    "quasi_strict",
     "refutation",
     "sequential",
     "subgame_perfect",

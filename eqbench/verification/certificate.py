@@ -109,20 +109,39 @@ def affordable_credibility(
     exact : whether to compute in Fractions at all, for which the profile and the game have to
         be known exactly
     """
+    play = affordable_play(tree, profile, allowance, exact=exact)
+    if play is None:
+        return None
+    found = credibility(play)
+    if play.exact and length([found.loss[found.worst]]) > MOST_DIGITS:
+        return affordable_credibility(tree, profile, allowance, exact=False)
+    return found
+
+
+def affordable_play(
+    tree: GameTree, profile: BehaviorProfile, allowance: Allowance, *, exact: bool, sweeps: int = 1
+) -> Play | None:
+    """Play of a profile in Fractions or, where they cost too much, in floats; None if these do too.
+
+    None also where nobody decides anything, and where floats do not resolve or hold the losses.
+
+    Parameters
+    ----------
+    exact : as in :func:`affordable_credibility`
+    sweeps : how many times the work of credibility is to be done on it
+    """
     if tree.n_infosets == 0 or not math.isfinite(tree.payoff_scale):
         return None
     if (
         exact
         and profile.exact is not None
-        and allowance.spend(EXACT_NODE_DIGITS * tree.n_nodes)
+        and allowance.spend(sweeps * EXACT_NODE_DIGITS * tree.n_nodes)
         and allowance.take(tree, lambda: ExactRules.of(tree), profile.exact)
     ):
-        found = credibility(Play.exactly(tree, profile))
-        if length([found.loss[found.worst]]) <= MOST_DIGITS:
-            return found
-    if tree.is_wide or not allowance.spend(NODE_DIGITS * tree.n_nodes):
+        return Play.exactly(tree, profile)
+    if tree.is_wide or not allowance.spend(sweeps * NODE_DIGITS * tree.n_nodes):
         return None
-    return credibility(Play.of(tree, profile))
+    return Play.of(tree, profile)
 
 
 def length(exact: Sequence[Fraction]) -> int:

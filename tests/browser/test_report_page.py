@@ -366,6 +366,32 @@ def test_cells_say_at_how_many_sets_they_are_credible(
     page.close()
 
 
+def test_opened_rows_say_what_kind_of_equilibrium_it_is(browser: Any, tmp_path: Path) -> None:
+    record = cell("01")
+    kind = {
+        "undominated": "actions only",
+        "subgame_perfect": {"proper": 9, "perfect": 7},
+        "sequential": "refuted",
+        "quasi_strict": True,
+        "index": -1,
+    }
+    found = replace(record.equilibria[0], claim="equilibrium", kind=kind)
+    run = read_run(write_run(tmp_path / "run", replace(record, equilibria=[found])))
+    (tmp_path / "page.html").write_text(report_page([run], {}))
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    page.locator("#results tbody tr").first.click()
+    details = " ".join(page.locator("#results tr.details").inner_text().split())
+    for said in (
+        "undominated actions only",
+        "subgame-perfect 7/9",
+        "sequential refuted",
+        "quasi-strict yes, index -1",
+    ):
+        assert said in details
+    page.close()
+
+
 def test_column_sorts_by_value_and_what_is_missing_stands_last(watched: Watched) -> None:
     head = watched.page.locator("#results th", has_text="time")
     before = watched.column("results", "time")

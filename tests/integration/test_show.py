@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ from command import eqbench_here as eqbench
 from command import refused
 from crossplay_cases import kuhn2_member
 from stored_runs import cell, identified, identity, without_figures, write_run
+from textbook_games import entry_deterrence, exact_profile
 from three_player_kuhn import SITUATIONS
 from tree_walk import TreeWalk
 
 from eqbench import BehaviorProfile, load_game
+from eqbench.model.gambit_text import efg_text
 from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import random_profile
 from eqbench.model.profile_json import profile_text
@@ -290,3 +293,91 @@ def test_verify_says_at_how_many_sets_an_equilibrium_is_credible(tmp_path: Path)
         found = eqbench("verify", "mine.json", *options, "--json", cwd=tmp_path).json["credible"]
         assert found.pop("worst") == pytest.approx(1)
         assert found == known | {"exact": exact}
+
+
+# -- kinds --------------------------------------------------------------------------------------
+
+KIND = {
+    "undominated": "refuted",
+    "subgame_perfect": {"proper": 0, "perfect": 0},
+    "sequential": "refuted",
+    "quasi_strict": False,
+    "index": None,
+}
+
+
+def test_kinds_are_shown_and_what_proves_them_on_demand(
+    equilibria: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    for command in ("show", "verify"):
+        text = eqbench(command, "run", "lcp", cwd=equilibria).out
+        assert "  undominated: refuted" in text
+        assert "  subgame-perfect: no proper subgame" in text
+        assert "  sequential: refuted" in text
+        assert "dominated: P1 3:KB fold, by call" not in text
+        proved = eqbench(command, "run", "lcp", "--proofs", cwd=equilibria).out
+        assert "  dominated: P1 3:KB fold, by call" in proved
+        assert "  no limits of trembles support: P1 3:KB" in proved
+        assert "  plan of P1 is best against: P2 1:K" in proved
+        found = eqbench(command, "run", "lcp", "--proofs", "--json", cwd=equilibria).json
+        found = found["candidate"] if command == "show" else found
+        assert found["kind"] == KIND
+        fold = {"player": "P1", "label": "3:KB", "action": "fold", "by": "call"}
+        assert found["proofs"]["dominated"] == [fold]
+    assert "proofs" not in shown(equilibria, "lcp")["candidate"]
+
+
+def test_kinds_of_earlier_runs_are_judged_on_demand(equilibria: Path, tmp_path: Path) -> None:
+    shutil.copytree(equilibria / "run", tmp_path / "run")
+    file = tmp_path / "run" / "runs.jsonl"
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    for item in (item for record in records for item in record["equilibria"]):
+        del item["kind"]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert shown(tmp_path, "lcp")["candidate"]["kind"] is None
+    assert "undominated" not in eqbench("show", "run", "lcp", cwd=tmp_path).out
+    found = eqbench("show", "run", "lcp", "--proofs", "--json", cwd=tmp_path).json["candidate"]
+    assert found["kind"] == KIND
+
+
+def test_iterates_are_of_no_kind(equilibria: Path) -> None:
+    assert shown(equilibria, "cfr_plus")["candidate"]["kind"] is None
+    for command in ("show", "verify"):
+        done = eqbench(command, "run", "cfr_plus", "--proofs", cwd=equilibria)
+        assert done.code == 0
+        assert "undominated" not in done.out
+    assert eqbench("verify", "run", "cfr_plus", "--json", cwd=equilibria).json["kind"] is None
+
+
+@pytest.mark.parametrize("options", [(), ("--exact",)])
+def test_verify_prints_trembles_of_a_threat_and_of_its_counterpart(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    tree = entry_deterrence()
+    (tmp_path / "entry.efg").write_text(efg_text(tree))
+    for rows, lines in (
+        (
+            ((1, 0), (1, 0)),
+            (
+                "subgame-perfect: no, in 0 of 1 proper subgame",
+                "plan of P2 is dominated by: P2 2 fight 0, P2 2 yield 1",
+                "subgame after in: players gain 0, 2",
+            ),
+        ),
+        (
+            ((0, 1), (0, 1)),
+            (
+                "undominated: certified",
+                "subgame-perfect: yes, in 1 of 1 proper subgame",
+                "sequential: certified, limits of trembles support all play",
+                "quasi-strict: yes, with index 1",
+                "trembles of order 1: P1 1 out × 1, P2 2 fight × 1",
+            ),
+        ),
+    ):
+        text = profile_text(tree, exact_profile(tree, *rows), "entry.efg")
+        (tmp_path / "mine.json").write_text(text)
+        out = eqbench("verify", "mine.json", "--proofs", *options, cwd=tmp_path).out
+        told = [line.strip() for line in out.splitlines()]
+        assert set(lines) <= set(told)

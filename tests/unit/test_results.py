@@ -419,12 +419,61 @@ def test_credible_sets_are_counted_in_the_frame_of_equilibria(tmp_path: Path) ->
     ]
 
 
-def test_record_without_a_verdict_on_credibility_has_none() -> None:
+KIND = {
+    "undominated": "actions only",
+    "subgame_perfect": {"proper": 3, "perfect": 2},
+    "sequential": "refuted",
+    "quasi_strict": True,
+    "index": -1,
+}
+
+
+def test_kinds_stand_in_the_frame_of_equilibria(tmp_path: Path) -> None:
+    whole = three_players("0a")
+    items = [replace(whole.equilibria[0], kind=KIND), whole.equilibria[1]]
+    path = write_run(tmp_path / "run", replace(whole, equilibria=items))
+    frame = eqbench.load_equilibria(path)
+    names = ["undominated", "subgames", "subgame_perfect", "sequential", "quasi_strict", "index"]
+    assert frame.loc[0, names].tolist() == ["actions only", 3, 2, "refuted", True, -1]
+    assert frame.loc[1, names].isna().all()
+    types = [str(frame[name].dtype) for name in names]
+    assert types == ["string", "Int64", "Int64", "string", "boolean", "Int64"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"undominated": "perhaps"},
+        {"subgame_perfect": {"proper": 2, "perfect": 3}},
+        {"subgame_perfect": {"proper": 2}},
+        {"subgame_perfect": None},
+        {"sequential": "actions only"},
+        {"sequential": None},
+        {"quasi_strict": "yes"},
+        {"index": 0},
+        {"quasi_strict": False},  # with an index
+        {"more": 1},
+    ],
+)
+def test_wrong_kinds_are_refused(damage: dict[str, object]) -> None:
+    document = json.loads(cell("0a").to_line())
+    for kind in (KIND, KIND | {"quasi_strict": None, "index": None}):
+        document["equilibria"][0]["kind"] = kind
+        record = CellRecord.of_line(json.dumps(document).encode())
+        assert record.equilibria[0].kind == kind
+        assert CellRecord.of_line(record.to_line()) == record
+    document["equilibria"][0]["kind"] = KIND | damage
+    with pytest.raises(DocumentError):
+        CellRecord.of_line(json.dumps(document).encode())
+
+
+def test_record_without_verdicts_on_its_play_has_none() -> None:
     record = cell("0a")
     document = json.loads(record.to_line())
-    del document["equilibria"][0]["credible"]
+    del document["equilibria"][0]["credible"], document["equilibria"][0]["kind"]
     (item,) = CellRecord.of_line(json.dumps(document).encode()).equilibria
     assert item.credible is None
+    assert item.kind is None
     assert item == record.equilibria[0]
 
 

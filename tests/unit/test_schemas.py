@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 from click.testing import CliRunner
 
 from eqbench.cli import app
-from eqbench.equilibria import Identity
+from eqbench.equilibria import Identity, kind_of
+from eqbench.equilibria.kinds import ACTIONS_ONLY
 from eqbench.harness.request import Request
 from eqbench.harness.schemas import DOCUMENTS, schema_text
+from eqbench.model.profile import BehaviorProfile
+from eqbench.registry import load_game
 from eqbench.solver import CLAIMS
-from eqbench.store.schema import Claim, IdentityRecord, RequestRecord
+from eqbench.store.schema import (
+    Claim,
+    IdentityRecord,
+    KindRecord,
+    RequestRecord,
+    SubgamesRecord,
+)
+from eqbench.verification import Play, Proof
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 
@@ -44,3 +54,13 @@ def test_records_have_the_fields_of_what_they_record() -> None:
     assert set(get_args(Claim)) == set(CLAIMS)
     for record, recorded in ((IdentityRecord, Identity), (RequestRecord, Request)):
         assert set(record.__annotations__) == {each.name for each in dataclasses.fields(recorded)}
+
+
+def test_kinds_have_the_fields_of_their_records() -> None:
+    tree = load_game("kuhn2").tree
+    found = kind_of(Play.of(tree, BehaviorProfile.uniform(tree))).to_json()
+    assert set(found) == set(KindRecord.__annotations__)
+    assert set(found["subgame_perfect"]) == set(SubgamesRecord.__annotations__)
+    fields = get_type_hints(KindRecord)
+    assert set(get_args(fields["sequential"])) == {proof.value for proof in Proof}
+    assert set(get_args(fields["undominated"])) == {*(proof.value for proof in Proof), ACTIONS_ONLY}

@@ -14,7 +14,7 @@ import eqbench
 from eqbench.errors import ProfileError
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import DescribedFrame, DoneFrame, ErrorFrame, LastFrame, RefusedFrame
-from eqbench.harness.judge import Finding, credible_record, ending, measure
+from eqbench.harness.judge import Finding, credible_record, ending, kind_record, measure
 from eqbench.harness.judge import verdict as verdict_of
 from eqbench.solver import Candidate
 from eqbench.verification import Allowance, Verification, Verifier
@@ -259,3 +259,43 @@ def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> N
     assert exact == sorted(exact, reverse=True)
     assert floats == sorted(floats, reverse=True)
     assert sum(exact) < sum(floats) < 30
+
+
+# -- kinds --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_claimed_equilibria_are_of_a_kind(*, exact: bool) -> None:
+    profile = folds_a_king()
+    shown = profile if exact else eqbench.BehaviorProfile(profile.probabilities)
+    finding = measure(handed_over(shown, "equilibrium"), Verifier(TREE), 1e-6)
+    assert kind_record(finding, TREE, Allowance()) == {
+        "undominated": "refuted",
+        "subgame_perfect": {"proper": 0, "perfect": 0},
+        "sequential": "refuted",
+        "quasi_strict": False,
+        "index": None,
+    }
+
+
+def test_iterates_and_refuted_claims_are_of_no_kind() -> None:
+    for profile, claim in ((folds_a_king(), "average"), (PROFILE, "equilibrium")):
+        finding = measure(handed_over(profile, claim), Verifier(TREE), 1e-6)
+        assert kind_record(finding, TREE, Allowance()) is None
+
+
+def test_kinds_of_cells() -> None:
+    listed = eqbench.solve("kuhn2", "case_enumeration", timeout=30)
+    kinds = [item.kind for item in listed.equilibria]
+    assert len(kinds) > 1
+    for kind in kinds:
+        assert kind is not None
+        assert (kind["undominated"], kind["sequential"]) == ("certified", "certified")
+    only = eqbench.solve("kuhn3", "logit", timeout=60).equilibria[0]
+    assert only.credible is not None
+    assert only.credible["credible"] == 48
+    assert only.kind is not None
+    assert (only.kind["undominated"], only.kind["sequential"]) == ("actions only", "certified")
+    alone = eqbench.solve("skp(pot=7)", "logit", timeout=60).equilibria[0]
+    assert alone.kind is not None
+    assert (alone.kind["quasi_strict"], alone.kind["index"]) == (True, 1)

@@ -509,6 +509,17 @@ function credible({ sets, credible: count, worst, worst_set: where, exact }) {
   return `${count}/${sets}` + (where ? `, worst ${loss} at ${where.join(" ")}` : "");
 }
 
+function kindFacts({ undominated, subgame_perfect: subgames, sequential, quasi_strict, index }) {
+  const { proper, perfect } = subgames;
+  const strict = quasi_strict ? `yes, ${index ? `index ${index}` : "no index"}` : "no";
+  return [
+    ["undominated", undominated],
+    ["subgame-perfect", proper ? `${perfect}/${proper}` : "no proper subgame"],
+    ["sequential", sequential],
+    ["quasi-strict", quasi_strict === null ? "" : strict],
+  ];
+}
+
 function candidate(cell, item, rank) {
   const { identity } = item;
   const parameters = Object.entries(identity?.parameters ?? {});
@@ -520,6 +531,7 @@ function candidate(cell, item, rank) {
     ["equilibrium", identity ? `${identity.name} (${item.match})` : "none known"],
     ["parameters", parameters.map(([name, value]) => `${name}=${number(value, 4)}`).join("  ")],
     ["credible", item.credible ? credible(item.credible) : ""],
+    ...(item.kind ? kindFacts(item.kind) : []),
     ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");

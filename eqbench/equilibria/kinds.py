@@ -1,0 +1,298 @@
+"""What kind of equilibrium a profile is: undominated, subgame-perfect, sequential, quasi-strict.
+
+The verifier judges; here it is decided how much may be spent on each verdict. That is counted and
+not timed, so that verdicts are the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eqbench.display import Displayed
+from eqbench.equilibria.plan_dominance import PlanProof, undominated_plan
+from eqbench.equilibria.tremble_search import contested_nodes, find_trembles
+from eqbench.errors import UsageError
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.solver import Budget
+from eqbench.verification import (
+    Allowance,
+    Play,
+    Proof,
+    Sequential,
+    SubgameRegrets,
+    Trembles,
+    Verification,
+    affordable_play,
+    dominated_actions,
+    index_of,
+    quasi_strict,
+    sequential,
+    subgame_perfect,
+)
+
+ACTIONS_ONLY = "actions only"  # none that is played is dominated; plans were not judged
+
+# Costs in the digits of an Allowance, of which 10**6 take about 50 milliseconds.
+SWEEPS = 3  # times the work of credibility: dominance, subgames and beliefs
+PLAN_DIGITS = 10**5
+PLAN_NODE_DIGITS = 1000
+FRACTION_DIGITS = 6  # of the frequencies of plans that are tried
+SEARCH_DIGITS = 5 * 10**6
+DERIVATIVE_DIGITS = 20  # for a node and a played action
+EXACT_DERIVATIVE_DIGITS = 250
+# Kuhn poker of three players has 20 to 84, of which 20 take 40 milliseconds a try.
+MOST_CONTESTED = 100
+TRIES = 4
+BRANCHINGS = 200
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Kind(Displayed):
+    """Verdicts on an equilibrium, with what proves them.
+
+    Attributes
+    ----------
+    play : Play
+        The profile on its tree; in Fractions the verdicts are exact.
+    dominated : dict
+        Played actions that are dominated, each with one that dominates it, by index among the A.
+    plans : tuple
+        Verdicts on both players' plans; empty with more or fewer than two players, and where
+        linear programs would cost too much.
+    subgames : SubgameRegrets
+    sequential : Sequential
+    trembles : Trembles or None
+        What certifies a sequential equilibrium.
+    quasi_strict : bool or None
+        None where it is not known, since the index would cost too much.
+    index : 1, -1 or None
+        None also of equilibria that are not regular, or not known to be.
+    """
+
+    play: Play
+    dominated: dict[int, int]
+    plans: tuple[PlanProof, ...]
+    subgames: SubgameRegrets
+    sequential: Sequential
+    trembles: Trembles | None
+    quasi_strict: bool | None
+    index: int | None
+
+    def __repr__(self) -> str:
+        return f"<Kind: {', '.join(f'{name} {value}' for name, value in self.to_json().items())}>"
+
+    @property
+    def undominated(self) -> str:
+        """A :class:`Proof`, or `actions only` if no action is dominated and no plan was judged."""
+        proofs = {plan.proof for plan in self.plans}
+        if self.dominated or Proof.REFUTED in proofs:
+            return Proof.REFUTED.value
+        if not proofs:
+            return ACTIONS_ONLY
+        return (Proof.OPEN if Proof.OPEN in proofs else Proof.CERTIFIED).value
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdicts as JSON values, without what proves them."""
+        found = self.subgames
+        perfect = (found.regrets[1:] <= found.tolerance).astype(bool).all(axis=1).sum()
+        return {
+            "undominated": self.undominated,
+            "subgame_perfect": {"proper": found.n_proper, "perfect": int(perfect)},
+            "sequential": self.sequential.proof.value,
+            "quasi_strict": self.quasi_strict,
+            "index": self.index,
+        }
+
+    def proofs(self) -> dict[str, Any]:
+        """What proves the verdicts, as JSON values; Fractions are texts ``p/q``.
+
+        `dominated` actions stand each with one that dominates it. `plans` are the other player's,
+        mixing all actions, to which a certified plan is optimal, or what dominates a refuted one.
+        `subgames` are those in which somebody gains. At `refuted_sets` no belief that trembles
+        lead to supports the play. `trembles` have an order and a weight for each unplayed action.
+        """
+        tree, play = self.play.tree, self.play
+        gaining = np.flatnonzero(
+            (self.subgames.regrets > self.subgames.tolerance).astype(bool).any(axis=1)
+        )
+        refuted = np.flatnonzero(self.sequential.credibility.refuted).tolist()
+        unplayed = [] if self.trembles is None else np.flatnonzero(play.played == 0).tolist()
+        return {
+            "dominated": [
+                _place(tree, worse) | {"by": _place(tree, better)["action"]}
+                for worse, better in self.dominated.items()
+            ],
+            "plans": [
+                {"player": tree.players[player], "verdict": plan.proof.value}
+                | {"plan": self._plan(player, plan)}
+                for player, plan in enumerate(self.plans)
+            ],
+            "subgames": [
+                {"after": _history(play, int(self.subgames.roots[k]))}
+                | {"regrets": list(map(_plain, self.subgames.regrets[k]))}
+                for k in gaining.tolist()
+            ],
+            "refuted_sets": [
+                _set(tree, i) | {"loss": _plain(self.sequential.credibility.bound[i])}
+                for i in refuted
+            ],
+            "trembles": [
+                _place(tree, a)
+                | {"order": int(self.trembles.order[a]), "weight": _plain(self.trembles.weight[a])}
+                for a in unplayed
+                if self.trembles is not None
+            ],
+        }
+
+    def _plan(self, player: int, plan: PlanProof) -> list[dict[str, Any]]:
+        """Frequencies of the player whose plan the certificate is."""
+        if plan.certificate is None:
+            return []
+        tree = self.play.tree
+        sets = tree.infosets_of(player if plan.proof is Proof.REFUTED else 1 - player)
+        actions = range(tree.action_start[sets.start], tree.action_start[sets.stop])
+        return [_place(tree, a) | {"frequency": _plain(plan.certificate[a])} for a in actions]
+
+
+def kind_of(
+    play: Play, trembles: Trembles | None = None, allowance: Allowance | None = None
+) -> Kind:
+    """Judge what kind of equilibrium a profile is.
+
+    Parameters
+    ----------
+    play : that of an equilibrium
+    trembles : what might certify it as sequential; where it does not, others are sought
+    allowance : what linear programs, trembles and the index may cost together, of which it is taken
+        off: about a second, a new one unless given. What is not covered is left open.
+    """
+    allowance = Allowance() if allowance is None else allowance
+    verdict, proof = _sequential(play, trembles, allowance)
+    is_strict, index = _index(play, allowance)
+    return Kind(
+        play=play,
+        dominated=dominated_actions(play),
+        plans=_plans(play, allowance),
+        subgames=subgame_perfect(play),
+        sequential=verdict,
+        trembles=proof,
+        quasi_strict=is_strict,
+        index=index,
+    )
+
+
+def affordable_kind(
+    tree: GameTree,
+    profile: BehaviorProfile,
+    allowance: Allowance,
+    *,
+    exact: bool,
+    trembles: Trembles | None = None,
+) -> Kind | None:
+    """Kind in Fractions or, where they cost too much, in floats; None if these do too.
+
+    Parameters as in :func:`eqbench.verification.affordable_credibility` and :func:`kind_of`.
+    """
+    play = affordable_play(tree, profile, allowance, exact=exact, sweeps=SWEEPS)
+    return None if play is None else kind_of(play, trembles, allowance)
+
+
+def kind_of_measured(
+    tree: GameTree,
+    profile: BehaviorProfile,
+    measured: Verification,
+    certified: Verification | None = None,
+) -> Kind | None:
+    """Kind of what was measured to be an equilibrium; None of others, or where it costs too much.
+
+    Parameters
+    ----------
+    certified : the same in Fractions; if nobody gains at all, the kind is judged in Fractions too
+    """
+    if certified is not None and certified.max_regret == 0 and tree.n_infosets:
+        return kind_of(Play.exactly(tree, profile))
+    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
+        return None
+    return affordable_kind(tree, profile, Allowance(), exact=False)
+
+
+def _sequential(
+    play: Play, trembles: Trembles | None, allowance: Allowance
+) -> tuple[Sequential, Trembles | None]:
+    """The verdict, and trembles if they certify it."""
+    for candidate in _candidates(play, trembles, allowance):
+        try:
+            verdict = sequential(play, candidate)
+        except UsageError:  # a solver may count other actions as unplayed
+            continue
+        if verdict.proof is Proof.CERTIFIED:
+            return verdict, candidate
+        if verdict.proof is Proof.REFUTED:
+            return verdict, None
+    return sequential(play), None
+
+
+def _candidates(
+    play: Play, trembles: Trembles | None, allowance: Allowance
+) -> Iterable[Trembles | None]:
+    """What was handed over, then nothing, which only refutes, and then what a search finds."""
+    yield trembles
+    if trembles is not None:
+        yield None
+    contested = contested_nodes(play)
+    if contested <= MOST_CONTESTED and (not contested or allowance.spend(SEARCH_DIGITS)):
+        yield find_trembles(play, tries=TRIES, time_s=np.inf, branchings=BRANCHINGS)
+
+
+def _plans(play: Play, allowance: Allowance) -> tuple[PlanProof, ...]:
+    """Verdicts on the plans of two players."""
+    tree = play.tree
+    digits = PLAN_NODE_DIGITS + FRACTION_DIGITS * tree.n_actions * play.exact
+    if tree.n_players != 2 or not allowance.spend(PLAN_DIGITS + digits * tree.n_nodes):
+        return ()
+    return tuple(undominated_plan(play, player) for player in (0, 1))
+
+
+def _index(play: Play, allowance: Allowance) -> tuple[bool | None, int | None]:
+    """Whether a profile is quasi-strict, and its index; both None where that costs too much."""
+    if not quasi_strict(play):
+        return False, None
+    tree = play.tree
+    admitted = np.repeat(play.own > 0, np.diff(tree.action_start)).astype(bool)
+    rows = int(np.count_nonzero((play.played > 0) & admitted) - np.count_nonzero(play.own > 0))
+    digits = EXACT_DERIVATIVE_DIGITS if play.exact else DERIVATIVE_DIGITS
+    cost = rows * tree.n_nodes * digits
+    if play.exact:  # elimination, in which the fractions grow
+        cost += rows**3 * (200 + 20 * rows) // 3
+    return (True, index_of(play)) if allowance.spend(cost) else (None, None)
+
+
+def _set(tree: GameTree, infoset: int) -> dict[str, Any]:
+    player = tree.players[tree.infoset_player[infoset]]
+    return {"player": player, "label": tree.infoset_labels[infoset]}
+
+
+def _place(tree: GameTree, action: int) -> dict[str, Any]:
+    """Player, information set and name of one of the A actions."""
+    infoset = int(np.searchsorted(tree.action_start, action, side="right")) - 1
+    name = tree.infoset_actions[infoset][action - tree.action_start[infoset]]
+    return _set(tree, infoset) | {"action": name}
+
+
+def _history(play: Play, node: int) -> list[dict[str, Any]]:
+    """Actions of the players that lead to a node."""
+    return [_place(play.tree, action) for action in reversed(play.path(node))]
+
+
+def _plain(value: Any) -> float | str:
+    if isinstance(value, float):
+        return float(value)
+    try:
+        return str(value)
+    except ValueError:  # longer than Python prints
+        return float(value)

@@ -1,0 +1,195 @@
+"""Kinds of equilibria: known games, what may be spent on a verdict, and what is handed over."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from crossplay_cases import kuhn2_member
+from solver_cases import bimatrix
+from szafron_family import SUB_FAMILIES, random_member
+from szafron_family import member as szafron_member
+from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, selten_horse
+from three_player_kuhn import szafron_profile
+
+import eqbench
+from eqbench.equilibria import Kind, affordable_kind, kind_of
+from eqbench.model.profile import BehaviorProfile
+from eqbench.verification import Allowance, Play, Proof, Trembles, sequential
+
+NO_SUBGAME = {"proper": 0, "perfect": 0}
+
+
+def horse(first: int, left: str, exact: bool = True) -> Play:
+    """P1 goes down (0) or across (1), P2 across, and P3 left so often."""
+    tree = selten_horse()
+    right = 1 - Fraction(left)
+    profile = exact_profile(tree, (1 - first, first), (0, 1), (left, right))
+    return Play.exactly(tree, profile) if exact else Play.of(tree, profile)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_horse_goes_across_and_not_down(exact: bool) -> None:
+    across, down = kind_of(horse(1, "1/8", exact)), kind_of(horse(0, "1", exact))
+    assert across.to_json() == {
+        "undominated": "actions only",
+        "subgame_perfect": NO_SUBGAME,
+        "sequential": "certified",
+        "quasi_strict": True,
+        "index": None,
+    }
+    assert across.trembles is not None
+    assert sequential(across.play, across.trembles).proof is Proof.CERTIFIED
+    assert down.sequential.proof is Proof.REFUTED
+    assert down.trembles is None
+    places = [(item["player"], item["label"]) for item in down.proofs()["refuted_sets"]]
+    assert places == [("P2", "2")]
+
+
+def test_a_threat_is_dominated_and_imperfect() -> None:
+    tree = entry_deterrence()
+    threat = kind_of(Play.exactly(tree, exact_profile(tree, (1, 0), (1, 0))))
+    assert threat.to_json() == {
+        "undominated": "refuted",
+        "subgame_perfect": {"proper": 1, "perfect": 0},
+        "sequential": "refuted",
+        "quasi_strict": False,
+        "index": None,
+    }
+    proofs = threat.proofs()
+    fight = {"player": "P2", "label": "2", "action": "fight", "by": "yield"}
+    assert proofs["dominated"] == [fight]
+    assert [plan["verdict"] for plan in proofs["plans"]] == ["certified", "refuted"]
+    entered = {"player": "P1", "label": "1", "action": "in"}
+    assert proofs["subgames"] == [{"after": [entered], "regrets": ["0", "2"]}]
+    entry = kind_of(Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1))))
+    assert entry.to_json() == {
+        "undominated": "certified",
+        "subgame_perfect": {"proper": 1, "perfect": 1},
+        "sequential": "certified",
+        "quasi_strict": True,
+        "index": 1,
+    }
+    assert entry.proofs()["subgames"] == entry.proofs()["refuted_sets"] == []
+
+
+def test_a_plan_may_be_dominated_though_none_of_its_actions_is() -> None:
+    tree = bimatrix([[3, 0], [0, 3], [1, 1]], np.zeros((3, 2), int).tolist()).tree
+    found = kind_of(Play.exactly(tree, exact_profile(tree, (0, 0, 1), (0, 1))))
+    assert found.dominated == {}
+    assert found.undominated == "refuted"
+    plan = found.proofs()["plans"][0]["plan"]
+    assert [item["action"] for item in plan] == list(tree.infoset_actions[0])
+    assert sum(Fraction(item["frequency"]) for item in plan) == 1
+
+
+@pytest.mark.parametrize(("bluffs", "strict"), [("0", False), ("1/9", True), ("1/3", False)])
+def test_the_family_of_kuhn_is_sequential_and_strict_but_at_its_ends(
+    bluffs: str, *, strict: bool
+) -> None:
+    tree = eqbench.load_game("kuhn2").tree
+    profile = kuhn2_member(Fraction(bluffs))
+    for play in (Play.exactly(tree, profile), Play.of(tree, profile)):
+        assert kind_of(play).to_json() == {
+            "undominated": "certified",
+            "subgame_perfect": NO_SUBGAME,
+            "sequential": "certified",
+            "quasi_strict": strict,
+            "index": None,  # they are not isolated
+        }
+
+
+def test_credible_play_of_three_in_kuhn_may_be_refuted_by_trembles() -> None:
+    game = eqbench.load_game("kuhn3")
+    values = random_member(SUB_FAMILIES[0], np.random.default_rng(0))
+    names = ("b11", "b21", "b23", "b32", "c11", "c33", "c34")
+    member = szafron_member(**{name: values[name] for name in names})
+    assert member["c34"] > 0
+    profile = BehaviorProfile.from_json(game, szafron_profile(member))
+    found = kind_of(Play.exactly(game.tree, profile))
+    assert found.sequential.proof is Proof.REFUTED
+    assert found.proofs()["refuted_sets"]
+    assert found.undominated == "actions only"
+
+
+def test_proofs_are_json() -> None:
+    games = (beer_and_quiche(), entry_deterrence(), selten_horse())
+    for tree in games:
+        for kind in (Play.of, Play.exactly):
+            found = kind_of(kind(tree, BehaviorProfile.uniform(tree)))
+            assert json.loads(json.dumps(found.proofs(), allow_nan=False)) == found.proofs()
+            assert repr(found).startswith("<Kind: undominated ")
+
+
+def handed_over(play: Play, weight: str) -> Trembles:
+    """Trembles of P1 and P2; P3 is indifferent if P2's are twice as likely."""
+    order, weights = np.zeros(6, dtype=np.int64), play.frequency.copy()
+    order[[0, 2]], weights[0], weights[2] = 5, Fraction(1), Fraction(weight)
+    return Trembles(order, weights)
+
+
+def test_trembles_that_are_handed_over_are_judged_and_kept() -> None:
+    play, nothing = horse(1, "1/8"), Allowance(0)
+    right = handed_over(play, "2")
+    found = kind_of(play, right, nothing)
+    assert found.trembles is right
+    assert [item["order"] for item in found.proofs()["trembles"]] == [5, 5]
+    assert kind_of(play, handed_over(play, "3"), nothing).sequential.proof is Proof.OPEN
+
+
+@pytest.mark.parametrize("weight", ["3", "-2"])
+def test_trembles_that_prove_nothing_are_sought_anew(weight: str) -> None:
+    play = horse(1, "1/8")
+    wrong = handed_over(play, weight)
+    found = kind_of(play, wrong)
+    assert found.sequential.proof is Proof.CERTIFIED
+    assert found.trembles is not wrong
+
+
+def test_what_is_not_affordable_is_left_open() -> None:
+    """Of two players' plans only actions are judged, an index is unknown, trembles not sought."""
+    tree = beer_and_quiche()
+    beer = exact_profile(tree, (1, 0), (1, 0), (0, 1), (1, 0))
+    whole = kind_of(Play.exactly(tree, beer))
+    assert (whole.undominated, whole.sequential.proof) == ("certified", Proof.CERTIFIED)
+    rich, poor = kind_of(horse(1, "1/8")), kind_of(horse(1, "1/8"), allowance=Allowance(0))
+    assert (rich.sequential.proof, poor.sequential.proof) == (Proof.CERTIFIED, Proof.OPEN)
+    scarce = kind_of(Play.exactly(tree, beer), allowance=Allowance(0))
+    assert scarce.undominated == "actions only"
+    tree = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
+    mixed = Play.exactly(tree, exact_profile(tree, ("2/3", "1/3"), ("1/3", "2/3")))
+    for allowance, known in ((Allowance(), (True, -1)), (Allowance(0), (None, None))):
+        found = kind_of(mixed, allowance=allowance)
+        assert (found.quasi_strict, found.index) == known
+
+
+def test_kinds_cost_what_is_left_and_are_none_without() -> None:
+    tree = eqbench.load_game("kuhn2").tree
+    profile = kuhn2_member(Fraction(1, 9))
+    exactly, floats = 3 * 400 * tree.n_nodes, 3 * 50 * tree.n_nodes
+
+    def found(left: int, *, exact: bool = True) -> Kind | None:
+        return affordable_kind(tree, profile, Allowance(left), exact=exact)
+
+    assert found(floats - 1) is None
+    for left, exact, fractions in (
+        (floats, True, False),
+        (2 * exactly, True, True),
+        (2 * exactly, False, False),
+    ):
+        kind = found(left, exact=exact)
+        assert kind is not None
+        assert kind.play.exact == fractions
+
+
+def test_a_cell_has_a_few_searches() -> None:
+    """On kuhn3 those of the best three; later ones are not refuted and so left open."""
+    game = eqbench.load_game("kuhn3")
+    record = eqbench.solve(game, "logit")
+    assert record.profile is not None
+    allowance = Allowance()
+    found = [affordable_kind(game.tree, record.profile, allowance, exact=False) for _ in range(5)]
+    proofs = [each and each.sequential.proof for each in found]
+    assert proofs == [Proof.CERTIFIED] * 3 + [Proof.OPEN] * 2
