@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array, eye_array, lil_array
 
 from eqbench.equilibria.programs import minimize
+from eqbench.model.trembles import Trembles
 from eqbench.verification.beliefs import credibility, judge
 from eqbench.verification.play import Play
-from eqbench.verification.trembles import Trembles, admitted_nodes, limit_beliefs
+from eqbench.verification.trembles import admitted_nodes, limit_beliefs
 
 LARGEST = 12  # order of a tremble
 LEAST_BELIEF = 1e-3  # in a node that keeps any
@@ -131,8 +132,9 @@ class _Search:
         A set that fails is mended by one weight that no set mended before depends on.
         """
         play, one = self.play, self.play.one
-        order, weight = np.zeros(play.tree.n_actions, dtype=np.int64), play.played.copy()
-        order[self.unplayed], weight[self.unplayed] = orders, one
+        order = np.ones(play.tree.n_actions, dtype=np.int64)
+        weight = np.full(play.tree.n_actions, one)
+        order[self.unplayed] = orders
         kept_count = self.count[kept]
         kept_nodes = np.concatenate([np.zeros(0, dtype=np.int64), *self.groups])[kept]
         fixed = np.zeros(len(self.unplayed), dtype=bool)  # trembles that must not change

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
+from eqbench.model.trembles import LARGEST_ORDER, Trembles
 from eqbench.verification.beliefs import Credibility, credibility, judge
 from eqbench.verification.play import Play
 
 NEVER = 2**40  # total order of what chance rules out
-LARGEST_ORDER = 2**20
 
 
 class Proof(StrEnum):
@@ -33,22 +33,6 @@ class Proof(StrEnum):
     CERTIFIED = "certified"
     REFUTED = "refuted"
     OPEN = "open"
-
-
-@dataclass(frozen=True, eq=False)
-class Trembles:
-    """Likelihoods of unplayed actions, compared with each other; other entries do not count.
-
-    Attributes
-    ----------
-    order : int64 (A,)
-        Positive at unplayed actions.
-    weight : (A,) floats, or Fractions as objects
-        Positive at unplayed actions.
-    """
-
-    order: NDArray
-    weight: NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,14 +105,17 @@ def limit_beliefs(play: Play, trembles: Trembles, elsewhere: NDArray) -> NDArray
     above[(play.edge == 0) & (tree.incoming < 0)] = NEVER
     for level in tree.levels[1:]:
         above[level] += above[tree.parent[level]]
-        weights[level] *= weights[tree.parent[level]]
     least = play.least(above)
     own_set, nodes = tree.infoset[play.deciding], play.deciding
-    weights[nodes[above[nodes] > least[own_set]]] *= 0
     possible = (least < NEVER)[own_set]
     belief = elsewhere.copy()
-    total = play.total(weights)
-    belief[nodes[possible]] = weights[nodes[possible]] / total[own_set[possible]]
+    # products of weights may leave the range of floats; beliefs that are nan certify nothing
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for level in tree.levels[1:]:
+            weights[level] *= weights[tree.parent[level]]
+        weights[nodes[above[nodes] > least[own_set]]] = 0
+        total = play.total(weights)
+        belief[nodes[possible]] = weights[nodes[possible]] / total[own_set[possible]]
     return belief
 
 

@@ -16,13 +16,12 @@ from eqbench.equilibria.tremble_search import find_trembles
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.model.trembles import LARGEST_ORDER, Trembles
 from eqbench.verification import verify_exactly
 from eqbench.verification.beliefs import credibility
 from eqbench.verification.play import Play
 from eqbench.verification.trembles import (
-    LARGEST_ORDER,
     Proof,
-    Trembles,
     admitted_nodes,
     limit_beliefs,
     sequential,
