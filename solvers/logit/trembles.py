@@ -25,8 +25,10 @@ from eqbench.model.trembles import LARGEST_ORDER, Trembles
 
 from .kernels import FlatTree, expected_payoffs
 
-# Log reaches that differ by more have parted.
-APART = 30.0
+# Log reaches that differ by more have parted. Some frequencies vanish as 1 / lambda only, where an
+# action of the branch is as good as others in the limit; nodes that need other ones of these part
+# slowly.
+APART, SLOWLY_APART = 30.0, 7.0
 # A frequency up to this may be what rounding leaves of an unplayed action.
 UNPLAYED = 1e-9
 # Orders are multiples of one of such shares, up to rounding.
@@ -103,7 +105,9 @@ class _Limit:
         needed = np.where(possible, self.needs.sum(axis=1), np.inf)
         free = np.minimum.reduceat(needed, start[:-1])[own_set] > 0
         others = np.flatnonzero(possible & free & (top != np.arange(len(top))))
-        parted = reach[top[others]] - reach[others] > APART
+        slow = self.needs[:, self.logs[self.unplayed] > -APART]
+        differ = abs(slow[others] - slow[top[others]]).sum(axis=1) > 0
+        parted = reach[top[others]] - reach[others] > np.where(differ, SLOWLY_APART, APART)
         return top, others[~parted], others[parted]
 
     def orders(self) -> NDArray[np.int64] | None:
