@@ -18,7 +18,7 @@ from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
 from eqbench.verification.regularity import index_of, proved_incomplete
 from eqbench.verification.subgames import SubgameRegrets, subgame_perfect
-from eqbench.verification.trembles import Proof, Sequential, sequential
+from eqbench.verification.trembles import Proof, Sequential, contradict, sequential
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
@@ -47,6 +47,7 @@ __all__ = [
     "affordable_credibility",
     "beyond_floats",
     "certify",
+    "contradict",
     "credibility",
     "credible_text",
     "dominated_actions",

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import lsqr
 
@@ -34,6 +35,8 @@ UNPLAYED = 1e-9
 # Orders are multiples of one of such shares, up to rounding.
 MOST_SHARES, ROUNDING = 1000, 1e-6
 ITERATIONS = 10
+# Entries of a matrix up to which it is not worth while to leave out zeros.
+MOST_DENSE = 10**6
 # Largest logarithm of a weight.
 MOST_LOG = 100.0
 
@@ -75,9 +78,10 @@ class _Limit:
         return np.flatnonzero(self.frequency <= UNPLAYED)
 
     @cached_property
-    def needs(self) -> csr_array:
+    def needs(self) -> NDArray | csr_array:
         """How often the others' path to each node needs each tremble, (H, U)."""
-        return self._paths[:, self.unplayed]
+        needs = self._paths[:, self.unplayed]
+        return needs.toarray() if needs.shape[0] * needs.shape[1] <= MOST_DENSE else needs
 
     @cached_property
     def _paths(self) -> csr_array:
@@ -115,21 +119,21 @@ class _Limit:
         top, tied, parted = self.compared
         if not len(tied) and not len(parted):
             return np.ones(len(self.unplayed), dtype=np.int64)
-        ties, gaps = (self.needs[nodes] - self.needs[top[nodes]] for nodes in (tied, parted))
-        found = linprog(
+        others = np.concatenate([tied, parted])
+        more = self.needs[others] - self.needs[top[others]]
+        least, most = (np.repeat([0.0, bound], [len(tied), len(parted)]) for bound in (1, np.inf))
+        found = milp(
             np.ones(len(self.unplayed)),
-            A_ub=-gaps,
-            b_ub=-np.ones(len(parted)),
-            A_eq=ties,
-            b_eq=np.zeros(len(tied)),
-            bounds=(1, None),
+            constraints=LinearConstraint(more, least, most),
+            bounds=Bounds(1, np.inf),
         ).x
         if found is None:
             return None
         for shares in range(1, MOST_SHARES + 1):
             orders = np.round(shares * found)
             if abs(orders - shares * found).max() <= ROUNDING * shares:
-                fits = not (ties @ orders).any() and (gaps @ orders >= 1).all()
+                made = more @ orders
+                fits = ((made >= least) & (made <= most)).all()
                 return orders.astype(np.int64) if fits and orders.max() <= LARGEST_ORDER else None
         return None
 
@@ -138,7 +142,7 @@ class _Limit:
         top, tied, _ = self.compared
         if not len(tied):
             return np.zeros(len(self.unplayed))
-        ties = self.needs[tied] - self.needs[top[tied]]
+        ties: Any = self.needs[tied] - self.needs[top[tied]]
         # the same logs for tied nodes, of whose huge sums only the differences matter
         return lsqr(ties, ties @ self.logs[self.unplayed], atol=1e-15, btol=1e-15)[0]
 
@@ -151,7 +155,8 @@ class _Limit:
         for _ in range(ITERATIONS):
             gains, slopes = [np.zeros(0)], [np.zeros((0, len(log_weights)))]
             for nodes, here in blocks:
-                needs = self.needs[nodes].toarray()
+                needs = self.needs[nodes]
+                needs = needs if isinstance(needs, np.ndarray) else needs.toarray()
                 reach = self.played_reach[nodes] + needs @ log_weights
                 belief = np.exp(reach - reach.max())
                 belief /= belief.sum()

@@ -234,6 +234,18 @@ def test_refuted_play_is_supported_by_no_trembles(seed: int) -> None:
         assert (found.loss[off_path] > 0).any()
 
 
+def test_no_trembles_support_sets_that_contradict_each_other() -> None:
+    play = calling_too_often()
+    least, rng = credibility(play).belief, np.random.default_rng(0)
+    for attempt in range(200):
+        size = play.tree.n_actions
+        order = rng.integers(1, 2 + attempt % 3, size)
+        weight = np.array([Fraction(int(w), 10) for w in rng.integers(1, 99, size)])
+        assert sequential(play, Trembles(order, weight)).proof is Proof.OPEN
+        found = judge(play, limit_beliefs(play, Trembles(order, weight), least), play.frequency)
+        assert not found.credible.all()
+
+
 @pytest.mark.parametrize("game", ["kuhn2", "kuhn3", "kuhn(players=4)"])
 def test_what_is_certified_is_not_contradicted(game: str) -> None:
     tree = eqbench.load_game(game).tree
