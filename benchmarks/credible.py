@@ -1,4 +1,4 @@
-"""Credibility of what solvers find."""
+"""Credibility of what solvers find, and whether it is sequential."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any
 from measuring import cpu_s
 
 
-def of_solvers(
-    solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float, searched: Sequence[str]
-) -> dict[str, Any]:
+def of_solvers(solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float) -> dict[str, Any]:
     """Verdicts on what solvers find last, by game, solver and seed.
 
     Parameters
@@ -19,7 +17,6 @@ def of_solvers(
     solvers : specs of solvers by that of the game
     seeds : number of solves; one of deterministic solvers
     time_s : limit of a solve
-    searched : games on which trembles are sought for what is credible
     """
     from eqbench.registry import load_solver
 
@@ -28,11 +25,11 @@ def of_solvers(
         for solver in specs:
             deterministic = getattr(load_solver(solver), "deterministic", False)
             for seed in range(1 if deterministic else seeds):
-                rows += _row(game, solver, seed, time_s, search=game in searched)
+                rows += _row(game, solver, seed, time_s)
     return {"rows": rows}
 
 
-def _row(game: str, solver: str, seed: int, time_s: float, *, search: bool) -> list[dict[str, Any]]:
+def _row(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:
     """Verdict on one profile; none if the solver found none."""
     import eqbench
     from eqbench.verification import Play, Reached, credibility
@@ -60,18 +57,59 @@ def _row(game: str, solver: str, seed: int, time_s: float, *, search: bool) -> l
         exactly = credibility(Play.exactly(tree, profile))
         row |= {"exact": str(exactly), "exact_worst": str(exactly.loss.max())}
         row["exact_s"] = cpu_s(lambda: credibility(Play.exactly(tree, profile)))
-    if search and not refuted:
-        row |= _sequential(tree, profile)
     return [row]
 
 
-def _sequential(tree: Any, profile: Any) -> dict[str, Any]:
-    """Verdict on trembles that were sought for a profile."""
-    from eqbench.equilibria.tremble_search import find_trembles
-    from eqbench.verification import Play, sequential
+def proofs_of_solvers(
+    solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float
+) -> dict[str, Any]:
+    """Whether what solvers find is sequential, and what proves it; parameters as above."""
+    from eqbench.registry import load_solver
 
-    play = Play.of(tree, profile)
+    rows = []
+    for game, specs in solvers.items():
+        for solver in specs:
+            deterministic = getattr(load_solver(solver), "deterministic", False)
+            for seed in range(1 if deterministic else seeds):
+                rows += _proof(game, solver, seed, time_s)
+    return {"rows": rows}
+
+
+def _proof(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:
+    """Proof about the best profile of a solver; none if it found none."""
+    import eqbench
+    from eqbench.equilibria.tremble_search import decide
+    from eqbench.harness.judge import Received, measure_all
+    from eqbench.harness.solve import solve_once
+    from eqbench.registry import load_solver
+    from eqbench.solver import Budget
+    from eqbench.verification import DEFAULT_TOLERANCE, Play, Verifier, sequential
+
+    loaded = eqbench.load_game(game)
+    tree = loaded.tree
+    received = Received(tree.n_actions)
+    solve_once(load_solver(solver), loaded, Budget(time_s=time_s), seed, received.add)
+    frames = received.candidates or received.snapshots[-1:]
+    findings = measure_all(frames, Verifier(tree), DEFAULT_TOLERANCE)
+    if not findings:
+        return []
+    best = min(findings, key=lambda finding: finding.rank)
+    profile, trembles = best.candidate.profile, best.candidate.trembles
+    play = Play.of(tree, profile) if profile.exact is None else Play.exactly(tree, profile)
     begin = time.process_time()
-    trembles = find_trembles(play)
-    search_s = time.process_time() - begin
-    return {"sequential": sequential(play, trembles).proof.value, "search_s": search_s}
+    found = decide(play)
+    row = {
+        "game": game,
+        "solver": solver,
+        "seed": seed,
+        "max_regret": best.max_regret,
+        "infosets": tree.n_infosets,
+        "credible": found.credibility.n_credible,
+        "proof": found.proof.value,
+        "together": found.against is not None,
+        "decided_s": time.process_time() - begin,
+    }
+    if trembles is not None:
+        row["handed_over"] = sequential(play, trembles).proof.value
+        row["checked_s"] = cpu_s(lambda: sequential(play, trembles))
+    return [row]

@@ -34,6 +34,7 @@ import numpy as np
 from eqbench.errors import UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.trembles import Trembles
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -96,11 +97,15 @@ class Candidate:
     profile : BehaviorProfile
     claim : `iterate`, `average`, `equilibrium` or `complete list`
     claimed_regret : the solver's own bound on the max regret in payoff units, if it has one
+    trembles : what proves a sequential equilibrium, if the solver knows it; the verifier checks it
+        All A entries must be whole orders from 1 on and positive weights, where an action is
+        played 1 and 1.0 will do.
     """
 
     profile: BehaviorProfile
     claim: Claim
     claimed_regret: float | None = None
+    trembles: Trembles | None = None
 
     def __post_init__(self) -> None:
         if self.claim not in CLAIMS:
@@ -109,6 +114,10 @@ class Candidate:
             raise ValueError(
                 f"claimed_regret is {self.claimed_regret}; give a finite number or None"
             )
+        if self.trembles is not None:
+            misfit = self.trembles.misfit(len(self.profile.probabilities))
+            if misfit:
+                raise ValueError(misfit)
 
 
 @dataclass(frozen=True)
@@ -331,11 +340,12 @@ class Monitor:
         profile: FloatArray | BehaviorProfile | Candidate,
         claim: Claim = "equilibrium",
         claimed_regret: float | None = None,
+        trembles: Trembles | None = None,
     ) -> None:
         """Hand over a profile; the verifier will hold it against the claim."""
         with _Overhead(self) as (elapsed, cpu):
             if not isinstance(profile, Candidate):
-                profile = self._candidate(profile, claim, claimed_regret)
+                profile = self._candidate(profile, claim, claimed_regret, trembles)
             self._report("candidate", profile, elapsed, cpu)
 
     def record(self, **figures: Any) -> None:
@@ -355,11 +365,15 @@ class Monitor:
         return Termination("stopped", "stopped before its budget was used up")
 
     def _candidate(
-        self, profile: Any, claim: Claim, claimed_regret: float | None = None
+        self,
+        profile: Any,
+        claim: Claim,
+        claimed_regret: float | None = None,
+        trembles: Trembles | None = None,
     ) -> Candidate:
         if not isinstance(profile, BehaviorProfile):
             profile = BehaviorProfile.of(self._game.tree, profile)
-        return Candidate(profile, claim, claimed_regret)
+        return Candidate(profile, claim, claimed_regret, trembles)
 
     def _regrets(self, candidate: Candidate) -> FloatArray:
         if self._model is None:

@@ -6,7 +6,6 @@ not timed, so that verdicts are the same on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,11 @@ import numpy as np
 
 from eqbench.display import Displayed
 from eqbench.equilibria.plan_dominance import PlanProof, undominated_plan
-from eqbench.equilibria.tremble_search import contested_nodes, find_trembles
+from eqbench.equilibria.tremble_search import (
+    contested_nodes,
+    find_contradiction,
+    find_trembles,
+)
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
@@ -224,29 +227,25 @@ def kind_of_measured(
 def _sequential(
     play: Play, trembles: Trembles | None, allowance: Allowance
 ) -> tuple[Sequential, Trembles | None]:
-    """The verdict, and trembles if they certify it."""
-    for candidate in _candidates(play, trembles, allowance):
-        try:
-            verdict = sequential(play, candidate)
-        except UsageError:  # a solver may count other actions as unplayed
-            continue
-        if verdict.proof is Proof.CERTIFIED:
-            return verdict, candidate
-        if verdict.proof is Proof.REFUTED:
-            return verdict, None
-    return sequential(play), None
-
-
-def _candidates(
-    play: Play, trembles: Trembles | None, allowance: Allowance
-) -> Iterable[Trembles | None]:
-    """What was handed over, then nothing, which only refutes, and then what a search finds."""
-    yield trembles
+    """The verdict, and trembles if they certify it: those handed over, or what a search finds."""
     if trembles is not None:
-        yield None
-    contested = contested_nodes(play)
-    if contested <= MOST_CONTESTED and (not contested or allowance.spend(SEARCH_DIGITS)):
-        yield find_trembles(play, tries=TRIES, time_s=np.inf, branchings=BRANCHINGS)
+        try:
+            verdict = sequential(play, trembles)
+        except UsageError:  # a solver may count other actions as unplayed
+            verdict = sequential(play)
+        if verdict.proof is Proof.CERTIFIED:
+            return verdict, trembles
+    verdict, contested = sequential(play), contested_nodes(play)
+    is_affordable = contested <= MOST_CONTESTED and (
+        not contested or verdict.proof is Proof.REFUTED or allowance.spend(SEARCH_DIGITS)
+    )
+    if verdict.proof is Proof.OPEN and is_affordable:
+        verdict = sequential(play, against=find_contradiction(play))
+    if verdict.proof is Proof.REFUTED or not is_affordable:
+        return verdict, None
+    found = find_trembles(play, tries=TRIES, time_s=np.inf, branchings=BRANCHINGS)
+    verdict = sequential(play, found)
+    return verdict, found if verdict.proof is Proof.CERTIFIED else None
 
 
 def _plans(play: Play, allowance: Allowance) -> tuple[PlanProof, ...]:

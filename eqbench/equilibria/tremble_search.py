@@ -1,10 +1,11 @@
-"""Search for trembles that make a profile a sequential equilibrium.
+"""Search for what proves a profile a sequential equilibrium, or none.
 
 Which nodes of an information set keep a belief is a matter of the orders of trembles, and how much
 they keep one of the weights. So a mixed-integer program chooses orders, and in each set the nodes
 that keep a belief, such that some belief over them supports the play. Where weights of 1 do not
 give such a belief, single weights are changed; gains are linear in each, so Fractions stay
-Fractions. What is found is for the verifier to judge.
+Fractions. That no trembles support the play is sought by a linear program over sums of gains.
+What is found is for the verifier to judge.
 """
 
 from __future__ import annotations
@@ -18,13 +19,35 @@ from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array, eye_array, lil_array
 
 from eqbench.equilibria.programs import minimize
+from eqbench.model.trembles import Trembles
 from eqbench.verification.beliefs import credibility, judge
 from eqbench.verification.play import Play
-from eqbench.verification.trembles import Trembles, admitted_nodes, limit_beliefs
+from eqbench.verification.trembles import (
+    Proof,
+    Sequential,
+    admitted_nodes,
+    limit_beliefs,
+    reach_of,
+    sequential,
+)
 
 LARGEST = 12  # order of a tremble
 LEAST_BELIEF = 1e-3  # in a node that keeps any
 ROUNDING = 1e-9  # relative
+MARGIN = 1e-5  # of gains that contradict each other, as share of the payoff scale
+
+
+def decide(play: Play, *, tries: int = 20, time_s: float = 10.0, seed: int = 0) -> Sequential:
+    """Whether a profile is a sequential equilibrium, by whatever proof is found either way.
+
+    Parameters
+    ----------
+    tries, time_s, seed : as in :func:`find_trembles`
+    """
+    refuted = sequential(play, against=find_contradiction(play))
+    if refuted.proof is Proof.REFUTED:
+        return refuted
+    return sequential(play, find_trembles(play, tries=tries, time_s=time_s, seed=seed))
 
 
 def find_trembles(
@@ -145,8 +168,9 @@ class _Search:
         A set that fails is mended by one weight that no set mended before depends on.
         """
         play, one = self.play, self.play.one
-        order, weight = np.zeros(play.tree.n_actions, dtype=np.int64), play.played.copy()
-        order[self.unplayed], weight[self.unplayed] = orders, one
+        order = np.ones(play.tree.n_actions, dtype=np.int64)
+        weight = np.full(play.tree.n_actions, one)
+        order[self.unplayed] = orders
         kept_count = self.count[kept]
         kept_nodes = np.concatenate([np.zeros(0, dtype=np.int64), *self.groups])[kept]
         fixed = np.zeros(len(self.unplayed), dtype=bool)  # trembles that must not change
@@ -191,3 +215,42 @@ def _factor(slopes: NDArray, constants: NDArray) -> Any:
     if high <= 0 or low > high * (1 if exact else 1 + ROUNDING):
         return None
     return max(2 * low, 1) if high == math.inf else (low + high) / 2
+
+
+def find_contradiction(play: Play) -> NDArray | None:
+    """Weights of gains, (A,), by which no trembles support the play; None if none are found.
+
+    A linear program in floats; the verifier's :func:`contradict` is to judge what it finds.
+    """
+    admitted = admitted_nodes(play)
+    products: dict[frozenset[int], int] = {}
+    entries: list[tuple[int, int, float, float]] = []
+    for i in np.flatnonzero(play.total(play.others) == 0).tolist():
+        first, nodes = int(play.tree.action_start[i]), play.nodes_of(i)
+        nodes = nodes[admitted[nodes]]
+        for node, gains in zip(nodes.tolist(), play.gains_at(nodes).tolist(), strict=True):
+            reach, trembles = reach_of(play, node)
+            if reach > 0:
+                row = products.setdefault(trembles, len(products))
+                entries += [(row, first + a, reach, gain) for a, gain in enumerate(gains)]
+    if not entries:
+        return None
+    rows, columns = np.array([each[:2] for each in entries]).T
+    reaches, worth = np.array([each[2:] for each in entries], dtype=np.float64).T
+    actions, own = np.unique(columns, return_inverse=True)
+    # in units of each product's largest reach and of the payoffs
+    largest = np.zeros(len(products))
+    np.maximum.at(largest, rows, reaches)
+    scale = play.tree.payoff_scale or 1.0
+    excess = worth / scale - max(MARGIN, 2 * play.tolerance / scale)
+    matrix = csr_array((reaches / largest[rows] * excess, (rows, own)))
+    found = minimize(
+        [np.zeros(len(actions))],
+        [([matrix], 0, np.inf), ([csr_array(np.ones((1, len(actions))))], 1, 1)],
+        [(0, 1)],
+    )
+    if found is None:
+        return None
+    weight = np.zeros(play.tree.n_actions)
+    weight[actions] = np.where(found > ROUNDING, found, 0)
+    return weight

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.documents import Count, Seconds, check_plain, decode
+from eqbench.model.trembles import LARGEST_ORDER, Trembles
 from eqbench.solver import Claim, Ending
 
 MAGIC = b"EQB2"
@@ -24,11 +27,17 @@ _PREFIX = struct.Struct("<4sI")
 MOST_TEXT = 20_000  # characters of a message or a traceback
 # Of a document: texts and the figures of a method, and for each frequency its bytes and a fraction.
 MOST_BYTES, MOST_BYTES_OF_ALL = 4 * 2**20, 256 * 2**20
-BYTES_PER_FREQUENCY = 8_100
+BYTES_PER_FREQUENCY = 9_000
 
 Text = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
 # A power of ten could take forever to write out.
 FractionText = Annotated[str, msgspec.Meta(pattern=r"^-?\d{1,4000}(/\d{1,4000})?$")]
+
+Order = Annotated[int, msgspec.Meta(ge=1, le=LARGEST_ORDER)]
+Weight = (
+    Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)]
+    | Annotated[str, msgspec.Meta(pattern=r"^[1-9]\d{0,399}(/[1-9]\d{0,399})?$")]
+)
 
 
 class Clocks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,8 +91,33 @@ class SnapshotFrame(ProfileFrame, frozen=True):
     """Where a method stands."""
 
 
+class TremblesMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Orders and weights of trembles, for each action one; a text is a fraction."""
+
+    order: list[Order]
+    weight: list[Weight]
+
+    @classmethod
+    def of(cls, trembles: Trembles) -> TremblesMessage:
+        """The message that tells trembles."""
+        weights = np.asarray(trembles.weight).tolist()
+        texts = [str(value) if isinstance(value, Fraction) else value for value in weights]
+        return cls(np.asarray(trembles.order).tolist(), texts)
+
+    def trembles(self) -> Trembles:
+        """The trembles; with Fractions if any weight is one."""
+        weight: NDArray = np.array(self.weight, dtype=object)
+        if any(isinstance(value, str) for value in self.weight):
+            weight[:] = list(map(Fraction, self.weight))
+        else:
+            weight = weight.astype(np.float64)
+        return Trembles(np.array(self.order, dtype=np.int64), weight)
+
+
 class CandidateFrame(ProfileFrame, frozen=True):
     """What a method hands over."""
+
+    trembles: TremblesMessage | None = None
 
 
 class LastFrame(Frame, frozen=True):

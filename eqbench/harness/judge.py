@@ -92,6 +92,11 @@ class Received:
                 f"a profile of this game has {self._frequencies} frequencies; got {sent}"
             )
             return
+        trembles = frame.trembles if isinstance(frame, CandidateFrame) else None
+        misfit = "" if trembles is None else trembles.trembles().misfit(self._frequencies)
+        if misfit:
+            self.misfit = self.misfit or misfit
+            return
         self.newest = frame
         if isinstance(frame, SnapshotFrame):
             if len(self.snapshots) == MAX_SNAPSHOTS:
@@ -99,6 +104,8 @@ class Received:
             self.snapshots.append(frame)
         elif isinstance(frame, CandidateFrame):
             self._bytes += len(frame.profile) + sum(map(sys.getsizeof, frame.exact or ()))
+            if trembles is not None:
+                self._bytes += sum(map(sys.getsizeof, [*trembles.order, *trembles.weight]))
             if len(self.candidates) < MAX_CANDIDATES and self._bytes <= MAX_CANDIDATE_BYTES:
                 self.candidates.append(frame)
             else:
@@ -295,8 +302,8 @@ def kind_record(finding: Finding, tree: GameTree, allowance: Allowance) -> KindR
     """
     if not finding.claims or finding.refuted is not None:
         return None
-    exact = finding.exact is not None
-    found = affordable_kind(tree, finding.candidate.profile, allowance, exact=exact)
+    exact, given = finding.exact is not None, finding.candidate
+    found = affordable_kind(tree, given.profile, allowance, exact=exact, trembles=given.trembles)
     return None if found is None else cast("KindRecord", found.to_json())
 
 
@@ -334,7 +341,9 @@ def measure(
         except ZeroDivisionError:
             raise ProfileError("a frequency has the denominator 0") from None
         profile = BehaviorProfile.of_exact(verifier.tree, exact)
-    candidate = Candidate(profile, frame.claim, frame.claimed_regret)
+    told = frame.trembles if isinstance(frame, CandidateFrame) else None
+    trembles = None if told is None else told.trembles()
+    candidate = Candidate(profile, frame.claim, frame.claimed_regret, trembles)
     certificate, refuted = None, None
     if candidate.claim in EQUILIBRIA or candidate.claimed_regret == 0:
         certificate = certify(verifier.tree, candidate.profile, allowance)

@@ -21,6 +21,7 @@ from eqbench.harness.frames import (
     ReadyFrame,
     RefusedFrame,
     SnapshotFrame,
+    TremblesMessage,
     text,
 )
 from eqbench.model.game import Game
@@ -111,14 +112,18 @@ def _profile_frame(report: Report) -> ProfileFrame:
     candidate = report.candidate
     exact, claimed = candidate.profile.exact, candidate.claimed_regret
     frequencies = np.asarray(candidate.profile.probabilities)
-    frame = SnapshotFrame if report.kind == "snapshot" else CandidateFrame
-    return frame(
-        claim=candidate.claim,
-        claimed_regret=None if claimed is None else float(claimed),
-        exact=None if exact is None else [str(value) for value in exact],
-        profile=frequencies.astype("<f8", casting="same_kind").tobytes(),
-        clocks=_clocks(report),
-    )
+    fields: dict[str, Any] = {
+        "claim": candidate.claim,
+        "claimed_regret": None if claimed is None else float(claimed),
+        "exact": None if exact is None else [str(value) for value in exact],
+        "profile": frequencies.astype("<f8", casting="same_kind").tobytes(),
+        "clocks": _clocks(report),
+    }
+    if report.kind == "snapshot":
+        return SnapshotFrame(**fields)
+    trembles = candidate.trembles
+    told = None if trembles is None else TremblesMessage.of(trembles)
+    return CandidateFrame(**fields, trembles=told)
 
 
 def _plain_statistics(figures: Any) -> dict[str, Any]:

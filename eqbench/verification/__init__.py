@@ -4,6 +4,7 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
+from eqbench.model.trembles import Trembles
 from eqbench.verification.beliefs import (
     Credibility,
     Reached,
@@ -22,7 +23,7 @@ from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.play import Play
 from eqbench.verification.regularity import index_of, proved_incomplete, quasi_strict
 from eqbench.verification.subgames import SubgameRegrets, subgame_perfect
-from eqbench.verification.trembles import Proof, Sequential, Trembles, sequential
+from eqbench.verification.trembles import Proof, Sequential, contradict, sequential
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
@@ -52,6 +53,7 @@ __all__ = [
     "affordable_play",
     "beyond_floats",
     "certify",
+    "contradict",
     "credibility",
     "credible_text",
     "dominated_actions",

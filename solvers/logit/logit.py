@@ -19,6 +19,7 @@ from ..polish.plans import warm_up_polish
 from ..search import CLAIMED, BudgetSpentError, check_time, memory_refusal, without_choice
 from .branch import BLOCK, Branch, turns
 from .kernels import bytes_needed
+from .trembles import trembles_of
 
 if TYPE_CHECKING:
     from eqbench.continuation import ResponsePath
@@ -54,7 +55,8 @@ class Logit:
     bounded by the smallest float.
 
     An iteration is a step along the branch. Its end is handed over without a claim, the polished
-    one is claimed to be an equilibrium.
+    one is claimed to be an equilibrium, with trembles, read off the branch, that may prove it
+    sequential.
 
     Parameters
     ----------
@@ -99,6 +101,8 @@ class Logit:
             if self.polish:
                 game.payoff_model().linearize(branch.behavior())
                 warm_up_polish(game)
+                logs = branch.log_probabilities(branch.points()[-1:])[0]
+                trembles_of(branch.flat, logs, branch.behavior())
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over the end of the branch and the equilibrium near it."""
@@ -165,7 +169,8 @@ class Logit:
         claimed = CLAIMED * (branch.game.tree.payoff_range or 1.0)
         if made.regret > max(claimed, monitor.target):
             return False
-        monitor.candidate(made.behavior, claim="equilibrium")
+        trembles = trembles_of(branch.flat, logs, made.behavior)
+        monitor.candidate(made.behavior, claim="equilibrium", trembles=trembles)
         return True
 
     def branch(

@@ -18,7 +18,7 @@ from three_player_kuhn import szafron_profile
 
 import eqbench
 from eqbench.equilibria.plan_dominance import undominated_plan
-from eqbench.equilibria.tremble_search import find_trembles
+from eqbench.equilibria.tremble_search import decide
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification import (
@@ -26,7 +26,6 @@ from eqbench.verification import (
     Proof,
     credibility,
     dominated_actions,
-    sequential,
     subgame_perfect,
     verify_exactly,
 )
@@ -44,7 +43,7 @@ def pure_equilibria(tree: GameTree) -> dict[str, BehaviorProfile]:
 
 def proof_of(tree: GameTree, profile: BehaviorProfile) -> Proof:
     play = Play.exactly(tree, profile)
-    verdict = sequential(play, find_trembles(play, tries=4))
+    verdict = decide(play, tries=4)
     if verdict.proof is Proof.CERTIFIED:  # sequential equilibria are subgame-perfect
         assert subgame_perfect(play).perfect
     return verdict.proof
@@ -140,7 +139,8 @@ def test_three_player_kuhn(sub_family: str, members: int) -> None:
     With c34 > 0, P3 calls a bet and a call with the second highest card and hopes that neither has
     the highest one. But after P1's tremble P2 calls with the highest card, and with lower ones
     only by another tremble. With b32 > 0, P2 would have to be indifferent after P1's bet, and then
-    P3, after P2's fold, would not be.
+    P3, after P2's fold, would not be: weighted and summed, gains of both are positive for each card
+    with which P1 may have bet.
     """
     game = eqbench.load_game("kuhn3")
     rng = np.random.default_rng(0)
@@ -152,7 +152,7 @@ def test_three_player_kuhn(sub_family: str, members: int) -> None:
         calls = {"b32": Fraction(0), "c33": Fraction(1, 2) + (top - Fraction(1, 2)) / 3}
         for changed, proof in (
             ({}, Proof.REFUTED),
-            ({"c34": Fraction(0)}, Proof.OPEN),
+            ({"c34": Fraction(0)}, Proof.REFUTED),
             (calls, Proof.REFUTED),
             (calls | {"c34": Fraction(0)}, Proof.CERTIFIED),
         ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from eqbench.harness.frames import (
     MAGIC,
     MOST_TEXT,
     BuiltFrame,
+    CandidateFrame,
     DescribedFrame,
     DoneFrame,
     ErrorFrame,
@@ -23,10 +25,12 @@ from eqbench.harness.frames import (
     FrameDecoder,
     ReadyFrame,
     RefusedFrame,
+    TremblesMessage,
     encode,
     most_bytes,
     text,
 )
+from eqbench.model.trembles import Trembles
 
 FRAMES: list[Frame] = [
     ReadyFrame(),
@@ -36,7 +40,12 @@ FRAMES: list[Frame] = [
     RefusedFrame("unsupported", "too many players"),
     DescribedFrame("s(x=1)", deterministic=True, frozen=True, undocumented=["x"]),
     BuiltFrame("g", expected_nodes=None, frozen=True, undocumented=[]),
+    candidate(np.ones(2), trembles=TremblesMessage([1, 2**20], [0.5, "22/7"])),
 ]
+
+
+def trembles(**changes: Any) -> dict[str, Any]:
+    return {"trembles": {"order": [1, 1], "weight": [1.0, "1/2"]} | changes}
 
 
 def documents() -> list[dict[str, Any]]:
@@ -56,6 +65,19 @@ def test_frames_survive_being_cut_anywhere(size: int) -> None:
         arrived += decoder.feed(data[start : start + size])
     assert arrived == FRAMES
     assert arrived[1].frequencies.tolist() == np.linspace(0, 1, 7).tolist()
+
+
+def test_trembles_arrive_as_they_were_handed_over() -> None:
+    order = np.array([1, 3])
+    for weight in (np.array([0.1, 2e-9]), np.array([Fraction(1, 3), Fraction(2)], dtype=object)):
+        sent = candidate(np.ones(2), trembles=TremblesMessage.of(Trembles(order, weight)))
+        (arrived,) = FrameDecoder().feed(encode(sent))
+        assert isinstance(arrived, CandidateFrame)
+        assert arrived.trembles is not None
+        made = arrived.trembles.trembles()
+        assert made.order.tolist() == order.tolist()
+        assert made.weight.tolist() == weight.tolist()
+        assert made.weight.dtype == weight.dtype
 
 
 def test_torn_frame_is_not_delivered() -> None:
@@ -116,6 +138,18 @@ DAMAGES: dict[str, tuple[int, dict[str, Any]]] = {
     "status that is no refusal": (4, {"status": "ok"}),
     "deterministic that is a text": (5, {"deterministic": "yes"}),
     "spec that is a number": (6, {"spec": 3}),
+    "trembles that are a list": (7, {"trembles": [1, 2]}),
+    "trembles of the order 0": (7, trembles(order=[0, 1])),
+    "trembles of half an order": (7, trembles(order=[1.5, 1])),
+    "trembles of a huge order": (7, trembles(order=[2**20 + 1, 1])),
+    "trembles of no weight": (7, trembles(weight=[0.0, 1])),
+    "trembles of negative weight": (7, trembles(weight=[-1.0, 1])),
+    "trembles of weight nan": (7, trembles(weight=[None, 1])),
+    "trembles of negative fractions": (7, trembles(weight=["-1/2", 1])),
+    "trembles over nothing": (7, trembles(weight=["1/0", 1])),
+    "trembles of a word": (7, trembles(weight=["nan", 1])),
+    "trembles of weights alone": (7, {"trembles": {"weight": [1.0]}}),
+    "snapshot with trembles": (7, {"kind": "snapshot"}),
 }
 
 
@@ -136,7 +170,7 @@ def test_what_is_no_document_is_refused(document: bytes) -> None:
 
 
 def test_document_that_lacks_a_field_is_refused() -> None:
-    optional = {"clocks", "statistics", "memory_bytes"}
+    optional = {"clocks", "statistics", "memory_bytes", "trembles"}
     for document in documents():
         for name in document.keys() - optional:
             rest = {key: value for key, value in document.items() if key != name}
@@ -173,6 +207,6 @@ def test_any_value_becomes_a_text_that_a_frame_can_hold(value: object) -> None:
 
 def test_document_grows_with_the_game_up_to_a_size() -> None:
     assert most_bytes(0) == 4 * 2**20
-    assert most_bytes(1) - most_bytes(0) == 8_100
+    assert most_bytes(1) - most_bytes(0) == 9_000
     assert most_bytes(10**9) == 2**28
     assert MOST_TEXT == 20_000

@@ -9,21 +9,23 @@ import pytest
 from crossplay_cases import kuhn2_member
 from random_trees import random_tree
 from sparse_profiles import sparse_profile
+from szafron_family import member as szafron_member
 from textbook_games import exact_profile, selten_horse
+from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria.tremble_search import find_trembles
+from eqbench.equilibria.tremble_search import decide, find_contradiction, find_trembles
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.model.trembles import LARGEST_ORDER, Trembles
 from eqbench.verification import verify_exactly
-from eqbench.verification.beliefs import credibility
+from eqbench.verification.beliefs import credibility, judge
 from eqbench.verification.play import Play
 from eqbench.verification.trembles import (
-    LARGEST_ORDER,
     Proof,
-    Trembles,
     admitted_nodes,
+    contradict,
     limit_beliefs,
     sequential,
 )
@@ -167,3 +169,99 @@ def test_every_equilibrium_of_kuhn_is_sequential(bluffs: str) -> None:
         bet = tree.action_start[tree.infoset_of(0, "3:")] + 1
         broken[bet] *= 2
         assert sequential(play, Trembles(found.order, broken)).proof is Proof.OPEN
+
+
+# -- gains of several sets that contradict each other ---------------------------------------------
+
+
+def calling_too_often(**changes: str) -> Play:
+    """Szafron et al. (2013) with b32 > 0 = c34: every set is credible, but not all at once."""
+    free = {"b11": "1/8", "b21": "1/8", "b23": "0", "b32": "1/16", "c11": "0", "c33": "1/2"}
+    values = {name: Fraction(value) for name, value in ({**free, "c34": "0"} | changes).items()}
+    game = eqbench.load_game("kuhn3")
+    profile = BehaviorProfile.from_json(game, szafron_profile(szafron_member(**values)))
+    return Play.exactly(game.tree, profile)
+
+
+def test_sets_that_are_credible_only_one_by_one_are_refuted_together() -> None:
+    play = calling_too_often()
+    assert sequential(play).proof is Proof.OPEN
+    verdict = decide(play)
+    assert verdict.proof is Proof.REFUTED
+    assert verdict.credibility.credible.all()
+    assert verdict.against is not None
+    assert "contradict" in str(verdict)
+    for broken in (-verdict.against, 0 * verdict.against):
+        assert sequential(play, against=broken).proof is Proof.OPEN
+    used = np.flatnonzero(verdict.against)
+    assert len(used) > 1
+    for action in used.tolist():  # none can be left out
+        broken = verdict.against.copy()
+        broken[action] = 0
+        assert sequential(play, against=broken).proof is Proof.OPEN
+        broken[action] = 100
+        assert sequential(play, against=broken).proof is Proof.OPEN
+
+
+def test_weights_that_are_no_numbers_refute_nothing() -> None:
+    play = calling_too_often()
+    floats = Play.of(play.tree, BehaviorProfile(play.frequency.astype(np.float64)))
+    against = find_contradiction(floats)
+    assert against is not None
+    assert sequential(floats, against=against).proof is Proof.REFUTED
+    for value in (np.nan, np.inf):
+        broken = np.where(against > 0, value, 0.0)
+        with np.errstate(invalid="ignore"):
+            assert sequential(floats, against=broken).proof is Proof.OPEN
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_refuted_play_is_supported_by_no_trembles(seed: int) -> None:
+    """Whatever is drawn, somewhere off the path an action gains under its beliefs."""
+    rng = np.random.default_rng(seed)
+    tree = random_tree(seed)
+    play = Play.exactly(tree, sparse_profile(tree, rng))
+    against = find_contradiction(play)
+    if against is None or not contradict(play, against, admitted_nodes(play)):
+        return
+    least = credibility(play, admitted_nodes(play)).belief
+    off_path = (play.total(play.others) == 0).astype(bool)
+    for _ in range(30):
+        order = rng.integers(1, rng.integers(2, 5), tree.n_actions)
+        weight = np.array([Fraction(int(w), 3) for w in rng.integers(1, 99, tree.n_actions)])
+        belief = limit_beliefs(play, Trembles(order, weight), least)
+        found = judge(play, belief, play.frequency)
+        assert (found.loss[off_path] > 0).any()
+
+
+def test_no_trembles_support_sets_that_contradict_each_other() -> None:
+    play = calling_too_often()
+    least, rng = credibility(play).belief, np.random.default_rng(0)
+    for attempt in range(200):
+        size = play.tree.n_actions
+        order = rng.integers(1, 2 + attempt % 3, size)
+        weight = np.array([Fraction(int(w), 10) for w in rng.integers(1, 99, size)])
+        assert sequential(play, Trembles(order, weight)).proof is Proof.OPEN
+        found = judge(play, limit_beliefs(play, Trembles(order, weight), least), play.frequency)
+        assert not found.credible.all()
+
+
+@pytest.mark.parametrize("game", ["kuhn2", "kuhn3", "kuhn(players=4)"])
+def test_what_is_certified_is_not_contradicted(game: str) -> None:
+    tree = eqbench.load_game(game).tree
+    for seed in range(8):
+        record = eqbench.solve(game, "logit(prior=random)", seed=seed)
+        assert record.profile is not None
+        play = Play.of(tree, record.profile)
+        against = find_contradiction(play)
+        assert against is None or not contradict(play, against, admitted_nodes(play))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_contradiction_is_never_found_where_trembles_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tree = random_tree(seed)
+    play = Play.exactly(tree, sparse_profile(tree, rng))
+    found, against = find_trembles(play, tries=3), find_contradiction(play)
+    if sequential(play, found).proof is Proof.CERTIFIED:
+        assert sequential(play, found, against).proof is Proof.CERTIFIED

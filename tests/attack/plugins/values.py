@@ -7,6 +7,7 @@ import numpy as np
 from attack.hostile import ANY, Hostile, ends, uniform
 
 import eqbench
+from eqbench.model.trembles import Trembles
 from eqbench.solver import Candidate, Termination
 
 
@@ -29,6 +30,45 @@ def doctored(game, **fields):
 def reports(game, monitor, **fields):
     monitor.candidate(doctored(game, **fields))
     return Termination("limit", "survived its attack")
+
+
+def with_trembles(game, monitor, order=1, weight=1.0):
+    """Hand over trembles that may be wrong at one action."""
+    size = game.tree.n_actions
+    trembles = Trembles(np.ones(size, dtype=np.int64), np.ones(size, dtype=object) * 1.0)
+    trembles.order[0], trembles.weight[0] = order, weight
+    return reports(game, monitor, trembles=trembles)
+
+
+@ends("limit", quick=True)
+def trembles(game, monitor):
+    """No attack: it shows that these arrive."""
+    return with_trembles(game, monitor)
+
+
+@ends("crashed", quick=True)
+def trembles_of_no_order(game, monitor):
+    return with_trembles(game, monitor, order=0)
+
+
+@ends("crashed")
+def trembles_of_negative_weight(game, monitor):
+    return with_trembles(game, monitor, weight=-1.0)
+
+
+@ends("crashed")
+def trembles_of_no_weight(game, monitor):
+    return with_trembles(game, monitor, weight=float("nan"))
+
+
+@ends("crashed")
+def trembles_that_are_text(game, monitor):
+    return reports(game, monitor, trembles="text")
+
+
+@ends("crashed", quick=True)
+def trembles_of_too_few_actions(game, monitor):
+    return reports(game, monitor, trembles=Trembles(np.ones(1, np.int64), np.ones(1)))
 
 
 # -- statistics ------------------------------------------------------------------------------
