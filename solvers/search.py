@@ -16,6 +16,7 @@ from eqbench.solver import Availability, Candidate, Monitor, Termination
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray, GameTree
+    from eqbench.model.trembles import Trembles
 
 MEBIBYTE = 2**20
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.
@@ -128,8 +129,11 @@ class DistinctEquilibria:
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, behavior: FloatArray, regret: float) -> bool:
-        """Hand over frequencies, float64 (A,), if they are new; whether they are an equilibrium."""
+    def add(self, behavior: FloatArray, regret: float, trembles: Trembles | None = None) -> bool:
+        """Hand over frequencies, float64 (A,), if they are new; whether they are an equilibrium.
+
+        `trembles` may prove it sequential.
+        """
         if regret > self.claimed:
             return False
         form = self._game.sequence_form
@@ -138,7 +142,8 @@ class DistinctEquilibria:
             return True
         self._found.append(compared)
         if len(self._found) <= MOST_CANDIDATES:
-            candidate = Candidate(BehaviorProfile.of(self._game.tree, behavior), "equilibrium")
+            profile = BehaviorProfile.of(self._game.tree, behavior)
+            candidate = Candidate(profile, "equilibrium", trembles=trembles)
             if len(self._found) == 1 and self._shown:
                 self._monitor.snapshot(candidate)
             self._monitor.candidate(candidate)

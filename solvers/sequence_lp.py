@@ -80,11 +80,13 @@ class SequenceLP:
         except ProfileError as error:
             return Termination("failed", f"HiGHS returned no realization plans: {error}")
         monitor.record(value=solution.value)
+        trembles = None
         if self.offpath == "perturbed":
             from .lcp.quasi_perfect import perturbed
 
-            behavior = perturbed(game, behavior, monitor)
-        found = Candidate(BehaviorProfile.of(game.tree, behavior), "equilibrium")
+            behavior, trembles = perturbed(game, behavior, monitor)
+        profile = BehaviorProfile.of(game.tree, behavior)
+        found = Candidate(profile, "equilibrium", trembles=trembles)
         monitor.snapshot(found, work=solution.iterations)
         monitor.candidate(found)
         return Termination("converged", f"value of the game to P1: {solution.value:.12g}")

@@ -329,6 +329,11 @@ def entry_deterrence() -> GameTree:
     return textbook_game("selten_1978")
 
 
+def beer_and_quiche() -> GameTree:
+    """Cho and Kreps (1987), section II; the labels are those of `GAMES`."""
+    return textbook_game("cho_kreps_1987")
+
+
 def profile_of(tree: GameTree, moves: str) -> BehaviorProfile:
     """Profile from one word for each information set: an action, or frequencies ``1/3,2/3``."""
     rows = []

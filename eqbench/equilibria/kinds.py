@@ -117,13 +117,17 @@ class Kind(Displayed):
         `dominated` actions stand each with one that dominates it. `plans` are the other player's,
         mixing all actions, to which a certified plan is optimal, or what dominates a refuted one.
         `subgames` are those in which somebody gains. At `refuted_sets` no belief that trembles
-        lead to supports the play. `trembles` have an order and a weight for each unplayed action.
+        lead to supports the play. The gains of a `contradiction`, at several sets and with weights,
+        are together positive whatever the trembles. `trembles` have an order and a weight for
+        each unplayed action.
         """
         tree, play = self.play.tree, self.play
         gaining = np.flatnonzero(
             (self.subgames.regrets > self.subgames.tolerance).astype(bool).any(axis=1)
         )
         refuted = np.flatnonzero(self.sequential.credibility.refuted).tolist()
+        against = self.sequential.against
+        together = [] if against is None else np.flatnonzero(against).tolist()
         unplayed = [] if self.trembles is None else np.flatnonzero(play.played == 0).tolist()
         return {
             "dominated": [
@@ -143,6 +147,11 @@ class Kind(Displayed):
             "refuted_sets": [
                 _set(tree, i) | {"loss": _plain(self.sequential.credibility.bound[i])}
                 for i in refuted
+            ],
+            "contradiction": [
+                _place(tree, a) | {"weight": _plain(against[a])}
+                for a in together
+                if against is not None
             ],
             "trembles": [
                 _place(tree, a)
@@ -236,12 +245,14 @@ def _sequential(
         if verdict.proof is Proof.CERTIFIED:
             return verdict, trembles
     verdict, contested = sequential(play), contested_nodes(play)
-    is_affordable = contested <= MOST_CONTESTED and (
-        not contested or verdict.proof is Proof.REFUTED or allowance.spend(SEARCH_DIGITS)
-    )
-    if verdict.proof is Proof.OPEN and is_affordable:
-        verdict = sequential(play, against=find_contradiction(play))
-    if verdict.proof is Proof.REFUTED or not is_affordable:
+    if (
+        verdict.proof is Proof.REFUTED
+        or contested > MOST_CONTESTED
+        or (contested and not allowance.spend(SEARCH_DIGITS))
+    ):
+        return verdict, None
+    verdict = sequential(play, against=find_contradiction(play))
+    if verdict.proof is Proof.REFUTED:
         return verdict, None
     found = find_trembles(play, tries=TRIES, time_s=np.inf, branchings=BRANCHINGS)
     verdict = sequential(play, found)

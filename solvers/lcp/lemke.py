@@ -115,14 +115,16 @@ class LCP:
         if status == RUNNING:
             monitor.candidate(behavior, claim="iterate")
             return monitor.termination()
+        trembles = None
         if self.offpath == "perturbed":
             from .quasi_perfect import perturbed
 
-            behavior = perturbed(game, behavior, monitor)
+            behavior, trembles = perturbed(game, behavior, monitor)
         regret = float(game.payoff_model().regrets(behavior).max())
         rounding = ROUNDING * game.tree.largest_payoff
         claimed = LARGEST_REGRET * game.tree.payoff_range + rounding
-        if not DistinctEquilibria(game, monitor, claimed=claimed).add(behavior, regret):
+        found = DistinctEquilibria(game, monitor, claimed=claimed)
+        if not found.add(behavior, regret, trembles):
             monitor.candidate(behavior, claim="iterate")
             return Termination(
                 "failed", f"rounding led to what is not an equilibrium: max regret {regret:.3g}"

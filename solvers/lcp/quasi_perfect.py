@@ -25,7 +25,7 @@ from eqbench.model.compiled import kernel
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
-from eqbench.verification.trembles import Trembles
+from eqbench.model.trembles import Trembles
 
 from ..search import memory_refusal
 from ..semismooth.system import affine_plans
@@ -60,18 +60,21 @@ CHUNK = 50  # pivots between looks at the clock
 TRIES = 20
 
 
-def perturbed(game: Game, behavior: FloatArray, monitor: Monitor) -> FloatArray:
-    """Frequencies (A,) of a quasi-perfect equilibrium near one of two players.
+def perturbed(
+    game: Game, behavior: FloatArray, monitor: Monitor
+) -> tuple[FloatArray, Trembles | None]:
+    """Frequencies (A,) of a quasi-perfect equilibrium near one of two players, and its trembles.
 
-    Those given where this takes more than there is of memory or time, ends in a ray, or is
-    spoiled by rounding; the record says as `perturbed` which. Iterations are not counted.
+    Those given, without trembles, where this takes more than there is of memory or time, ends
+    in rays, or is spoiled by rounding; the record says as `perturbed` which. Iterations are not
+    counted.
     """
     form, tree = game.sequence_form, game.tree
     needed = MEMORY_FACTOR * 8 * form.n_sequences * (form.n_sequences + 2)
     refusal = memory_refusal("the perturbed tableau", needed, monitor.budget.memory_bytes)
     if refusal:
         monitor.record(perturbed=refusal)
-        return behavior
+        return behavior, None
     problem = Problem.of(form, np.ones(form.n_sequences))
     for seed in range(TRIES):
         path = PerturbedPath(problem, behavior, seed)
@@ -80,14 +83,14 @@ def perturbed(game: Game, behavior: FloatArray, monitor: Monitor) -> FloatArray:
     else:
         why = "no time was left" if monitor.remaining_s <= 0 else f"{TRIES} paths ended in rays"
         monitor.record(perturbed=why)
-        return behavior
-    found = path.limit()[0]
+        return behavior, None
+    found, trembles = path.limit()
     regret = float(game.payoff_model().regrets(found).max())
     if not regret <= LARGEST_REGRET * tree.payoff_range + ROUNDING * tree.largest_payoff:
         monitor.record(perturbed=f"rounding has spoiled the tableau: max regret {regret:.3g}")
-        return behavior
+        return behavior, None
     monitor.record(perturbed=counted(path.pivots, "pivot"))
-    return found
+    return found, trembles
 
 
 def prepare() -> None:
