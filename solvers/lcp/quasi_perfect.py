@@ -151,7 +151,7 @@ class PerturbedPath:
         own = form.sequence_infoset[n:]
         np.add.at(total, own, np.where(rises[n:] == 0, leading[n:], 0))
         share = leading[n:] / total[own]
-        return np.where(rises[n:] == 0, share, 0.0), Trembles(rises[n:], share)
+        return np.where(rises[n:] == 0, share, 0.0), Trembles(np.maximum(rises[n:], 1), share)
 
 
 def _bounds(form: SequenceForm) -> FloatArray:
