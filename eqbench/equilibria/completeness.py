@@ -135,7 +135,7 @@ def completeness(
             indices.append(None)
             continue
         play = _exact_play(tree, known[0], allowance) if proved else None
-        share = regrets[ranked[0]] / tree.payoff_scale
+        share = regrets[ranked[0]] / (tree.payoff_scale or 1.0)
         index = index_of(play) if play is not None else _rounded(tree, known, share, allowance)
         indices.append(index)
         exact = exact and play is not None

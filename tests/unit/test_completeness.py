@@ -16,6 +16,7 @@ from eqbench.equilibria import completeness
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.solver import Claim, Monitor, Termination
 from eqbench.verification import Allowance
 
 COORDINATION = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])
@@ -167,3 +168,40 @@ def test_too_little_allowance_decides_nothing() -> None:
     found = completeness(COORDINATION, coordination_equilibria(), allowance=Allowance(left=10))
     assert found is not None
     assert found.verdict == "not decided"
+
+
+class Enumerates:
+    """Hands over some equilibria of the coordination game and says that these are all."""
+
+    deterministic = True
+
+    def __init__(self, numbers: Sequence[int], claim: Claim = "complete list") -> None:
+        self.numbers, self.claim = numbers, claim
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        for number in self.numbers:
+            monitor.candidate(coordination_equilibria()[number], self.claim)
+        return Termination("converged", "looked everywhere")
+
+
+def test_a_list_that_is_proved_incomplete_is_not_reported_as_complete() -> None:
+    found = eqbench.solve(COORDINATION, Enumerates([0, 2]))
+    assert found.status == "ok"
+    assert found.reason == (
+        "proved incomplete: the indices of its 2 equilibria sum to 0, not 1; looked everywhere"
+    )
+    assert [item.claim for item in found.equilibria] == ["equilibrium"] * 2
+
+
+@pytest.mark.parametrize(
+    ("solver", "claim"),
+    [
+        (Enumerates([0, 1, 2]), "complete list"),
+        (Enumerates([0, 1, 2, 0]), "complete list"),
+        (Enumerates([0, 2], "equilibrium"), "equilibrium"),
+    ],
+)
+def test_other_lists_keep_their_claims(solver: Enumerates, claim: str) -> None:
+    found = eqbench.solve(COORDINATION, solver)
+    assert found.reason == "looked everywhere"
+    assert {item.claim for item in found.equilibria} == {claim}
