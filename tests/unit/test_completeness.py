@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,3 +207,31 @@ def test_other_lists_keep_their_claims(solver: Enumerates, claim: str) -> None:
     found = eqbench.solve(COORDINATION, solver)
     assert found.reason == "looked everywhere"
     assert {item.claim for item in found.equilibria} == {claim}
+
+
+def test_a_run_says_that_equilibria_are_missing(tmp_path: Path) -> None:
+    run = eqbench.run("matrix(name=battle_of_sexes)", "logit", out=tmp_path / "one")
+    assert "The index of the only equilibrium that was found is -1, not 1" in run.answer
+    stored = run.stored.completeness["matrix(name=battle_of_sexes)"]
+    assert (stored["verdict"], stored["indices"]) == ("proved incomplete", [-1])
+
+
+def test_a_run_with_a_continuum_says_nothing(tmp_path: Path) -> None:
+    run = eqbench.run("kuhn2", "sequence_lp", out=tmp_path / "one")
+    assert "missing" not in run.answer
+    (stored,) = run.stored.completeness.values()
+    assert (stored["verdict"], stored["indices"]) == ("not decided", [None])
+
+
+def test_nothing_is_said_while_cells_are_missing_or_what_is_stored_is_damaged(
+    tmp_path: Path,
+) -> None:
+    run = eqbench.run("matrix(name=battle_of_sexes)", "logit", out=tmp_path / "one")
+    spec = "matrix(name=battle_of_sexes)"
+    assert run.stored.missed(spec) is not None
+    plan = run.stored.plan | {"cells": [*run.stored.plan["cells"], "another"]}
+    assert replace(run.stored, plan=plan).missed(spec) is None
+    (run.path / "completeness.json").write_text('{"matrix": 7}')
+    damaged = eqbench.Run(run.path)
+    assert damaged.stored.missed(spec) is None
+    assert any("completeness.json" in note for note in damaged.stored.notes)
