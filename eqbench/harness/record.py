@@ -28,7 +28,6 @@ from eqbench.model.profile_json import (
     profile_from_json,
     profile_text,
 )
-from eqbench.model.tree import FloatArray
 from eqbench.solver import CLAIMS
 from eqbench.store.run_folder import RunFolder, file_name
 from eqbench.store.schema import (
@@ -190,7 +189,7 @@ class Recorder:
     def _clusters_of(self, game: Game, items: Sequence[EquilibriumRecord]) -> Clusters:
         """Identities of equilibria of one game by the paths of their profiles."""
         found = [
-            (path, item.max_regret, profile)
+            (path, item.max_regret, profile.probabilities)
             for path, item in ((str(item.profile), item) for item in items)
             if (profile := self._profile(path, game)) is not None
         ]
@@ -215,27 +214,22 @@ class Recorder:
             ]
             items = [item for record in records for item in record.equilibria]
             most = tolerance * game.tree.payoff_scale
-            judged = completeness_of(game, items, partial(self._stored_profile, game), most)
+            judged = completeness_of(game, items, partial(self._profile, game=game), most)
             if judged is not None:
                 known[spec] = cast("CompletenessRecord", judged.to_json())
         return known
 
-    def _stored_profile(self, game: Game, path: str) -> BehaviorProfile | None:
-        """A stored profile, None if it cannot be read any more."""
+    def _profile(self, path: str, game: Game) -> BehaviorProfile | None:
+        """A stored profile as its file says it, None if it cannot be read any more."""
+        if path in self._profiles:
+            # the largest frequency of a row is what the others leave of 1
+            rows = completed_rows(game.tree, self._profiles[path])
+            return BehaviorProfile(np.array([float(value) for value in rows]), rows)
         try:
             text = read_file(self.folder.path / path, MOST_PROFILE_BYTES)
             return profile_from_json(game.tree, parse_profile(text))
         except (OSError, ProfileError):  # somebody has deleted or changed it
             return None
-
-    def _profile(self, path: str, game: Game) -> FloatArray | None:
-        """Return the frequencies of a stored profile, None if it cannot be read any more."""
-        if path in self._profiles:
-            # as its file says it: the largest frequency of a row is what the others leave of 1
-            rows = completed_rows(game.tree, self._profiles[path])
-            return np.array([float(value) for value in rows])
-        stored = self._stored_profile(game, path)
-        return None if stored is None else stored.probabilities
 
 
 def _is_known(item: EquilibriumRecord) -> bool:
