@@ -214,6 +214,8 @@ def test_a_run_says_that_equilibria_are_missing(tmp_path: Path) -> None:
     assert "The index of the only equilibrium that was found is -1, not 1" in run.answer
     stored = run.stored.completeness["matrix(name=battle_of_sexes)"]
     assert (stored["verdict"], stored["indices"]) == ("proved incomplete", [-1])
+    (verdict,) = run.completeness().values()
+    assert str(verdict) == "proved incomplete: the indices of its 1 equilibrium sum to -1, not 1"
 
 
 def test_a_run_with_a_continuum_says_nothing(tmp_path: Path) -> None:
