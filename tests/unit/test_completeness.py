@@ -237,3 +237,53 @@ def test_nothing_is_said_while_cells_are_missing_or_what_is_stored_is_damaged(
     damaged = eqbench.Run(run.path)
     assert damaged.stored.missed(spec) is None
     assert any("completeness.json" in note for note in damaged.stored.notes)
+
+
+def folding(constant: Fraction) -> Game:
+    """P1 gains y - z by the second action, P2 x - z and P3 xy - (x + y)/2 + constant.
+
+    So x = y = z with z(1 - z) = constant are mixed equilibria: two, one or none.
+    """
+    builder = TreeBuilder(["P1", "P2", "P3"])
+    first = builder.decision(None, 0, "1", ["0", "1"])
+    second = [builder.decision((first, x), 1, "2", ["0", "1"]) for x in (0, 1)]
+    third = {(x, y): builder.decision((second[x], y), 2, "3", ["0", "1"]) for x, y in PAIRS}
+    for (x, y), node in third.items():
+        for z in (0, 1):
+            last = x * y - Fraction(x + y, 2) + constant
+            builder.terminal((node, z), [x * (y - z), y * (x - z), z * last])
+    return Game("folding", builder.tree())
+
+
+PAIRS = [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def all_at(game: Game, z: Fraction) -> BehaviorProfile:
+    return exact_profile(game.tree, *[(1 - z, z)] * 3)
+
+
+@pytest.mark.parametrize("are_exact", [True, False])
+@pytest.mark.parametrize("distance", ["1/10", "1e-3", "1e-5", "2e-7", "1e-8", "1e-10", "1e-12"])
+def test_two_equilibria_are_not_taken_for_one_however_near(distance: str, are_exact: bool) -> None:
+    """Counted once, they would prove the incompleteness of complete lists."""
+    apart = Fraction(distance)
+    game = folding(Fraction(1, 4) - apart**2)
+    profiles = [all_at(game, Fraction(1, 2) + sign * apart) for sign in (1, -1)]
+    if not are_exact:
+        profiles = rounded(profiles)
+    found = completeness(game, profiles)
+    assert found is not None
+    assert found.indices in ((1, -1), (-1, 1), (None,), (None, None))
+    if apart > 1e-4:
+        assert None not in found.indices
+
+
+@pytest.mark.parametrize("distance", ["1e-5", "1e-6", "1e-7"])
+def test_what_is_near_no_equilibrium_at_all_has_no_index(distance: str) -> None:
+    """Its regret is about the square of the distance."""
+    apart = Fraction(distance)
+    game = folding(Fraction(1, 4) + apart**2)
+    for share in (0, 1, 3):
+        found = completeness(game, [all_at(game, Fraction(1, 2) + share * apart)])
+        assert found is not None
+        assert found.indices == (None,)
