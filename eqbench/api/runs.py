@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from eqbench.api.keywords import read_keywords, request_from
 from eqbench.api.text import ReportText
 from eqbench.display import Displayed
+from eqbench.equilibria import Completeness
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
 from eqbench.harness.inprocess import load_profile
@@ -106,6 +107,26 @@ class Run(Displayed, Sequence[CellRecord]):
     def answer(self) -> str:
         """What came of it in a few sentences: who reached the target, what was found, what not."""
         return "\n".join(answer(entries_of([self.stored]), self.stored.planned))
+
+    def completeness(self) -> dict[str, Completeness]:
+        """What indices say about all equilibria that were found, by the canonical spec of a game.
+
+        As it was computed when the run ended: games whose equilibria were too many, or whose files
+        were gone, are left out, and all games while cells have not finished.
+
+        Examples
+        --------
+        >>> import eqbench
+        >>> run = eqbench.run("battle_of_sexes", "logit")
+        >>> for verdict in run.completeness().values():
+        ...     print(verdict)
+        proved incomplete: the indices of its 1 equilibrium sum to -1, not 1
+        """
+        stored = {} if self.stored.missing else self.stored.completeness
+        return {
+            spec: Completeness(tuple(each["indices"]), each["exact"])
+            for spec, each in stored.items()
+        }
 
     def cell(self, name: str) -> CellRecord:
         """The only cell that a text names, as for ``eqbench show``: ``ncp``, ``kuhn3/ncp/0``, …

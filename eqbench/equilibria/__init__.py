@@ -4,6 +4,7 @@ Whether a profile is an equilibrium is measured elsewhere; here it is only recog
 """
 
 from eqbench.equilibria.catalog import KnownEquilibria, known_equilibria
+from eqbench.equilibria.completeness import Completeness, completeness
 from eqbench.equilibria.corners import known_corners
 from eqbench.equilibria.dimension import Dimension, local_dimension
 from eqbench.equilibria.identity import (
@@ -18,6 +19,7 @@ from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 
 __all__ = [
+    "Completeness",
     "Component",
     "Dimension",
     "Identifier",
@@ -27,6 +29,7 @@ __all__ = [
     "KnownSet",
     "affordable_kind",
     "cluster_identities",
+    "completeness",
     "connected_components",
     "kind_of",
     "kind_of_measured",

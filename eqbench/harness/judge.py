@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
 
-from eqbench.equilibria import Identifier, affordable_kind
+from eqbench.equilibria import Identifier, affordable_kind, completeness
 from eqbench.errors import ProfileError, counted
 from eqbench.harness.child import GRACE_S, Limits, Outcome
 from eqbench.harness.frames import (
@@ -142,6 +142,12 @@ class Finding:
         proved = self.exact is not None and self.exact.max_regret == 0
         return not self.measured.resolved, not proved, self.max_regret
 
+    def as_found(self) -> Finding:
+        """The same without the claim that there are no other equilibria."""
+        if self.candidate.claim != "complete list":
+            return self
+        return replace(self, candidate=replace(self.candidate, claim="equilibrium"))
+
     @property
     def claims(self) -> bool:
         """Whether the profile is said to be an equilibrium, and no mere approximation."""
@@ -268,6 +274,9 @@ class Judge:
         status, reason = verdict(outcome, handed, path, limits, target=target, tree=tree)
         if received.dropped:
             reason += f"; dropped {counted(received.dropped, 'further candidate')}"
+        if status != "refuted" and (missing := self._missing(handed)):
+            reason = "; ".join(filter(None, [missing, reason]))
+            handed = [finding.as_found() for finding in handed]
         handed.sort(key=lambda finding: finding.rank)
         identities = [self._identity(finding) for finding in handed]
         allowance = Allowance()
@@ -275,6 +284,15 @@ class Judge:
         allowance = Allowance()
         kinds = [kind_record(finding, tree, allowance) for finding in handed]
         return Judgement(outcome, status, reason, path, handed, identities, credible, kinds)
+
+    def _missing(self, handed: Sequence[Finding]) -> str:
+        """How a list that is said to be complete is proved incomplete; empty if it is not."""
+        listed = [each for each in handed if each.candidate.claim == "complete list"]
+        if not listed:
+            return ""
+        profiles, regrets = zip(*((e.candidate.profile, e.max_regret) for e in listed), strict=True)
+        found = completeness(self.identifier.game, profiles, regrets)
+        return str(found) if found is not None and found.verdict == "proved incomplete" else ""
 
     def _identity(self, finding: Finding) -> IdentityRecord | None:
         identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)

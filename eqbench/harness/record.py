@@ -6,6 +6,7 @@ import secrets
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from eqbench.errors import ProfileError, StoreError
 from eqbench.harness.child import Outcome
 from eqbench.harness.frames import ErrorFrame
 from eqbench.harness.judge import Finding, Judge, Received
+from eqbench.harness.lists import completeness_of
 from eqbench.harness.plan import Cell
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
@@ -26,10 +28,16 @@ from eqbench.model.profile_json import (
     profile_from_json,
     profile_text,
 )
-from eqbench.model.tree import FloatArray
 from eqbench.solver import CLAIMS
 from eqbench.store.run_folder import RunFolder, file_name
-from eqbench.store.schema import CellRecord, Clusters, EquilibriumRecord, IdentityRecord
+from eqbench.store.schema import (
+    CellRecord,
+    Clusters,
+    CompletenessRecord,
+    CompletenessRecords,
+    EquilibriumRecord,
+    IdentityRecord,
+)
 from eqbench.text import printable, shortened
 
 
@@ -98,6 +106,7 @@ class Recorder:
         clusters = self._clusters(cells, tolerance)
         self.records = {key: _named(each, clusters) for key, each in self.records.items()}
         self.folder.write_clusters(clusters)
+        self.folder.write_completeness(self._completeness(cells, tolerance))
 
     def _judged(self, cell: Cell, outcome: Outcome | None, received: Received) -> CellRecord:
         if outcome is None:
@@ -180,7 +189,7 @@ class Recorder:
     def _clusters_of(self, game: Game, items: Sequence[EquilibriumRecord]) -> Clusters:
         """Identities of equilibria of one game by the paths of their profiles."""
         found = [
-            (path, item.max_regret, profile)
+            (path, item.max_regret, profile.probabilities)
             for path, item in ((str(item.profile), item) for item in items)
             if (profile := self._profile(path, game)) is not None
         ]
@@ -194,15 +203,31 @@ class Recorder:
             if identity is not None
         }
 
-    def _profile(self, path: str, game: Game) -> FloatArray | None:
-        """Return the frequencies of a stored profile, None if it cannot be read any more."""
+    def _completeness(self, cells: Sequence[Cell], tolerance: float) -> CompletenessRecords:
+        """What the indices of all equilibria say, by the specs of the planned games."""
+        known: CompletenessRecords = {}
+        for spec, game in {cell.game.game.spec: cell.game.game for cell in cells}.items():
+            records = [
+                record
+                for record in self.records.values()
+                if record.game_spec == spec and record.status not in ("interrupted", "refuted")
+            ]
+            items = [item for record in records for item in record.equilibria]
+            most = tolerance * game.tree.payoff_scale
+            judged = completeness_of(game, items, partial(self._profile, game=game), most)
+            if judged is not None:
+                known[spec] = cast("CompletenessRecord", judged.to_json())
+        return known
+
+    def _profile(self, path: str, game: Game) -> BehaviorProfile | None:
+        """A stored profile as its file says it, None if it cannot be read any more."""
         if path in self._profiles:
-            # as its file says it: the largest frequency of a row is what the others leave of 1
+            # the largest frequency of a row is what the others leave of 1
             rows = completed_rows(game.tree, self._profiles[path])
-            return np.array([float(value) for value in rows])
+            return BehaviorProfile(np.array([float(value) for value in rows]), rows)
         try:
             text = read_file(self.folder.path / path, MOST_PROFILE_BYTES)
-            return profile_from_json(game.tree, parse_profile(text)).probabilities
+            return profile_from_json(game.tree, parse_profile(text))
         except (OSError, ProfileError):  # somebody has deleted or changed it
             return None
 

@@ -12,6 +12,7 @@ DOCUMENTS = {
     "manifest": ("eqbench.store.schema:Manifest", "manifest.json and each line of resumed.jsonl"),
     "record": ("eqbench.store.schema:CellRecord", "each line of runs.jsonl and interrupted.jsonl"),
     "clusters": ("eqbench.store.schema:Clusters", "clusters.json"),
+    "completeness": ("eqbench.store.schema:CompletenessRecords", "completeness.json"),
     "profile": (
         "eqbench.model.profile_json:ProfileDocument",
         "profiles, also those given by --profile",
@@ -20,7 +21,7 @@ DOCUMENTS = {
     "experiment": ("eqbench.harness.experiment:experiment_schema", "files that eqbench run takes"),
     "frame": ("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
 }
-CLOSED = ("record", "clusters")  # have no further keys
+CLOSED = ("record", "clusters", "completeness")  # have no further keys
 
 
 def schema_text(name: str) -> str:

@@ -23,7 +23,7 @@ from eqbench.documents import decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import MOST_LINE_BYTES, NO_LOCKS, LineReader, append_line
-from eqbench.store.schema import CellRecord, Clusters, read_manifest
+from eqbench.store.schema import CellRecord, Clusters, CompletenessRecords, read_manifest
 
 LARGEST_OFFSET = 2**62
 
@@ -69,6 +69,7 @@ T = TypeVar("T")
 
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
 RESUMED, CLAIMS, CLUSTERS = "resumed.jsonl", "claims", "clusters.json"
+COMPLETENESS = "completeness.json"
 EXPERIMENT = "manifest.toml"
 
 
@@ -261,6 +262,15 @@ class RunFolder:
         text = json.dumps(identities, indent=1, allow_nan=False).encode()
         self._write(CLUSTERS, lambda path: write_file(path, text))
 
+    def write_completeness(self, verdicts: CompletenessRecords) -> None:
+        """Write what indices say about the equilibria of each game; derived as clusters are."""
+        text = json.dumps(verdicts, indent=1, allow_nan=False).encode()
+        self._write(COMPLETENESS, lambda path: write_file(path, text))
+
+    def completeness(self) -> CompletenessRecords:
+        """What indices say about the equilibria of each game, by its spec."""
+        return self._derived(COMPLETENESS, CompletenessRecords)
+
     def _write(self, name: str, write: Callable[[Path], None]) -> None:
         """Write a file of the folder, which is restored if somebody has removed it."""
         path = self.path / name
@@ -288,7 +298,7 @@ class RunFolder:
 
     def _records(self, name: str, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
-        clusters = self._clusters()
+        clusters = self._derived(CLUSTERS, Clusters)
         for record in self._lines(name, CellRecord.of_line, reader):
             records.pop(record.key, None)
             records[record.key] = _with_clusters(record, clusters)
@@ -307,19 +317,19 @@ class RunFolder:
         self._say(name, reader.note())
         return values
 
-    def _clusters(self) -> Clusters:
-        file, note = self.path / CLUSTERS, None
-        clusters: Clusters = {}
+    def _derived(self, name: str, kind: type[T]) -> T:
+        """A document, a dictionary, that was derived from the cells; empty if it cannot be read."""
+        file, note = self.path / name, None
         try:
-            clusters = decode_closed(read_file(file), Clusters, str(file))
+            found = decode_closed(read_file(file), kind, str(file))
         except FileNotFoundError:
-            pass
+            found = kind()
         except OSError as error:
-            note = f"cannot read {file}: {error.strerror}"
+            found, note = kind(), f"cannot read {file}: {error.strerror}"
         except DocumentError as error:
-            note = str(error)
-        self._say(CLUSTERS, note and f"{note}; eqbench run --resume {self.path} writes it anew")
-        return clusters
+            found, note = kind(), str(error)
+        self._say(name, note and f"{note}; eqbench run --resume {self.path} writes it anew")
+        return found
 
     def _say(self, name: str, note: str | None) -> None:
         """Keep what there is to say about a file."""

@@ -111,6 +111,21 @@ class IdentityRecord(TypedDict):
 Clusters = dict[FilePath, IdentityRecord]
 
 
+class CompletenessRecord(TypedDict):
+    """What the indices of all equilibria that a run found on a game say, as `Completeness` has it.
+
+    An index is null where an equilibrium is not known to be isolated and regular.
+    """
+
+    verdict: Literal["proved incomplete", "consistent", "not decided"]
+    indices: list[Literal[-1, 1] | None]
+    exact: bool
+
+
+# by the canonical spec of the game; see RunFolder.write_completeness
+CompletenessRecords = dict[Name, CompletenessRecord]
+
+
 @dataclass(frozen=True)
 class EquilibriumRecord:
     """A verified candidate. `profile` is the path of its file relative to the run.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from eqbench.errors import UsageError, nearest
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.latest import LATEST, latest_run
 from eqbench.store.run_folder import RunFolder
-from eqbench.store.schema import CellRecord
+from eqbench.store.schema import CellRecord, CompletenessRecord, CompletenessRecords
 
 MOST_CELLS = 60
 
@@ -33,6 +33,8 @@ class StoredRun:
         Number of further stored cells, which the plan no longer has.
     notes : tuple of str
         What was left out because it is damaged, in sentences.
+    completeness : dict
+        What indices say about all equilibria of a game, by its spec, when the run last ended.
     """
 
     path: Path
@@ -40,6 +42,7 @@ class StoredRun:
     cells: tuple[CellRecord, ...]
     outdated: int
     notes: tuple[str, ...]
+    completeness: CompletenessRecords = field(default_factory=dict)
 
     @property
     def finished(self) -> tuple[CellRecord, ...]:
@@ -60,6 +63,14 @@ class StoredRun:
     def timeout_s(self) -> float:
         """Seconds of solving that each cell had."""
         return float(self.plan["request"]["timeout_s"])
+
+    def missed(self, game_spec: str) -> CompletenessRecord | None:
+        """Indices that prove that the run has not found all equilibria of a game, if they do.
+
+        None while cells have not finished, since these may find more.
+        """
+        known = None if self.missing else self.completeness.get(game_spec)
+        return known if known and known["verdict"] == "proved incomplete" else None
 
     def cell(self, text: str) -> CellRecord:
         """The only cell that `text` names.
@@ -108,7 +119,8 @@ def read_run(path: str | Path) -> StoredRun:
     stored = [*folder.interrupted(), *folder.cells()]
     by_key = {cell.key: cell for cell in stored}
     cells = tuple(by_key[key] for key in plan["cells"] if key in by_key)
-    return StoredRun(folder.path, plan, cells, len(by_key) - len(cells), folder.notes)
+    lists = folder.completeness()
+    return StoredRun(folder.path, plan, cells, len(by_key) - len(cells), folder.notes, lists)
 
 
 def read_runs(texts: Iterable[str]) -> list[StoredRun]:

@@ -20,11 +20,16 @@ from eqbench.verification.subgames import best_values
 LEAST_PIVOT = 1e-9  # of the largest entry; what is smaller may be rounding
 
 
-def index_of(play: Play) -> int | None:
-    """Index of an equilibrium, 1 or -1; None if it is not regular, so that it has none."""
+def index_of(play: Play, least: float = LEAST_PIVOT) -> int | None:
+    """Index of an equilibrium, 1 or -1; None if it is not regular, so that it has none.
+
+    Parameters
+    ----------
+    least : share of the largest entry of J up to which a pivot counts as 0; for floats alone
+    """
     if not quasi_strict(play):
         return None
-    sign = _sign_of_determinant(-_second_derivatives(play))
+    sign = _sign_of_determinant(-_second_derivatives(play), least)
     return sign or None
 
 
@@ -82,12 +87,12 @@ def _second_derivatives(play: Play) -> NDArray:
     return matrix
 
 
-def _sign_of_determinant(matrix: NDArray) -> int:
+def _sign_of_determinant(matrix: NDArray, share: float) -> int:
     """Sign by elimination with the largest pivots; 0 if the matrix is not known to be regular."""
     left, sign = matrix.copy(), 1
     least = 0.0
     if matrix.dtype != object and matrix.size:
-        least = LEAST_PIVOT * float(abs(matrix).max())
+        least = share * float(abs(matrix).max())
     while len(left):
         row = int(np.argmax(abs(left[:, 0])))
         pivot = left[row]

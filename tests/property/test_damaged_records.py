@@ -204,7 +204,9 @@ def test_nothing_that_a_reader_would_leave_out_is_written(
     assert (folder.path / "runs.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["interrupted.jsonl", "resumed.jsonl", "clusters.json"])
+@pytest.mark.parametrize(
+    "name", ["interrupted.jsonl", "resumed.jsonl", "clusters.json", "completeness.json"]
+)
 @pytest.mark.parametrize("content", [b"[]\n", b"\xff\n", b"[" * 100_000 + b"\n", None])
 def test_damaged_file_beside_the_records_costs_only_itself(
     tmp_path: Path, name: str, content: bytes | None

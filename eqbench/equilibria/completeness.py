@@ -1,0 +1,214 @@
+"""Whether a list of equilibria can be complete: the indices of all components sum to 1.
+
+This refutes lists and confirms none, since the indices of what is missing may sum to 0. The
+theorem is that of :mod:`eqbench.verification.regularity`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from eqbench.equilibria.dimension import is_exact_enough
+from eqbench.equilibria.identity import SAME_OUTCOME, most_compared, told_apart
+from eqbench.errors import counted
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.verification import Allowance, Play, certify, index_of, verify
+from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS, length
+from eqbench.verification.regularity import LEAST_PIVOT, proved_incomplete
+
+ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
+
+LOSS = 1e-6  # share of the payoff scale; an unplayed action with less counts as a best one
+# What leaves an equilibrium open by some distance makes entries of its matrix uncertain by a few
+# times as much.
+MARGIN = 10.0
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """What the indices of the equilibria of a list say about it.
+
+    Attributes
+    ----------
+    indices : tuple of (1, -1 or None)
+        Of each component of equilibria, in the order of their first members. None of what is not
+        known to be one isolated regular equilibrium: of continua, of degenerate points, of what
+        is only known roughly, and where the index would take too long.
+    exact : whether all indices were computed in Fractions; otherwise they hold up to rounding
+    """
+
+    indices: tuple[int | None, ...]
+    exact: bool
+
+    @property
+    def regular(self) -> int:
+        """Number of isolated regular equilibria."""
+        return len(self.indices) - self.undecided
+
+    @property
+    def undecided(self) -> int:
+        """Number of components without an index."""
+        return self.indices.count(None)
+
+    @property
+    def total(self) -> int:
+        """Sum of the indices."""
+        return sum(index or 0 for index in self.indices)
+
+    @property
+    def verdict(self) -> ListVerdict:
+        """What follows; that a list is consistent does not prove it complete."""
+        if self.undecided:
+            return "not decided"
+        return "proved incomplete" if proved_incomplete(self.indices) else "consistent"
+
+    def __str__(self) -> str:
+        if self.undecided:
+            of = counted(len(self.indices), "component")
+            return f"not decided: {self.undecided:,} of {of} not known to be isolated and regular"
+        each = counted(self.regular, "equilibrium", "equilibria")
+        end = ", not 1" if self.total != 1 else ", as those of a complete list do"
+        return f"{self.verdict}: the indices of its {each} sum to {self.total}{end}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"verdict": self.verdict, "indices": list(self.indices), "exact": self.exact}
+
+
+def completeness(
+    game: Game,
+    profiles: Sequence[BehaviorProfile],
+    regrets: Sequence[float] | None = None,
+    allowance: Allowance | None = None,
+) -> Completeness | None:
+    """Say whether a list of equilibria of a game can be complete.
+
+    They are told apart as clusters of a run are: what plays alike, or is connected by equilibria,
+    counts once, and so does what differs only where the players' own moves do not lead.
+
+    Parameters
+    ----------
+    profiles : equilibria of this game; of anything else the answer says nothing
+    regrets : max regret of each in payoff units, as the verifier measured it; measured unless given
+        An index needs at most 1e-9 of the payoff range, and one in Fractions exactly 0.
+    allowance : what the indices may cost together; about a second unless given
+
+    Returns
+    -------
+    Completeness or None
+        None where they are too many to be compared. An empty list is incomplete.
+
+    Raises
+    ------
+    ProfileError
+        If one is not a profile of this game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> from eqbench.equilibria import completeness
+    >>> game = eqbench.load_game("matching_pennies")
+    >>> print(completeness(game, [eqbench.BehaviorProfile.uniform(game.tree)]))
+    consistent: the indices of its 1 equilibrium sum to 1, as those of a complete list do
+    """
+    if len(profiles) > most_compared(game):
+        return None
+    tree = game.tree
+    if regrets is None:
+        regrets = [_max_regret(tree, profile) for profile in profiles]
+    allowance = Allowance() if allowance is None else allowance
+    rows = [BehaviorProfile.of(tree, profile.probabilities).probabilities for profile in profiles]
+    indices: list[int | None] = []
+    exact = True
+    for members in told_apart(game, rows, regrets):
+        ranked = sorted(members, key=lambda i: regrets[i])
+        known = [profiles[i] for i in ranked if is_exact_enough(game, regrets[i])]
+        proved = regrets[ranked[-1]] == 0 and all(each.exact is not None for each in known)
+        if proved and _differ(tree, known):
+            indices.append(None)
+            continue
+        play = _exact_play(tree, known[0], allowance) if proved else None
+        share = regrets[ranked[0]] / (tree.payoff_scale or 1.0)
+        index = index_of(play) if play is not None else _rounded(tree, known, share, allowance)
+        indices.append(index)
+        exact = exact and play is not None
+    return Completeness(tuple(indices), exact)
+
+
+def _differ(tree: GameTree, members: Sequence[BehaviorProfile]) -> bool:
+    """Whether exact members are several equilibria, however near they are."""
+    plans = [_plan(tree, member.exact or ()) for member in members]
+    return any(plan != plans[0] for plan in plans)
+
+
+def _exact_play(tree: GameTree, member: BehaviorProfile, allowance: Allowance) -> Play | None:
+    """The play of an exact equilibrium in Fractions, if that is not too much."""
+    if member.exact is None or not tree.exact:
+        return None
+    digits = max(EXACT_NODE_DIGITS, length(member.exact))
+    columns = _columns(tree, member)
+    if not allowance.spend(digits * (_sweeps(tree, columns) + columns**3)):
+        return None
+    return Play.exactly(tree, member)
+
+
+def _rounded(
+    tree: GameTree, members: Sequence[BehaviorProfile], share: float, allowance: Allowance
+) -> int | None:
+    """Index in floats, with margins for what the members leave open.
+
+    An equilibrium may be as far away as the root of the regret, or there may be none. Where the
+    members differ they may be several. Both leave pivots and losses no larger than that.
+
+    Parameters
+    ----------
+    members : that are exact enough, the best one first
+    share : max regret of the best one as a share of the payoff scale
+    """
+    if not members or tree.is_wide:
+        return None  # floats do not resolve losses in a wide game
+    best = members[0]
+    plan = np.array(_plan(tree, best.probabilities.tolist()))
+    others = [np.array(_plan(tree, each.probabilities.tolist())) for each in members[1:]]
+    spread = max((float(abs(other - plan).max(initial=0.0)) for other in others), default=0.0)
+    if spread > SAME_OUTCOME:
+        return None  # a continuum
+    if not allowance.spend(NODE_DIGITS * _sweeps(tree, _columns(tree, best))):
+        return None
+    root = math.sqrt(share)
+    loss = max(LOSS, MARGIN * spread, root)
+    play = Play.of(tree, best, tolerance=loss, unplayed=loss)
+    return index_of(play, max(LEAST_PIVOT, MARGIN * spread, MARGIN * root))
+
+
+def _columns(tree: GameTree, profile: BehaviorProfile) -> int:
+    """Bound on the number of rows and columns of the matrix that an index is the sign of."""
+    return int(np.count_nonzero(profile.probabilities)) - tree.n_infosets
+
+
+def _sweeps(tree: GameTree, columns: int) -> int:
+    """Nodes that are visited for an index."""
+    return tree.n_nodes * (columns + tree.n_players + 1)
+
+
+def _plan(tree: GameTree, frequencies: Sequence[Any]) -> list[Any]:
+    """Realization weights (A,) of frequencies (A,), in the same arithmetic."""
+    weights = list(frequencies)
+    starts = tree.action_start.tolist()
+    for i, above in enumerate(tree.infoset_parent.tolist()):  # parents come first
+        if above >= 0:
+            for action in range(starts[i], starts[i + 1]):
+                weights[action] *= weights[above]
+    return weights
+
+
+def _max_regret(tree: GameTree, profile: BehaviorProfile) -> float:
+    exact = certify(tree, profile)
+    return float((exact or verify(tree, profile)).max_regret)
