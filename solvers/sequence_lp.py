@@ -13,6 +13,8 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Candidate, Monitor, Termination
 
+from .logit.offpath import OffPath, handed_over, warm_up
+
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
@@ -25,11 +27,18 @@ class SequenceLP:
     of sequences. One program, solved by the dual simplex method of HiGHS, gives the plans of
     both: that of the first player as its primal and that of the second as its dual solution.
     Both are vertices, so the profile is exact to rounding, but only one of the equilibria.
-    At information sets that the own plan does not reach, frequencies are uniform.
+    At information sets that the own plan does not reach, frequencies are uniform, unless the play
+    off the path is solved again.
 
     An iteration is one of the simplex method. What the last one gives is claimed to be an
     equilibrium; nothing is handed over before.
+
+    Parameters
+    ----------
+    offpath : whether to keep the play off the path of play, or to make it credible by logit
     """
+
+    offpath: OffPath = "keep"
 
     deterministic: ClassVar[bool] = True
 
@@ -50,6 +59,8 @@ class SequenceLP:
         """Import what `solve` uses."""
         from . import maximin  # noqa: F401
 
+        warm_up(self.offpath, game)
+
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Solve the program within the budget; `rng` is not used."""
         from .maximin import MaximinProgram
@@ -68,7 +79,8 @@ class SequenceLP:
         except ProfileError as error:
             return Termination("failed", f"HiGHS returned no realization plans: {error}")
         monitor.record(value=solution.value)
-        found = Candidate(BehaviorProfile.of(game.tree, behavior), "equilibrium")
+        profile = BehaviorProfile.of(game.tree, behavior)
+        found = Candidate(handed_over(self.offpath, game, monitor, profile), "equilibrium")
         monitor.snapshot(found, work=solution.iterations)
         monitor.candidate(found)
         return Termination("converged", f"value of the game to P1: {solution.value:.12g}")

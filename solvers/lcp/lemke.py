@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from eqbench.errors import ProfileError, counted
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
+from ..logit.offpath import OffPath, handed_over, warm_up
 from ..search import DistinctEquilibria, first_profile, memory_refusal
 
 if TYPE_CHECKING:
@@ -50,9 +52,11 @@ class LCP:
     ----------
     start : prior of the path, uniform or drawn from all simplices
         Other priors may lead to other equilibria.
+    offpath : whether to keep the play off the path of play, or to make it credible by logit
     """
 
     start: Literal["uniform", "random"] = "uniform"
+    offpath: OffPath = "keep"
 
     @property
     def deterministic(self) -> bool:
@@ -70,6 +74,7 @@ class LCP:
         from .complementarity import advance, tableau_of
 
         advance(tableau_of(np.zeros((0, 2)), np.zeros(0, dtype=bool)), 0)
+        warm_up(self.offpath, game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow the path within the budget; `rng` only draws random priors."""
@@ -110,7 +115,9 @@ class LCP:
         regret = float(game.payoff_model().regrets(behavior).max())
         rounding = ROUNDING * game.tree.largest_payoff
         claimed = LARGEST_REGRET * game.tree.payoff_range + rounding
-        if not DistinctEquilibria(game, monitor, claimed=claimed).add(behavior, regret):
+        mending = partial(handed_over, self.offpath, game, monitor)
+        found = DistinctEquilibria(game, monitor, claimed=claimed, handed_over=mending)
+        if not found.add(behavior, regret):
             monitor.candidate(behavior, claim="iterate")
             return Termination(
                 "failed", f"rounding led to what is not an equilibrium: max regret {regret:.3g}"

@@ -11,26 +11,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.inspection import infoset_reach, inspect_profile
+from eqbench.model.profile import BehaviorProfile, place_of
 
 from ..polish.frequencies import ActiveSet, GainSystem, newton
-from .branch import BLOCK, Branch
+from .branch import Branch
 from .kernels import FIRST, FREE, FlatTree, bytes_needed, flat_tree
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray, GameTree
+    from eqbench.solver import Monitor
 
+OffPath = Literal["keep", "logit"]
 # Where the branch ends, times the payoff range: mixtures are off by the reciprocal, and beyond
 # by the rounding of log-odds.
 LAST_LAMBDA = 1e7
 MOST_STEPS = 5_000
+# A step on dense matrices of this size takes about a second, and no step is broken off.
+MOST_UNKNOWNS = 2_000
 # Frequency up to which an action counts as unplayed: in the profile, as the verifier has it, and
 # at the end of the branch, where what vanishes may do so as slowly as the logarithm over lambda.
 UNPLAYED, VANISHING = 1e-9, 1e-5
@@ -40,6 +46,10 @@ RARE = -30.0
 ROUNDING = 1e-13
 # Loss, as a share of the payoff range, up to which an action may be as good as the best one.
 TIED = 100 / LAST_LAMBDA
+# Largest denominator of mixtures off the path of exact profiles.
+DENOMINATOR = 1000
+MOST_NAMED = 3
+ALL_PLAYED = "all choices are on the path of play"
 DEVIATION = "a deviation from the path of play pays"
 
 
@@ -64,6 +74,12 @@ class Refined:
     reason: str = ""
     pays: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
+    def text(self, tree: GameTree) -> str:
+        """The reason, with some of the sets."""
+        places = [place_of(tree, int(i)) for i in self.pays[:MOST_NAMED]]
+        more = f" and {len(self.pays) - MOST_NAMED} more" if len(self.pays) > MOST_NAMED else ""
+        return self.reason + (f" at {', '.join(places)}{more}" if places else "")
+
 
 def refined(
     game: Game,
@@ -80,7 +96,7 @@ def refined(
     ----------
     behavior : float64 (A,)
     memory_bytes : what the matrices may take
-    goes_on : asked several times a second; the given profile is kept if it says no
+    goes_on : asked before each step; the given profile is kept if it says no
     """
     tree, model = game.tree, game.payoff_model()
     starts, sizes = tree.action_start[:-1], np.diff(tree.action_start)
@@ -88,14 +104,14 @@ def refined(
     played = np.where(behavior > UNPLAYED, behavior, 0.0)
     on_path = infoset_reach(tree, played) > 0.0
     if all(on_path | (sizes == 1)):
-        return replace(given, reason="all choices are on the path of play")
-    if bytes_needed(tree) > memory_bytes:
-        return replace(given, reason="the matrices of the branch do not fit into memory")
+        return replace(given, reason=ALL_PLAYED)
+    if unknowns(tree) > MOST_UNKNOWNS or bytes_needed(tree) > memory_bytes:
+        return replace(given, reason="the matrices of the branch would be too large")
     owner = np.repeat(np.arange(tree.n_infosets), sizes)
     kept = on_path[owner]
     branch = Branch(game, flat=pinned(tree, np.where(kept, played, 0.0)))
     stops = np.array([LAST_LAMBDA * branch.flat.unit])
-    while branch.steps < MOST_STEPS and goes_on() and branch.advance(stops, BLOCK):
+    while branch.steps < MOST_STEPS and goes_on() and branch.advance(stops, 1):
         pass
     if branch.last != stops[-1]:
         return replace(given, reason="the branch did not come to its end")
@@ -139,6 +155,11 @@ def balanced(game: Game, behavior: FloatArray, kept: NDArray[np.bool_]) -> Float
     return behavior if made is None else np.where(kept, behavior, made.behavior)
 
 
+def unknowns(tree: GameTree) -> int:
+    """Number of log-odds."""
+    return sum(len(labels) - 1 for labels in tree.infoset_actions)
+
+
 def pinned(tree: GameTree, kept: FloatArray) -> FlatTree:
     """The tree with log-odds pinned where frequencies (A,) that are to be kept are above 0.
 
@@ -160,3 +181,65 @@ def pinned(tree: GameTree, kept: FloatArray) -> FlatTree:
         if base:
             to[start - c + base - 1] = FREE
     return flat._replace(pinned=to, prior=prior)
+
+
+# -- where solvers hand over -----------------------------------------------------------------------
+
+
+def warm_up(offpath: OffPath, game: Game) -> None:
+    """Compile what a solver with this option runs, unless the game is too large for it."""
+    tree = game.tree
+    if offpath == "keep" or unknowns(tree) not in range(1, MOST_UNKNOWNS + 1):
+        return
+    branch = Branch(game, flat=pinned(tree, np.zeros(tree.n_actions)))
+    branch.advance(np.array([branch.flat.unit]), 1)
+    game.payoff_model().linearize(branch.behavior())
+
+
+def handed_over(
+    offpath: OffPath, game: Game, monitor: Monitor, profile: BehaviorProfile
+) -> BehaviorProfile:
+    """The profile to hand over for an equilibrium, by the option of a solver.
+
+    What is known exactly stays so: mixtures off the path are rounded to simple fractions, unless
+    somebody gains by that.
+    """
+    if offpath == "keep":
+        return profile
+    memory = monitor.budget.memory_bytes
+    made = refined(
+        game,
+        profile.probabilities,
+        memory_bytes=memory,
+        goes_on=lambda: monitor.remaining_s > 0,
+    )
+    if made.reason == ALL_PLAYED:
+        return profile
+    if made.reason:
+        monitor.record(offpath=made.text(game.tree))
+        return profile
+    if profile.exact is None:
+        return BehaviorProfile.of(game.tree, made.behavior)
+    return in_fractions(game, profile, made) or profile
+
+
+def in_fractions(game: Game, profile: BehaviorProfile, made: Refined) -> BehaviorProfile | None:
+    """An exact profile with mixtures off its path as fractions near those that were made.
+
+    None if they are not simple, so that somebody would gain.
+    """
+    tree, exact = game.tree, profile.exact
+    if exact is None:
+        return None
+    near = [Fraction(x).limit_denominator(DENOMINATOR) for x in made.behavior.tolist()]
+    moved = made.behavior != profile.probabilities
+    found: list[Fraction] = []
+    for start, end in pairwise(tree.action_start.tolist()):
+        row = near[start:end] if moved[start:end].any() else exact[start:end]
+        found += row[:-1]
+        found.append(1 - sum(row[:-1], Fraction(0)))
+    if min(found) < 0:
+        return None
+    rounded = BehaviorProfile.of_exact(tree, found)
+    regret = float(game.payoff_model().regrets(rounded.probabilities).max())
+    return rounded if regret <= ROUNDING * (tree.payoff_range or 1.0) else None

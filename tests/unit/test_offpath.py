@@ -35,9 +35,9 @@ def found(game: str, solver: str, seed: int = 0) -> list[NDArray]:
 @pytest.mark.parametrize(
     ("spec", "solver", "verdict"),
     [
-        ("kuhn3", "semismooth", "48/48"),
-        ("kuhn3", "arclength(branch=false,starts=1)", "48/48"),
-        ("kuhn3", "ncp(backend=scip)", "48/48"),
+        ("kuhn3", "semismooth(offpath=keep)", "48/48"),
+        ("kuhn3", "arclength(branch=false,starts=1,offpath=keep)", "48/48"),
+        ("kuhn3", "ncp(backend=scip,offpath=keep)", "48/48"),
         ("kuhn2", "lcp", "12/12"),
         # a deviation is as good as the path, and what makes it no better is a mixture off the path
         ("kuhn2", "sequence_lp", "12/12"),
@@ -63,7 +63,7 @@ def test_every_set_is_credible_on_the_same_path(spec: str, solver: str, verdict:
 @pytest.mark.parametrize("seed", range(5))
 def test_every_start_of_semismooth_becomes_credible(seed: int) -> None:
     game = eqbench.load_game("kuhn3")
-    (behavior,) = found("kuhn3", "semismooth", seed)
+    (behavior,) = found("kuhn3", "semismooth(offpath=keep)", seed)
     assert credible(game.tree, behavior) != "48/48"
     assert credible(game.tree, offpath.refined(game, behavior).behavior) == "48/48"
 
@@ -126,7 +126,7 @@ def test_a_branch_without_pins_is_the_plain_one() -> None:
 
 def test_pinned_frequencies_stay_along_the_whole_branch() -> None:
     game = eqbench.load_game("kuhn3")
-    (behavior,) = found("kuhn3", "semismooth")
+    (behavior,) = found("kuhn3", "semismooth(offpath=keep)")
     tree = game.tree
     played = np.where(behavior > offpath.UNPLAYED, behavior, 0.0)
     rows = np.repeat(infoset_reach(tree, played) > 0, np.diff(tree.action_start))
