@@ -464,7 +464,12 @@ class ProgramRun:
         return "found"
 
     def _credible(self, profile: BehaviorProfile) -> BehaviorProfile:
-        """An equilibrium with the play off its path as the option says."""
+        """An equilibrium with the play off its path as the option says.
+
+        A frequency that was to be the largest may lie off the path.
+        """
+        if "|" in self._options.of:
+            return profile
         return handed_over(self._options.offpath, self._game, self._monitor, profile)
 
     def _ending(self, answer: Answer, bound_text: str) -> Termination:
