@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,7 @@ TIED = 100 / LAST_LAMBDA
 # Largest denominator of mixtures off the path of exact profiles.
 DENOMINATOR = 1000
 MOST_NAMED = 3
+NOT_SIMPLE = "mixtures off the path of play are no simple fractions"
 ALL_PLAYED = "all choices are on the path of play"
 DEVIATION = "a deviation from the path of play pays"
 
@@ -199,28 +200,35 @@ def warm_up(offpath: OffPath, game: Game) -> None:
 def handed_over(
     offpath: OffPath, game: Game, monitor: Monitor, profile: BehaviorProfile
 ) -> BehaviorProfile:
-    """The profile to hand over for an equilibrium, by the option of a solver.
-
-    What is known exactly stays so: mixtures off the path are rounded to simple fractions, unless
-    somebody gains by that.
-    """
+    """The profile to hand over for an equilibrium, by the option of a solver."""
     if offpath == "keep":
         return profile
-    memory = monitor.budget.memory_bytes
-    made = refined(
+    made, reason = made_credible(
         game,
-        profile.probabilities,
-        memory_bytes=memory,
+        profile,
+        memory_bytes=monitor.budget.memory_bytes,
         goes_on=lambda: monitor.remaining_s > 0,
     )
-    if made.reason == ALL_PLAYED:
-        return profile
+    if reason not in ("", ALL_PLAYED):
+        monitor.record(offpath=reason)
+    return made
+
+
+def made_credible(
+    game: Game, profile: BehaviorProfile, **limits: Any
+) -> tuple[BehaviorProfile, str]:
+    """A profile with the play off its path solved again; the given one, and why, if it is kept.
+
+    What is known exactly stays so: mixtures off the path are rounded to simple fractions, unless
+    somebody gains by that. `limits` are those of `refined`.
+    """
+    made = refined(game, profile.probabilities, **limits)
     if made.reason:
-        monitor.record(offpath=made.text(game.tree))
-        return profile
+        return profile, made.text(game.tree)
     if profile.exact is None:
-        return BehaviorProfile.of(game.tree, made.behavior)
-    return in_fractions(game, profile, made) or profile
+        return BehaviorProfile.of(game, made.behavior), ""
+    found = in_fractions(game, profile, made)
+    return (profile, NOT_SIMPLE) if found is None else (found, "")
 
 
 def in_fractions(game: Game, profile: BehaviorProfile, made: Refined) -> BehaviorProfile | None:
@@ -240,6 +248,6 @@ def in_fractions(game: Game, profile: BehaviorProfile, made: Refined) -> Behavio
         found.append(1 - sum(row[:-1], Fraction(0)))
     if min(found) < 0:
         return None
-    rounded = BehaviorProfile.of_exact(tree, found)
+    rounded = BehaviorProfile.of_exact(game, found)
     regret = float(game.payoff_model().regrets(rounded.probabilities).max())
     return rounded if regret <= ROUNDING * (tree.payoff_range or 1.0) else None
