@@ -13,7 +13,7 @@ from eqbench.errors import SpecError, UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
-from ..logit.offpath import OffPath, handed_over, warm_up
+from ..offpath import OffPath, handed_over, warm_up
 from ..search import (
     BudgetSpentError,
     DistinctEquilibria,

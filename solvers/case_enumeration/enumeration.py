@@ -9,7 +9,7 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import place_of
 from eqbench.text import short_number
 
-from ..logit.offpath import OffPath, warm_up
+from ..offpath import OffPath, warm_up
 from ..search import importable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from eqbench.errors import ProfileError, counted
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from ..logit.offpath import OffPath, handed_over, warm_up
+from ..offpath import OffPath, handed_over, warm_up
 from ..search import DistinctEquilibria, first_profile, memory_refusal
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,7 @@ from .kernels import FIRST, FREE, FlatTree, bytes_needed, flat_tree
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray, GameTree
-    from eqbench.solver import Monitor
 
-OffPath = Literal["keep", "logit"]
 # Where the branch ends, times the payoff range: mixtures are off by the reciprocal, and beyond
 # by the rounding of log-odds.
 LAST_LAMBDA = 1e7
@@ -184,36 +182,6 @@ def pinned(tree: GameTree, kept: FloatArray) -> FlatTree:
     return flat._replace(pinned=to, prior=prior)
 
 
-# -- where solvers hand over -----------------------------------------------------------------------
-
-
-def warm_up(offpath: OffPath, game: Game) -> None:
-    """Compile what a solver with this option runs, unless the game is too large for it."""
-    tree = game.tree
-    if offpath == "keep" or unknowns(tree) not in range(1, MOST_UNKNOWNS + 1):
-        return
-    branch = Branch(game, flat=pinned(tree, np.zeros(tree.n_actions)))
-    branch.advance(np.array([branch.flat.unit]), 1)
-    game.payoff_model().linearize(branch.behavior())
-
-
-def handed_over(
-    offpath: OffPath, game: Game, monitor: Monitor, profile: BehaviorProfile
-) -> BehaviorProfile:
-    """The profile to hand over for an equilibrium, by the option of a solver."""
-    if offpath == "keep":
-        return profile
-    made, reason = made_credible(
-        game,
-        profile,
-        memory_bytes=monitor.budget.memory_bytes,
-        goes_on=lambda: monitor.remaining_s > 0,
-    )
-    if reason not in ("", ALL_PLAYED):
-        monitor.record(offpath=reason)
-    return made
-
-
 def made_credible(
     game: Game, profile: BehaviorProfile, **limits: Any
 ) -> tuple[BehaviorProfile, str]:
@@ -251,3 +219,13 @@ def in_fractions(game: Game, profile: BehaviorProfile, made: Refined) -> Behavio
     rounded = BehaviorProfile.of_exact(game, found)
     regret = float(game.payoff_model().regrets(rounded.probabilities).max())
     return rounded if regret <= ROUNDING * (tree.payoff_range or 1.0) else None
+
+
+def warm_up(game: Game) -> None:
+    """Compile what `refined` runs, unless the game is too large for it."""
+    tree = game.tree
+    if unknowns(tree) not in range(1, MOST_UNKNOWNS + 1):
+        return
+    branch = Branch(game, flat=pinned(tree, np.zeros(tree.n_actions)))
+    branch.advance(np.array([branch.flat.unit]), 1)
+    game.payoff_model().linearize(branch.behavior())

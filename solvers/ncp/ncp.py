@@ -15,7 +15,7 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
-from ..logit.offpath import OffPath, handed_over, warm_up
+from ..offpath import OffPath, handed_over, warm_up
 from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
 from ..search import memory_refusal
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose

@@ -12,9 +12,9 @@ from eqbench.errors import SpecError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
-from ..logit.offpath import OffPath, handed_over, warm_up
+from ..fischer_burmeister import Point, System, descend
+from ..offpath import OffPath, handed_over, warm_up
 from ..search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
-from .system import Point, System, descend
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
