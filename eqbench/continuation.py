@@ -17,6 +17,7 @@ from eqbench.model.tree import FloatArray
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
+    from eqbench.model.profile import BehaviorProfile
 
 
 class ContinuationError(Exception):
@@ -182,4 +183,15 @@ class QuantalResponses(Protocol):
 
         It is the best profile that was found, that of the last point if there is none better;
         how good it is the verifier says.
+        """
+
+
+class OffPath(Protocol):
+    """A solver that makes the play off the path of an equilibrium credible."""
+
+    def credible(self, game: Game, profile: BehaviorProfile) -> tuple[BehaviorProfile, str]:
+        """The same path of play with what lies off it solved again; the second is empty.
+
+        Or the given profile, and why it was kept: for example, where a deviation pays if all are
+        rational off the path.
         """

@@ -16,7 +16,6 @@ from eqbench.solver import Availability, Candidate, Monitor, Termination
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray, GameTree
-    from eqbench.model.trembles import Trembles
 
 MEBIBYTE = 2**20
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.
@@ -100,6 +99,11 @@ def without_choice(game: Game, monitor: Monitor) -> Termination | None:
     return Termination("converged", "no information set has a choice")
 
 
+def as_equilibrium(profile: BehaviorProfile) -> Candidate:
+    """A profile with the claim to be an equilibrium."""
+    return Candidate(profile, "equilibrium")
+
+
 class DistinctEquilibria:
     """Different equilibria, each handed over once; the first one also as a snapshot.
 
@@ -109,6 +113,7 @@ class DistinctEquilibria:
     same : profiles that differ by less in every frequency are the same one
     in_plans : whether to compare realization plans, which forget what they do not lead to
     shown : whether the first one is a snapshot, too
+    handed_over : makes what is handed over of a profile that is new
     """
 
     def __init__(
@@ -120,31 +125,38 @@ class DistinctEquilibria:
         same: float = 1e-9,
         in_plans: bool = False,
         shown: bool = True,
+        handed_over: Callable[[BehaviorProfile], Candidate] = as_equilibrium,
     ) -> None:
         self._game, self._monitor, self._same = game, monitor, same
-        self._in_plans, self._shown = in_plans, shown
+        self._in_plans, self._shown, self._handed_over = in_plans, shown, handed_over
         self.claimed = CLAIMED * (game.tree.payoff_range or 1.0) if claimed is None else claimed
-        self._found: list[FloatArray] = []
+        self._seen: list[FloatArray] = []
+        self._given: list[FloatArray] = []
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._given)
 
-    def add(self, behavior: FloatArray, regret: float, trembles: Trembles | None = None) -> bool:
-        """Hand over frequencies, float64 (A,), if they are new; whether they are an equilibrium.
-
-        `trembles` may prove it sequential.
-        """
+    def add(self, behavior: FloatArray, regret: float) -> bool:
+        """Hand over frequencies, float64 (A,), if they are new; whether they are an equilibrium."""
         if regret > self.claimed:
             return False
-        form = self._game.sequence_form
-        compared = RealizationPlan.of(form, behavior).weights if self._in_plans else behavior
-        if any(np.abs(known - compared).max() <= self._same for known in self._found):
+        if not self._is_new(behavior, self._seen):
             return True
-        self._found.append(compared)
-        if len(self._found) <= MOST_CANDIDATES:
-            profile = BehaviorProfile.of(self._game.tree, behavior)
-            candidate = Candidate(profile, "equilibrium", trembles=trembles)
-            if len(self._found) == 1 and self._shown:
+        candidate = self._handed_over(BehaviorProfile.of(self._game.tree, behavior))
+        # several may become the same one
+        if not self._is_new(candidate.profile.probabilities, self._given):
+            return True
+        if len(self) <= MOST_CANDIDATES:
+            if len(self) == 1 and self._shown:
                 self._monitor.snapshot(candidate)
             self._monitor.candidate(candidate)
+        return True
+
+    def _is_new(self, behavior: FloatArray, known: list[FloatArray]) -> bool:
+        """Whether frequencies differ from all that are known; now they are."""
+        form = self._game.sequence_form
+        compared = RealizationPlan.of(form, behavior).weights if self._in_plans else behavior
+        if any(np.abs(each - compared).max() <= self._same for each in known):
+            return False
+        known.append(compared)
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from eqbench.errors import ProfileError, counted
 from eqbench.model.facts import constant_sum, payoff_sums
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
-from eqbench.solver import Candidate, Monitor, Termination
+from eqbench.solver import Monitor, Termination
+
+from .offpath import PairOffPath, handed_over, warm_up
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -25,7 +27,8 @@ class SequenceLP:
     of sequences. One program, solved by the dual simplex method of HiGHS, gives the plans of
     both: that of the first player as its primal and that of the second as its dual solution.
     Both are vertices, so the profile is exact to rounding, but only one of the equilibria.
-    At information sets that the own plan does not reach, frequencies are uniform.
+    At information sets that the own plan does not reach, frequencies are uniform, unless `offpath`
+    says otherwise.
 
     An iteration is one of the simplex method. What the last one gives is claimed to be an
     equilibrium; nothing is handed over before.
@@ -33,12 +36,13 @@ class SequenceLP:
     Parameters
     ----------
     offpath : what is played where the plans do not lead
-        ``keep``: the answer of the program. ``perturbed``: every sequence is played a little, in
+        ``keep``: equal frequencies. ``logit``: credible play off the same path, by logit.
+        ``perturbed``: every sequence is played a little, in
         powers of an infinitesimal, which makes the equilibrium quasi-perfect and so sequential
         (Miltersen and Sorensen 2010). It may be another one of the same value.
     """
 
-    offpath: Literal["keep", "perturbed"] = "keep"
+    offpath: PairOffPath = "keep"
     deterministic: ClassVar[bool] = True
 
     def supports(self, game: Game) -> bool | str:
@@ -57,10 +61,8 @@ class SequenceLP:
     def prepare(self, game: Game) -> None:
         """Import what `solve` uses."""
         from . import maximin  # noqa: F401
-        from .lcp.quasi_perfect import prepare
 
-        if self.offpath == "perturbed":
-            prepare()
+        warm_up(self.offpath, game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Solve the program within the budget; `rng` is not used."""
@@ -80,13 +82,8 @@ class SequenceLP:
         except ProfileError as error:
             return Termination("failed", f"HiGHS returned no realization plans: {error}")
         monitor.record(value=solution.value)
-        trembles = None
-        if self.offpath == "perturbed":
-            from .lcp.quasi_perfect import perturbed
-
-            behavior, trembles = perturbed(game, behavior, monitor)
         profile = BehaviorProfile.of(game.tree, behavior)
-        found = Candidate(profile, "equilibrium", trembles=trembles)
+        found = handed_over(self.offpath, game, monitor, profile)
         monitor.snapshot(found, work=solution.iterations)
         monitor.candidate(found)
         return Termination("converged", f"value of the game to P1: {solution.value:.12g}")

@@ -106,7 +106,9 @@ def numerical_jacobian(
 def solved(spec: str) -> tuple[Game, np.ndarray]:
     """A game, and plans (S,) of an equilibrium."""
     game = eqbench.load_game(spec)
-    found = run("arclength(starts=0,branch=false)", game, iterations=20_000, target=1e-12)
+    found = run(
+        "arclength(starts=0,branch=false,offpath=keep)", game, iterations=20_000, target=1e-12
+    )
     behavior = found.candidates[0].profile.probabilities
     assert max_regret(game, behavior) <= 1e-12
     return game, plans_of(game, behavior)

@@ -39,6 +39,7 @@ _GROUPS = {
         "export": "eqbench.cli.game:export",
         "profile": "eqbench.cli.game:profile",
         "verify": "eqbench.cli.verify:verify",
+        "refine": "eqbench.cli.refine:refine",
     },
     "Maintenance": {
         "check": "eqbench.cli.check:check",

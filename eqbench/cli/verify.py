@@ -22,7 +22,21 @@ _SUMS = ("nash_conv", "max_regret", "exploitability")
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyRequest(GameOptions):
+class OfProfile(GameOptions):
+    """What commands are asked that look at one profile."""
+
+    words: Annotated[
+        tuple[str, ...],
+        Option("Profile, and its game.", StoredRun("WORDS"), argument=True),
+    ] = ()
+    game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
+    profile: Annotated[
+        str | None, Option("The profile; the word --profile itself may be omitted.", PROFILE)
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyRequest(OfProfile):
     """Measure payoffs, regrets and NashConv of a strategy profile.
 
     WORDS are PROFILE, GAME PROFILE or RUN CELL. PROFILE is a file in JSON, - for standard input,
@@ -31,14 +45,6 @@ class VerifyRequest(GameOptions):
     measured, 1 above --max-regret or with it not measurable, 2 usage.
     """
 
-    words: Annotated[
-        tuple[str, ...],
-        Option("Profile to measure, and its game.", StoredRun("WORDS"), argument=True),
-    ] = ()
-    game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
-    profile: Annotated[
-        str | None, Option("The profile; the word --profile itself may be omitted.", PROFILE)
-    ] = None
     exact: Annotated[
         bool,
         Option("Also compute in rational arithmetic; numbers are read as exact decimals.", FLAG),
@@ -63,7 +69,7 @@ def verify(request: VerifyRequest) -> int:
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
-    loaded, data = _game_and_profile(request)
+    loaded, data = game_and_profile(request)
     tree = loaded.tree
     candidate = profile_from_json(tree, data)
     measured = measure(tree, candidate)
@@ -97,8 +103,8 @@ def verify(request: VerifyRequest) -> int:
     return int(worst > request.max_regret or not measured.resolved)
 
 
-def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
-    """What is to be measured: a profile in its interchange form, and its game."""
+def game_and_profile(request: OfProfile) -> tuple[Game, Any]:
+    """The profile that a command names, in its interchange form, and its game."""
     from eqbench.errors import UsageError
     from eqbench.store.latest import is_run
     from eqbench.store.stored_games import game_of_runs

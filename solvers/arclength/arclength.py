@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from eqbench.errors import SpecError, UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
+from ..offpath import OffPath, handed_over, warm_up
 from ..search import (
     BudgetSpentError,
     DistinctEquilibria,
@@ -54,6 +56,7 @@ class Arclength:
     starts : number of random weights of information sets, besides uniform ones
     branch : whether to follow the branch along the payoff parameter
     window : how far, as a share of the parameter's value, the branch is followed to both sides
+    offpath : whether to keep the play off the path of play, or to make it credible by logit
     """
 
     epsilon: float = 1e-7
@@ -62,6 +65,7 @@ class Arclength:
     starts: int = 10
     branch: bool = True
     window: float = 0.3
+    offpath: OffPath = "logit"
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < float("inf"):
@@ -92,6 +96,7 @@ class Arclength:
         if system.choices.size and bytes_needed(game) <= TRIED_BYTES:
             system.evaluate(np.zeros(system.choices.size), 1.0, system.parameter)
             system.measured(BehaviorProfile.uniform(game.tree).probabilities, system.parameter)
+            warm_up(self.offpath, game)
 
     def continuation(self, game: Game) -> ArclengthContinuation:
         """Branches of a game along its payoff parameter; see `eqbench.continuation`.
@@ -128,7 +133,9 @@ class Search:
         self.system = RegularizedGame(
             game, before_work=self._count, kind=solver.regularization, derivative=solver.derivative
         )
-        self.found = DistinctEquilibria(game, monitor)
+        self.found = DistinctEquilibria(
+            game, monitor, handed_over=partial(handed_over, solver.offpath, game, monitor)
+        )
         self.failures = 0
 
     def run(self) -> Termination:

@@ -9,6 +9,7 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import place_of
 from eqbench.text import short_number
 
+from ..offpath import OffPath, warm_up
 from ..search import importable
 
 if TYPE_CHECKING:
@@ -45,9 +46,12 @@ class CaseEnumeration:
     Parameters
     ----------
     limit : most information sets with two actions that a game may have; each triples the cases
+    offpath : whether to keep the play off the path of play, or to make it credible by logit
+        Different equilibria may become the same then, so the claim is `equilibrium`.
     """
 
     limit: int = 16
+    offpath: OffPath = "keep"
 
     deterministic: ClassVar[bool] = True
 
@@ -86,8 +90,10 @@ class CaseEnumeration:
         """Import what `solve` uses."""
         from . import run  # noqa: F401
 
+        warm_up(self.offpath, game)
+
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Go through the cases within the budget; `rng` is not used."""
         from .run import Run
 
-        return Run(game.tree, monitor).finish()
+        return Run(game, monitor, self.offpath).finish()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 from flint import fmpq, fmpq_mpoly
 
 from eqbench.errors import counted
+from eqbench.model.game import Game
 from eqbench.model.polytope import Point
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import GameTree
 from eqbench.solver import Candidate, Claim, Ending, Monitor, Termination
 
+from ..offpath import OffPath, handed_over
 from ..search import MOST_CANDIDATES, BudgetSpentError, check_budget, check_time, memory_refusal
 from .algebraic import rational
 from .cases import ABOVE, BELOW, EVEN, Node, binary_sets, value_gaps
@@ -37,10 +39,11 @@ class Run:
     pending : of each node still to be visited, its number of cases, and how to make it
     """
 
-    def __init__(self, tree: GameTree, monitor: Monitor) -> None:
-        self.tree, self.monitor = tree, monitor
+    def __init__(self, game: Game, monitor: Monitor, offpath: OffPath) -> None:
+        self.tree, self.monitor, self.offpath = game.tree, monitor, offpath
+        self.hand_over = partial(handed_over, offpath, game, monitor)
         self.check = partial(check_time, monitor)
-        self.sets = binary_sets(tree)
+        self.sets = binary_sets(self.tree)
         self.cases = 3 ** len(self.sets)
         self.nodes = self.leaves = self.unresolved = 0
         self.pieces: list[Piece] = []
@@ -78,9 +81,10 @@ class Run:
         points: dict[Hashable, Point] = {}
         for piece in pieces:
             points |= {key_of(piece.interior): piece.interior} | piece.corners
-        claim: Claim = "equilibrium" if left or len(points) > MOST_CANDIDATES else "complete list"
+        whole = not left and len(points) <= MOST_CANDIDATES and self.offpath == "keep"
+        claim: Claim = "complete list" if whole else "equilibrium"
         for point in list(points.values())[:MOST_CANDIDATES]:
-            self.monitor.candidate(self._profile(point), claim)
+            self.monitor.candidate(replace(self.hand_over(self._profile(point)), claim=claim))
         if not left:
             ended, reason = "converged", f"found {counted(len(pieces), 'piece')}"
         elif not points:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from eqbench.errors import ProfileError, counted
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
+from ..offpath import PairOffPath, handed_over, warm_up
 from ..search import DistinctEquilibria, first_profile, memory_refusal
 
 if TYPE_CHECKING:
@@ -51,13 +53,14 @@ class LCP:
     start : prior of the path, uniform or drawn from all simplices
         Other priors may lead to other equilibria.
     offpath : what is played where the plans do not lead
-        ``keep``: equal frequencies. ``perturbed``: from the equilibrium that was found a second
-        path leads to one that is quasi-perfect and so sequential (Miltersen and Sorensen 2010); if
-        the first one is not, this may be another. If it ends in a ray, the first one is kept.
+        ``keep``: equal frequencies. ``logit``: credible play off the same path, by logit.
+        ``perturbed``: from the equilibrium that was found a second path leads to one that is
+        quasi-perfect and so sequential (Miltersen and Sorensen 2010); if the first one is not,
+        this may be another. If it ends in a ray, the first one is kept.
     """
 
     start: Literal["uniform", "random"] = "uniform"
-    offpath: Literal["keep", "perturbed"] = "keep"
+    offpath: PairOffPath = "keep"
 
     @property
     def deterministic(self) -> bool:
@@ -72,12 +75,10 @@ class LCP:
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
-        from . import quasi_perfect
         from .complementarity import advance, tableau_of
 
         advance(tableau_of(np.zeros((0, 2)), np.zeros(0, dtype=bool)), 0)
-        if self.offpath == "perturbed":
-            quasi_perfect.prepare()
+        warm_up(self.offpath, game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow the path within the budget; `rng` only draws random priors."""
@@ -115,16 +116,12 @@ class LCP:
         if status == RUNNING:
             monitor.candidate(behavior, claim="iterate")
             return monitor.termination()
-        trembles = None
-        if self.offpath == "perturbed":
-            from .quasi_perfect import perturbed
-
-            behavior, trembles = perturbed(game, behavior, monitor)
         regret = float(game.payoff_model().regrets(behavior).max())
         rounding = ROUNDING * game.tree.largest_payoff
         claimed = LARGEST_REGRET * game.tree.payoff_range + rounding
-        found = DistinctEquilibria(game, monitor, claimed=claimed)
-        if not found.add(behavior, regret, trembles):
+        mending = partial(handed_over, self.offpath, game, monitor)
+        found = DistinctEquilibria(game, monitor, claimed=claimed, handed_over=mending)
+        if not found.add(behavior, regret):
             monitor.candidate(behavior, claim="iterate")
             return Termination(
                 "failed", f"rounding led to what is not an equilibrium: max regret {regret:.3g}"

@@ -22,13 +22,15 @@ from numpy.typing import NDArray
 
 from eqbench.errors import counted
 from eqbench.model.compiled import kernel
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
+from eqbench.solver import Candidate
 
+from ..fischer_burmeister import affine_plans
 from ..search import memory_refusal
-from ..semismooth.system import affine_plans
 from .complementarity import (
     RAY,
     RUNNING,
@@ -60,40 +62,38 @@ CHUNK = 50  # pivots between looks at the clock
 TRIES = 20
 
 
-def perturbed(
-    game: Game, behavior: FloatArray, monitor: Monitor
-) -> tuple[FloatArray, Trembles | None]:
-    """Frequencies (A,) of a quasi-perfect equilibrium near one of two players, and its trembles.
+def perturbed(game: Game, profile: BehaviorProfile, monitor: Monitor) -> Candidate:
+    """A quasi-perfect equilibrium near one of two players, with its trembles.
 
-    Those given, without trembles, where this takes more than there is of memory or time, ends
-    in rays, or is spoiled by rounding; the record says as `perturbed` which. Iterations are not
+    The one given, without trembles, where this takes more than there is of memory or time, ends
+    in rays, or is spoiled by rounding; the record says as `offpath` which. Iterations are not
     counted.
     """
-    form, tree = game.sequence_form, game.tree
+    form, tree, kept = game.sequence_form, game.tree, Candidate(profile, "equilibrium")
     needed = MEMORY_FACTOR * 8 * form.n_sequences * (form.n_sequences + 2)
     refusal = memory_refusal("the perturbed tableau", needed, monitor.budget.memory_bytes)
     if refusal:
-        monitor.record(perturbed=refusal)
-        return behavior, None
+        monitor.record(offpath=refusal)
+        return kept
     problem = Problem.of(form, np.ones(form.n_sequences))
     for seed in range(TRIES):
-        path = PerturbedPath(problem, behavior, seed)
+        path = PerturbedPath(problem, profile.probabilities, seed)
         if path.follow(monitor):
             break
     else:
         why = "no time was left" if monitor.remaining_s <= 0 else f"{TRIES} paths ended in rays"
-        monitor.record(perturbed=why)
-        return behavior, None
+        monitor.record(offpath=why)
+        return kept
     found, trembles = path.limit()
     regret = float(game.payoff_model().regrets(found).max())
     if not regret <= LARGEST_REGRET * tree.payoff_range + ROUNDING * tree.largest_payoff:
-        monitor.record(perturbed=f"rounding has spoiled the tableau: max regret {regret:.3g}")
-        return behavior, None
-    monitor.record(perturbed=counted(path.pivots, "pivot"))
-    return found, trembles
+        monitor.record(offpath=f"rounding has spoiled the tableau: max regret {regret:.3g}")
+        return kept
+    monitor.record(offpath=counted(path.pivots, "pivot"))
+    return Candidate(BehaviorProfile.of(tree, found), "equilibrium", trembles=trembles)
 
 
-def prepare() -> None:
+def warm_up() -> None:
     """Compile the kernels of this module; keeps nothing but the machine code."""
     tableau = tableau_of(np.zeros((0, 2)), np.zeros(0, dtype=bool))
     tableau.entering[0] = 1

@@ -28,6 +28,8 @@ from eqbench.model.tree import FloatArray
 
 from ..elimination import eliminate
 from .kernels import (
+    FIRST,
+    FREE,
     FlatTree,
     Workspace,
     action_values,
@@ -73,13 +75,16 @@ class Branch:
     game : Game
         With at least one choice.
     rng : generator of a prior, or None for the uniform one
+    flat : the tree with a prior, and what is pinned; unless given nothing is
 
     `counts` are Newton iterations and refused steps so far.
     """
 
-    def __init__(self, game: Game, rng: np.random.Generator | None = None) -> None:
+    def __init__(
+        self, game: Game, rng: np.random.Generator | None = None, flat: FlatTree | None = None
+    ) -> None:
         tree = game.tree
-        self.game, self.flat = game, flat_tree(tree)
+        self.game, self.flat = game, flat or flat_tree(tree)
         if rng is not None:
             logs, start = np.log(random_profile(tree, rng))[self.flat.action], self.flat.start
             odds = logs - np.repeat(logs[start[:-1]], np.diff(start))
@@ -300,7 +305,10 @@ def begin(flat: FlatTree, work: Workspace, course: FloatArray) -> None:
         first = flat.start[c]
         for i in range(first - c, flat.start[c + 1] - c - 1):
             course[1, i] = work.values[i + c + 1] - work.values[first]
-            course[0, i] = flat.prior[i] - course[1, i]
+    for i in range(len(flat.prior)):
+        if flat.pinned[i] != FREE:
+            course[1, i] = course[1, flat.pinned[i]] if flat.pinned[i] != FIRST else 0.0
+        course[0, i] = flat.prior[i] - course[1, i]
 
 
 @kernel

@@ -23,6 +23,8 @@ from eqbench.model.tree import FloatArray, GameTree
 
 # Probability of later play below which it changes no value.
 NEGLIGIBLE = 1e-200
+# In the place of log-odds to which others are pinned.
+FREE, FIRST = -2, -1
 
 
 class FlatTree(NamedTuple):
@@ -56,6 +58,9 @@ class FlatTree(NamedTuple):
     link: NDArray
     payoffs: FloatArray  # (N, M): less the middle of each player's; 0 at inner nodes
     prior: FloatArray  # (F,): log-odds where lambda is 0
+    # int32 (F,): log-odds with which each moves, at the distance that the prior has, whatever the
+    # values are; FIRST if it does not move, FREE if it is not pinned
+    pinned: NDArray
     unit: float  # lambda that counts as 1
 
 
@@ -196,6 +201,7 @@ def _flattened(
         link,
         payoffs,
         np.zeros(actions - sets),
+        np.full(actions - sets, FREE, np.int32),
         unit,
     )
 
@@ -368,8 +374,25 @@ def add_later(flat, work):
 
 
 @kernel
+def pin(flat, z, work):
+    """Replace the equations of pinned log-odds."""
+    pinned, scale, bordered = flat.pinned, work.scale, work.bordered
+    for row in range(len(pinned)):
+        if pinned[row] != FREE:
+            moved = z[row] - flat.prior[row]
+            bordered[row] = 0.0
+            bordered[row, row] = 1.0 / scale[row]
+            if pinned[row] != FIRST:
+                moved -= z[pinned[row]] - flat.prior[pinned[row]]
+                bordered[row, pinned[row]] = -1.0 / scale[row]
+            work.right[0, row] = moved / scale[row]
+
+
+@kernel
 def newton_system(flat, work, point):
     """Equations z - prior - lambda (v - v of the first action) = 0, linearized at a point.
+
+    Those of pinned log-odds are that z - prior is 0, or that of what they are pinned to.
 
     Parameters
     ----------
@@ -409,6 +432,7 @@ def newton_system(flat, work, point):
                     bordered[row, f] = factor * change
             bordered[row, row] += 1.0 / scale[row]
             bordered[row, size] = -gain / scale[row]
+    pin(flat, z, work)
     bordered[size] = border
     right[0, size] = 0.0
     right[1] = 0.0

@@ -19,11 +19,13 @@ from ..polish.plans import warm_up_polish
 from ..search import CLAIMED, BudgetSpentError, check_time, memory_refusal, without_choice
 from .branch import BLOCK, Branch, turns
 from .kernels import bytes_needed
+from .offpath import made_credible
 from .trembles import trembles_of
 
 if TYPE_CHECKING:
     from eqbench.continuation import ResponsePath
     from eqbench.model.game import Game
+    from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import FloatArray
 
 
@@ -230,6 +232,13 @@ class Logit:
         if not self.polish:
             return path.behavior[-1]
         return polished(game, path.log_probabilities[-1]).behavior
+
+    def credible(self, game: Game, profile: BehaviorProfile) -> tuple[BehaviorProfile, str]:
+        """The same path of play with what lies off it solved again by such a branch.
+
+        See `eqbench.continuation.OffPath`.
+        """
+        return made_credible(game, profile)
 
 
 def has_choice(game: Game) -> bool:

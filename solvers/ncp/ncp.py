@@ -15,12 +15,13 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
+from ..offpath import OffPath, handed_over, warm_up
 from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
 from ..search import memory_refusal
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds
-from .rational import REASON, exact_equilibrium
+from .rational import REASON, ExactGame, exact_equilibrium
 
 BackendName = Literal["auto", "gurobi", "scip"]
 
@@ -44,6 +45,7 @@ class ByProgram:
     of: str = ""
     feasibility: float
     gap: float = 0.0
+    offpath: OffPath = "keep"
 
     def __post_init__(self) -> None:
         # what both backends take
@@ -111,6 +113,7 @@ class ByProgram:
             backend.availability()
         if self.polish or self.exact:
             warm_up_polish(game)
+        warm_up(self.offpath, game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over what the backend found, and what became of it."""
@@ -145,6 +148,7 @@ class NCP(ByProgram):
     of : a payoff, such as "P1", or a frequency, such as "P3|3:KB|call"
     feasibility : how far constraints may be off, 1e-9 to 1e-3
     gap : relative gap between bound and best point at which an optimum counts as proved
+    offpath : whether to keep the play off the path of play, or to make it credible by logit
     """
 
     formulation: Literal["auto", "paper", "elimination", "aggregated", "constant_sum"] = "auto"
@@ -157,6 +161,7 @@ class NCP(ByProgram):
     of: str = ""
     feasibility: float = 1e-6
     gap: float = 1e-4
+    offpath: OffPath = "logit"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -434,7 +439,8 @@ class ProgramRun:
             best = polish(self._game, weights)
         if best.regret < raw.regret:
             monitor.candidate(raw.behavior, "iterate")
-            monitor.candidate(best.behavior, "equilibrium")
+            profile = BehaviorProfile.of(self._game.tree, best.behavior)
+            monitor.candidate(self._credible(profile), "equilibrium")
         else:
             monitor.candidate(raw.behavior, "equilibrium", claimed_regret=allowed)
         if self._options.exact:
@@ -451,8 +457,20 @@ class ProgramRun:
         if frequencies is None:
             return "not found within the time limit" if monitor.remaining_s <= 0 else REASON
         profile = BehaviorProfile.of_exact(self._game.tree, frequencies)
+        credible = self._credible(profile)
+        if credible.exact is not None and ExactGame(self._game).is_equilibrium(credible.exact):
+            profile = credible
         monitor.candidate(Candidate(profile, "equilibrium", claimed_regret=0.0))
         return "found"
+
+    def _credible(self, profile: BehaviorProfile) -> BehaviorProfile:
+        """An equilibrium with the play off its path as the option says.
+
+        A frequency that was to be the largest may lie off the path.
+        """
+        if "|" in self._options.of:
+            return profile
+        return handed_over(self._options.offpath, self._game, self._monitor, profile).profile
 
     def _ending(self, answer: Answer, bound_text: str) -> Termination:
         found = "" if answer.values is None else "; the best point so far is handed over"

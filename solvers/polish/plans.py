@@ -37,7 +37,7 @@ from eqbench.model.realization import shares
 from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, IntArray
 
-from ..semismooth.system import System, descend
+from ..fischer_burmeister import System, descend
 
 # Linear programs that are solved at most, each from where the last one led.
 ROUNDS = 8

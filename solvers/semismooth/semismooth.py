@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,9 @@ from eqbench.errors import SpecError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
+from ..fischer_burmeister import Point, System, descend
+from ..offpath import OffPath, handed_over, warm_up
 from ..search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
-from .system import Point, System, descend
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -52,11 +54,13 @@ class Semismooth:
     starts : most starts from behavior at random
     steps : most Newton steps from one start
     all : whether to make all starts and hand over all different equilibria
+    offpath : whether to keep the play off the path of play, or to make it credible by logit
     """
 
     starts: int = 1000
     steps: int = 200
     all: bool = False
+    offpath: OffPath = "logit"
 
     def __post_init__(self) -> None:
         for name, value in (("starts", self.starts), ("steps", self.steps)):
@@ -73,6 +77,7 @@ class Semismooth:
         point = system.start(BehaviorProfile.uniform(game.tree).probabilities)
         system.model.direct_derivatives(point.weights)
         game.payoff_model().regrets(system.behavior(point.weights))
+        warm_up(self.offpath, game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over the first equilibrium that is found, or all of them."""
@@ -99,7 +104,13 @@ class _Search:
         self.system, self.model = System(game), game.payoff_model()
         claimed = CLAIMED * (game.tree.payoff_range or 1.0)
         self.found = DistinctEquilibria(
-            game, monitor, claimed=claimed, same=SAME, in_plans=True, shown=False
+            game,
+            monitor,
+            claimed=claimed,
+            same=SAME,
+            in_plans=True,
+            shown=False,
+            handed_over=partial(handed_over, solver.offpath, game, monitor),
         )
         self.best: Point | None = None
         self.good_enough = False

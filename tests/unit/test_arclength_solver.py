@@ -108,7 +108,7 @@ def test_snapshots_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_every_equilibrium_is_handed_over_once_and_statistics_say_what_the_work_was() -> None:
-    result = run("arclength", SKP)
+    result = run("arclength(offpath=keep)", SKP)
     statistics, found = result.monitor.statistics, np.array(profiles(result))
     apart = np.abs(found[:, None] - found[None]).max(axis=2) + np.eye(len(found))
     assert len(found) >= 10

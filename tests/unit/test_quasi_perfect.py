@@ -86,7 +86,7 @@ def test_ray_leaves_the_equilibrium_as_it_was(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(quasi_perfect, "advance", lambda *given: (0, complementarity.RAY))
     kept, perturbed = (run(f"lcp(offpath={how})", "kuhn2") for how in ("keep", "perturbed"))
     np.testing.assert_array_equal(kept.behavior, perturbed.behavior)
-    assert "rays" in perturbed.monitor.statistics["perturbed"]
+    assert "rays" in perturbed.monitor.statistics["offpath"]
 
 
 def test_end_that_is_no_equilibrium_leaves_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,10 +95,10 @@ def test_end_that_is_no_equilibrium_leaves_the_one_before(monkeypatch: pytest.Mo
     monkeypatch.setattr(quasi_perfect.PerturbedPath, "limit", lambda self: (uniform, None))
     kept, perturbed = (run(f"lcp(offpath={how})", game) for how in ("keep", "perturbed"))
     np.testing.assert_array_equal(kept.behavior, perturbed.behavior)
-    assert "spoiled" in perturbed.monitor.statistics["perturbed"]
+    assert "spoiled" in perturbed.monitor.statistics["offpath"]
 
 
 def test_tableau_beyond_the_memory_limit_leaves_the_equilibrium_as_it_was() -> None:
     perturbed = run("sequence_lp(offpath=perturbed)", "leduc", memory_bytes=2**26)
-    assert "MiB" in perturbed.monitor.statistics["perturbed"]
+    assert "MiB" in perturbed.monitor.statistics["offpath"]
     np.testing.assert_array_equal(perturbed.behavior, run("sequence_lp", "leduc").behavior)

@@ -10,7 +10,7 @@ from solver_cases import max_regret, numerical_jacobian, run
 
 import eqbench
 
-system = importlib.import_module("eqbench.solvers.semismooth.system")
+system = importlib.import_module("eqbench.solvers.fischer_burmeister")
 
 # -- the equations ------------------------------------------------------------------------------
 

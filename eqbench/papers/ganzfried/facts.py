@@ -25,7 +25,9 @@ Nested = dict[str, Any]  # values by name, nested
 Cells = Sequence[CellRecord]
 
 FULL, REDUCED = "kuhn3", "kuhn3_reduced"
-PAPER, GUROBI = (f"ncp(formulation=paper,backend={name})" for name in ("scip", "gurobi"))
+PAPER, GUROBI = (
+    f"ncp(formulation=paper,backend={name},offpath=keep)" for name in ("scip", "gurobi")
+)
 LOGIT = "gambit_logit_path"
 _FOUND = 6e-4  # max regret of a result of Gambit: a share of 1e-4 of the payoff range, 6
 _SOLVED = ("ok", "stopped")  # programs end at a tolerance of their own, above the target of a run
@@ -152,7 +154,7 @@ def strategic(stored: Stored) -> Nested:
 
 def dominated(stored: Stored) -> Nested:
     """Dominated actions by kind, and beside those that `kuhn3_reduced` lacks."""
-    cells = _cells(stored, "equilibria", FULL, "ncp(dominated=remove,backend=scip)")
+    cells = _cells(stored, "equilibria", FULL, "ncp(dominated=remove,backend=scip,offpath=keep)")
     found = set(_statistics(cells, "dominated_actions")[0])
     removed = set(program(stored)["removed"])
     counts = {k: sum(bool(re.search(p, name)) for name in found) for k, p in _KINDS.items()}
@@ -165,7 +167,7 @@ def dominated(stored: Stored) -> Nested:
 
 def fractions(stored: Stored) -> Nested:
     """Regrets, bluffs and traps of an equilibrium of the reduced game, in fractions."""
-    best = _cells(stored, "equilibria", REDUCED, "ncp(exact=true)")[0].equilibria
+    best = _cells(stored, "equilibria", REDUCED, "ncp(exact=true,offpath=keep)")[0].equilibria
     if not best or best[0].profile is None or best[0].exact is None:
         raise NotStoredError("no equilibrium in fractions was found")
     behavior = stored["equilibria"].json(best[0].profile)["behavior"]

@@ -273,7 +273,7 @@ def by_method(stored: Stored) -> dict[str, Any]:
     """Count by method the profiles that do not belong to the family."""
     summary = stored["open_question"].summary
     # starts differ between the extents
-    groups = {re.sub(r"starts=\d+,", "", name): [name] for name in summary["solvers"]}
+    groups = {re.sub(r"starts=\d+,|,offpath=keep", "", name): [name] for name in summary["solvers"]}
     groups["inexact"] = list({cell.solver: cell for cell in stored["slow_methods"].cells})
     return {one: _searched(summary, names) for one, names in groups.items()}
 

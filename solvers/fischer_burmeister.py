@@ -29,7 +29,7 @@ from eqbench.model.realization import RealizationPlan, shares
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
-from ..search import chance_reach
+from .search import chance_reach
 
 # Share of the payoff range that, weighted with chance, counts as much as a weight of 1. Found
 # by trial: on three-player Kuhn poker with six cards, fewer starts converge with 0.3 and 0.03.

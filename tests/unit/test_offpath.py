@@ -1,0 +1,137 @@
+"""Play off the path of an equilibrium, solved again: what is kept and what is mended."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, selten_horse
+
+import eqbench
+from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.solver import Budget
+from eqbench.verification import Play, credibility, verify
+
+offpath = importlib.import_module("eqbench.solvers.logit.offpath")
+branches = importlib.import_module("eqbench.solvers.logit.branch")
+
+
+def credible(tree: GameTree, behavior: NDArray) -> str:
+    return str(credibility(Play.of(tree, BehaviorProfile.of(tree, behavior))))
+
+
+def found(game: str, solver: str, seed: int = 0) -> list[NDArray]:
+    cell = eqbench.solve(game, solver, Budget(time_s=60), seed)
+    profiles = [each.profile for each in cell.equilibria]
+    return [each.probabilities for each in profiles if isinstance(each, BehaviorProfile)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "solver", "verdict"),
+    [
+        ("kuhn3", "semismooth(offpath=keep)", "48/48"),
+        ("kuhn3", "arclength(branch=false,starts=1,offpath=keep)", "48/48"),
+        ("kuhn3", "ncp(backend=scip,offpath=keep)", "48/48"),
+        ("kuhn2", "lcp", "12/12"),
+        # a deviation is as good as the path, and what makes it no better is a mixture off the path
+        ("kuhn2", "sequence_lp", "12/12"),
+    ],
+)
+def test_every_set_is_credible_on_the_same_path(spec: str, solver: str, verdict: str) -> None:
+    game = eqbench.load_game(spec)
+    tree = game.tree
+    for behavior in found(spec, solver)[:1]:
+        made = offpath.refined(game, behavior)
+        before, after = (
+            verify(tree, BehaviorProfile.of(tree, each)) for each in (behavior, made.behavior)
+        )
+        on_path = infoset_reach(tree, np.where(behavior > offpath.UNPLAYED, behavior, 0.0)) > 0
+        rows = np.repeat(on_path, np.diff(tree.action_start))
+        assert credible(tree, made.behavior) == verdict
+        assert not made.reason
+        assert (made.behavior[rows] == behavior[rows]).all()
+        assert after.payoffs == pytest.approx(before.payoffs, abs=1e-15)
+        assert after.max_regret <= max(before.max_regret, 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_start_of_semismooth_becomes_credible(seed: int) -> None:
+    game = eqbench.load_game("kuhn3")
+    (behavior,) = found("kuhn3", "semismooth(offpath=keep)", seed)
+    assert credible(game.tree, behavior) != "48/48"
+    assert credible(game.tree, offpath.refined(game, behavior).behavior) == "48/48"
+
+
+@pytest.mark.parametrize(
+    ("tree", "rows", "pays"),
+    [
+        # P3 goes left, so P2 would go down, so P1 would go across
+        (selten_horse(), [(1, 0), ("1/3", "2/3"), (1, 0)], ["P1 1"]),
+        # P2 would yield, so P1 would enter
+        (entry_deterrence(), [(1, 0), (1, 0)], ["P1 1"]),
+    ],
+)
+def test_a_path_that_needs_an_incredible_threat_is_kept_as_it_is(
+    tree: GameTree, rows: list[Any], pays: list[str]
+) -> None:
+    behavior = exact_profile(tree, *rows).probabilities
+    made = offpath.refined(Game("textbook", tree), behavior)
+    assert (made.behavior == behavior).all()
+    assert "deviation" in made.reason
+    labels = [f"{tree.players[tree.infoset_player[i]]} {tree.infoset_labels[i]}" for i in made.pays]
+    assert labels == pays
+
+
+def test_a_credible_threat_is_found() -> None:
+    """Both have beer. A duel after quiche is credible if P2 thinks that the weak would have it."""
+    tree = beer_and_quiche()
+    behavior = exact_profile(tree, (1, 0), (1, 0), (0, 1), (1, 0)).probabilities
+    made = offpath.refined(Game("beer", tree), behavior)
+    assert not made.reason
+    assert credible(tree, made.behavior) == "4/4"
+
+
+def test_nothing_is_done_where_all_is_on_the_path() -> None:
+    game = eqbench.load_game("kuhn2")
+    behavior = BehaviorProfile.uniform(game.tree).probabilities
+    assert offpath.refined(game, behavior).behavior is behavior
+
+
+@pytest.mark.parametrize("limit", [{"memory_bytes": 1}, {"goes_on": lambda: False}])
+def test_the_profile_is_kept_where_memory_or_time_is_short(limit: dict[str, Any]) -> None:
+    game = eqbench.load_game("kuhn2")
+    (behavior,) = found("kuhn2", "lcp")
+    made = offpath.refined(game, behavior, **limit)
+    assert made.behavior is behavior
+    assert made.reason
+
+
+def test_a_branch_without_pins_is_the_plain_one() -> None:
+    game = eqbench.load_game("kuhn3")
+    nothing = np.zeros(game.tree.n_actions)
+    plain, pinned = (
+        branches.Branch(game),
+        branches.Branch(game, flat=offpath.pinned(game.tree, nothing)),
+    )
+    for branch in (plain, pinned):
+        branch.advance(np.array([1e6]), 1000)
+    assert (plain.points() == pinned.points()).all()
+
+
+def test_pinned_frequencies_stay_along_the_whole_branch() -> None:
+    game = eqbench.load_game("kuhn3")
+    (behavior,) = found("kuhn3", "semismooth(offpath=keep)")
+    tree = game.tree
+    played = np.where(behavior > offpath.UNPLAYED, behavior, 0.0)
+    rows = np.repeat(infoset_reach(tree, played) > 0, np.diff(tree.action_start))
+    branch = branches.Branch(game, flat=offpath.pinned(tree, np.where(rows, played, 0.0)))
+    branch.advance(np.array([1e6]), 1000)
+    logs = branch.log_probabilities(branch.points())
+    kept = rows & (played > 0)
+    assert np.abs(np.exp(logs[:, kept]) - behavior[kept]).max() <= 1e-9
