@@ -168,7 +168,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "lcp",
-        "lcp.lemke:LCP",
+        "lcp:LCP",
         "Lemke's algorithm for two players (Koller, Megiddo and von Stengel 1996)",
     ),
     _solver(

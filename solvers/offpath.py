@@ -23,7 +23,7 @@ def warm_up(offpath: PairOffPath, game: Game) -> None:
 
         warm_up(game)
     elif offpath == "perturbed":
-        from .lcp.quasi_perfect import warm_up as warm_up_pivots
+        from .quasi_perfect import warm_up as warm_up_pivots
 
         warm_up_pivots()
 
@@ -35,7 +35,7 @@ def handed_over(
     if offpath == "keep":
         return Candidate(profile, "equilibrium")
     if offpath == "perturbed":
-        from .lcp.quasi_perfect import perturbed
+        from .quasi_perfect import perturbed
 
         return perturbed(game, profile, monitor)
     from .logit.offpath import ALL_PLAYED, made_credible

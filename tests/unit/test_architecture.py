@@ -100,7 +100,7 @@ def test_files_from_outside_are_read_with_a_bound():
         ("eqbench.verification", {"numba", "scipy"}),
         (
             "eqbench.solvers.cfr.methods, eqbench.solvers.fictitious_play.full_width, "
-            "eqbench.solvers.sequence_lp, eqbench.solvers.lcp.lemke",
+            "eqbench.solvers.sequence_lp, eqbench.solvers.lcp",
             {"numba", "pandas", "scipy"},
         ),
         ("eqbench.solvers.case_enumeration.enumeration", {"flint"}),

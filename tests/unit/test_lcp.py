@@ -15,7 +15,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 from eqbench.model.realization import RealizationPlan
 
-complementarity = importlib.import_module("eqbench.solvers.lcp.complementarity")
+complementarity = importlib.import_module("eqbench.solvers.complementarity")
 
 
 def begin(game: Game, seed: int) -> tuple[Any, Any]:

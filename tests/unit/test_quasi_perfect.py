@@ -15,8 +15,8 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.verification import Play, Proof, credibility, sequential, verify
 
-quasi_perfect = importlib.import_module("eqbench.solvers.lcp.quasi_perfect")
-complementarity = importlib.import_module("eqbench.solvers.lcp.complementarity")
+quasi_perfect = importlib.import_module("eqbench.solvers.quasi_perfect")
+complementarity = importlib.import_module("eqbench.solvers.complementarity")
 
 
 class Patient:

@@ -29,8 +29,6 @@ from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
 from eqbench.solver import Candidate
 
-from ..fischer_burmeister import affine_plans
-from ..search import memory_refusal
 from .complementarity import (
     RAY,
     RUNNING,
@@ -41,6 +39,8 @@ from .complementarity import (
     pivot,
     tableau_of,
 )
+from .fischer_burmeister import affine_plans
+from .search import memory_refusal
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

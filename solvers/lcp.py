@@ -13,8 +13,8 @@ from eqbench.errors import ProfileError, counted
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from ..offpath import PairOffPath, handed_over, warm_up
-from ..search import DistinctEquilibria, first_profile, memory_refusal
+from .offpath import PairOffPath, handed_over, warm_up
+from .search import DistinctEquilibria, first_profile, memory_refusal
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

@@ -25,7 +25,7 @@ from eqbench.model.compiled import kernel
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
-from ..fischer_burmeister import affine_plans
+from .fischer_burmeister import affine_plans
 
 # Share of the largest value up to which a prior leaves two actions equally good.
 TIE = 1e-12

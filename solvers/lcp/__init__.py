@@ -1,1 +1,0 @@
-"""Lemke's algorithm on the sequence form of two-player games."""
