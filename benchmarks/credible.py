@@ -32,6 +32,7 @@ def of_solvers(solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float) 
 def _row(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:
     """Verdict on one profile; none if the solver found none."""
     import eqbench
+    from eqbench.equilibria.tremble_search import decide
     from eqbench.verification import Play, Reached, credibility
 
     record = eqbench.solve(game, solver, seed=seed, time_s=time_s)
@@ -39,6 +40,7 @@ def _row(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any
         return []
     tree = eqbench.load_game(game).tree
     profile = record.profile
+    play = Play.of(tree, profile) if profile.exact is None else Play.exactly(tree, profile)
     found = credibility(Play.of(tree, profile))
     refuted = [kind for kind, bad in zip(found.reached, found.refuted, strict=True) if bad]
     row = {
@@ -51,6 +53,7 @@ def _row(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any
         "reached": {kind.value: found.reached.count(kind) for kind in Reached},
         "worst": float(found.loss.max()),
         "verdict": str(found),
+        "proof": decide(play).proof.value,
         "verdict_s": cpu_s(lambda: credibility(Play.of(tree, profile))),
     }
     if profile.exact is not None:

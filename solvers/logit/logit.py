@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from eqbench.errors import SpecError, UsageError
+from eqbench.model.inspection import infoset_reach
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import CHUNK_S, Monitor, Termination
 
@@ -19,7 +20,7 @@ from ..polish.plans import warm_up_polish
 from ..search import CLAIMED, BudgetSpentError, check_time, memory_refusal, without_choice
 from .branch import BLOCK, Branch, turns
 from .kernels import bytes_needed
-from .offpath import made_credible
+from .offpath import OFF_PATH, VANISHING, made_credible, refined
 from .trembles import trembles_of
 
 if TYPE_CHECKING:
@@ -166,6 +167,8 @@ class Logit:
         logs = branch.log_probabilities(branch.points()[-1:])[0]
         try:
             made = polished(branch.game, logs, lambda: check_time(monitor))
+            check_time(monitor)
+            made = as_on_branch(branch.game, made, np.exp(logs))
         except BudgetSpentError:
             return False
         claimed = CLAIMED * (branch.game.tree.payoff_range or 1.0)
@@ -273,6 +276,33 @@ def polished(
         before_work()
         made = in_plans(game, made)
     return min(best, made, key=lambda found: found.regret)
+
+
+def as_on_branch(game: Game, made: Polished, behavior: FloatArray) -> Polished:
+    """A polished equilibrium that plays off its path as the branch does; itself if that pays.
+
+    Plans forget what their owner does after deviations, and say nothing of what does not count.
+
+    Parameters
+    ----------
+    behavior : float64 (A,), at the end of the branch
+    """
+    starts, sizes = game.tree.action_start[:-1], np.diff(game.tree.action_start)
+    played = np.where(made.behavior > OFF_PATH, made.behavior, 0.0)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    on_path = (infoset_reach(game.tree, played) > 0.0)[owner]
+    limit = np.where(behavior > VANISHING, behavior, 0.0)
+    limit /= np.add.reduceat(limit, starts)[owner]
+    found = np.where(on_path, made.behavior, limit)
+    regret = float(game.payoff_model().regrets(found).max())
+    most = max(made.regret, EXACT * (game.tree.payoff_range or 1.0))
+    if regret <= most:
+        return Polished(found, made.parameter, regret)
+    # mixtures off the path are off by the reciprocal of lambda, on which ties may depend
+    again = refined(game, made.behavior)
+    if again.reason or again.regret > most:
+        return made
+    return Polished(again.behavior, made.parameter, again.regret)
 
 
 def in_plans(game: Game, start: Polished) -> Polished:

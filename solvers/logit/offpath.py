@@ -37,7 +37,7 @@ MOST_STEPS = 5_000
 MOST_UNKNOWNS = 1_500
 # Frequency up to which an action counts as unplayed: in the profile, as the verifier has it, and
 # at the end of the branch, where what vanishes may do so as slowly as the logarithm over lambda.
-UNPLAYED, VANISHING = 1e-9, 1e-5
+OFF_PATH, VANISHING = 1e-9, 1e-5
 # Log frequency at which actions begin that stay unplayed.
 RARE = -30.0
 # Regret, as a share of the payoff range, that is rounding.
@@ -100,7 +100,7 @@ def refined(
     tree, model = game.tree, game.payoff_model()
     starts, sizes = tree.action_start[:-1], np.diff(tree.action_start)
     given = Refined(behavior, float(model.regrets(behavior).max()))
-    played = np.where(behavior > UNPLAYED, behavior, 0.0)
+    played = np.where(behavior > OFF_PATH, behavior, 0.0)
     on_path = infoset_reach(tree, played) > 0.0
     if all(on_path | (sizes == 1)):
         return replace(given, reason=ALL_PLAYED)

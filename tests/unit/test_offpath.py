@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from solver_cases import max_regret, run
 from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, selten_horse
 
 import eqbench
@@ -135,3 +136,16 @@ def test_pinned_frequencies_stay_along_the_whole_branch() -> None:
     logs = branch.log_probabilities(branch.points())
     kept = rows & (played > 0)
     assert np.abs(np.exp(logs[:, kept]) - behavior[kept]).max() <= 1e-9
+
+
+@pytest.mark.parametrize(
+    "name", ["goofspiel(cards=4)", "random_tree(players=3,depth=5,seed=4)", "kuhn3"]
+)
+def test_equilibria_of_logit_are_credible_off_their_path_like_its_branch(name: str) -> None:
+    result = run("logit", name)
+    (found,) = (each for each in result.candidates if each.claim == "equilibrium")
+    judged = credibility(Play.of(result.game.tree, found.profile))
+    assert judged.credible.all()
+    assert max_regret(result.game, found.profile.probabilities) <= 1e-13 * (
+        result.game.tree.payoff_range
+    )
