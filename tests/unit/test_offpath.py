@@ -52,7 +52,7 @@ def test_every_set_is_credible_on_the_same_path(spec: str, solver: str, verdict:
         before, after = (
             verify(tree, BehaviorProfile.of(tree, each)) for each in (behavior, made.behavior)
         )
-        on_path = infoset_reach(tree, np.where(behavior > offpath.UNPLAYED, behavior, 0.0)) > 0
+        on_path = infoset_reach(tree, np.where(behavior > offpath.OFF_PATH, behavior, 0.0)) > 0
         rows = np.repeat(on_path, np.diff(tree.action_start))
         assert credible(tree, made.behavior) == verdict
         assert not made.reason
@@ -129,7 +129,7 @@ def test_pinned_frequencies_stay_along_the_whole_branch() -> None:
     game = eqbench.load_game("kuhn3")
     (behavior,) = found("kuhn3", "semismooth(offpath=keep)")
     tree = game.tree
-    played = np.where(behavior > offpath.UNPLAYED, behavior, 0.0)
+    played = np.where(behavior > offpath.OFF_PATH, behavior, 0.0)
     rows = np.repeat(infoset_reach(tree, played) > 0, np.diff(tree.action_start))
     branch = branches.Branch(game, flat=offpath.pinned(tree, np.where(rows, played, 0.0)))
     branch.advance(np.array([1e6]), 1000)
