@@ -76,16 +76,16 @@ def perturbed(game: Game, profile: BehaviorProfile, monitor: Monitor) -> Candida
         monitor.record(offpath=refusal)
         return kept
     problem = Problem.of(form, np.ones(form.n_sequences))
-    for seed in range(TRIES):
-        path = PerturbedPath(problem, profile.probabilities, seed)
-        if path.follow(monitor):
-            break
-    else:
+    tries = (PerturbedPath(problem, profile.probabilities, seed) for seed in range(TRIES))
+    path = next((path for path in tries if path.follow(monitor) or monitor.remaining_s <= 0), None)
+    if path is None or not path.arrived:
         why = "no time was left" if monitor.remaining_s <= 0 else f"{TRIES} paths ended in rays"
         monitor.record(offpath=why)
         return kept
     found, trembles = path.limit()
     regret = float(game.payoff_model().regrets(found).max())
+    if trembles.misfit(len(found)):  # a weight is lost in rounding
+        regret = np.inf
     if not regret <= LARGEST_REGRET * tree.payoff_range + ROUNDING * tree.largest_payoff:
         monitor.record(offpath=f"rounding has spoiled the tableau: max regret {regret:.3g}")
         return kept
@@ -114,6 +114,7 @@ class PerturbedPath:
     Attributes
     ----------
     pivots : pivots so far
+    arrived : whether the path has come to its end
     """
 
     def __init__(self, problem: Problem, behavior: FloatArray, seed: int = 0) -> None:
@@ -124,7 +125,7 @@ class PerturbedPath:
         self.tableau = _first_tableau(problem, dependent, self.bound)
         _enter(self.tableau, form, plan, _ties(problem, plan), dependent)
         begin(self.tableau, seed)
-        self.pivots = 0
+        self.pivots, self.arrived = 0, False
 
     def follow(self, monitor: Monitor) -> bool:
         """Pivot to the end, or until no time is left; whether it arrived."""
@@ -132,7 +133,8 @@ class PerturbedPath:
         while status == RUNNING and monitor.remaining_s > 0:
             done, status = advance(self.tableau, width, CHUNK)
             self.pivots += done
-        return status == SOLVED
+        self.arrived = status == SOLVED
+        return self.arrived
 
     def limit(self) -> tuple[FloatArray, Trembles]:
         """Frequencies (A,) as epsilon goes to 0, and how unplayed actions vanish."""

@@ -26,8 +26,8 @@ class RefineRequest(OfProfile):
 
     WORDS are PROFILE, GAME PROFILE or RUN CELL, as for verify. What is never reached need not be
     rational in an equilibrium; here it is solved by logit, and both profiles are measured. Where
-    a deviation then pays, the profile is kept, since no such play supports its path. A profile
-    whose regret is exactly 0 stays exact.
+    a deviation would pay with the play that logit finds, the profile is kept; other play may
+    still support its path. A profile whose regret is exactly 0 stays exact.
     """
 
     out: Annotated[
@@ -39,16 +39,27 @@ class RefineRequest(OfProfile):
 
 @command(RefineRequest)
 def refine(request: RefineRequest) -> None:
+    from eqbench.errors import UsageError
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.profile_json import profile_from_json
+    from eqbench.solver import Budget
 
     game, data = game_and_profile(request)
     tree, given = game.tree, profile_from_json(game.tree, data)
     before = _measured(tree, given)
     if not before["exact"]:
         given = BehaviorProfile.of(tree, given.probabilities)
+    if before["max_regret"] > Budget().target_for(tree):
+        raise UsageError(
+            f"this is no equilibrium: max regret {before['max_regret']:.3g}; credible play off its "
+            "path is sought for equilibria only"
+        )
     solver: OffPath = request.registry().load_solver("logit").instance
-    made, reason = solver.credible(game, given)
+    found = before["credible"]
+    if found is not None and found["credible"] == found["sets"]:
+        made, reason = given, "it is credible already"
+    else:
+        made, reason = solver.credible(game, given)
     after = before if made is given else _measured(tree, made)
     if _worse(before, after):
         made, after = given, before

@@ -280,7 +280,8 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
     for record in records:
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
-    stored = StoredRun(folder.path, folder.plan, tuple(records), 0, ())
+    lists = folder.completeness()
+    stored = StoredRun(folder.path, folder.plan, tuple(records), 0, (), lists)
     put_result(
         document,
         # what has not finished is said below

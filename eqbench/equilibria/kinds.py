@@ -251,7 +251,7 @@ def _sequential(
         or (contested and not allowance.spend(SEARCH_DIGITS))
     ):
         return verdict, None
-    verdict = sequential(play, against=find_contradiction(play))
+    verdict = sequential(play, against=find_contradiction(play) if contested else None)
     if verdict.proof is Proof.REFUTED:
         return verdict, None
     found = find_trembles(play, tries=TRIES, time_s=np.inf, branchings=BRANCHINGS)

@@ -167,14 +167,16 @@ class Logit:
         logs = branch.log_probabilities(branch.points()[-1:])[0]
         try:
             made = polished(branch.game, logs, lambda: check_time(monitor))
-            check_time(monitor)
-            made = as_on_branch(branch.game, made, np.exp(logs))
         except BudgetSpentError:
             return False
         claimed = CLAIMED * (branch.game.tree.payoff_range or 1.0)
         if made.regret > max(claimed, monitor.target):
             return False
-        trembles = trembles_of(branch.flat, logs, made.behavior)
+        trembles = None
+        if monitor.remaining_s > 0:
+            made = as_on_branch(branch.game, made, np.exp(logs), monitor)
+        if monitor.remaining_s > 0:
+            trembles = trembles_of(branch.flat, logs, made.behavior)
         monitor.candidate(made.behavior, claim="equilibrium", trembles=trembles)
         return True
 
@@ -278,7 +280,7 @@ def polished(
     return min(best, made, key=lambda found: found.regret)
 
 
-def as_on_branch(game: Game, made: Polished, behavior: FloatArray) -> Polished:
+def as_on_branch(game: Game, made: Polished, behavior: FloatArray, monitor: Monitor) -> Polished:
     """A polished equilibrium that plays off its path as the branch does; itself if that pays.
 
     Plans forget what their owner does after deviations, and say nothing of what does not count.
@@ -299,7 +301,12 @@ def as_on_branch(game: Game, made: Polished, behavior: FloatArray) -> Polished:
     if regret <= most:
         return Polished(found, made.parameter, regret)
     # mixtures off the path are off by the reciprocal of lambda, on which ties may depend
-    again = refined(game, made.behavior)
+    again = refined(
+        game,
+        made.behavior,
+        memory_bytes=monitor.budget.memory_bytes,
+        goes_on=lambda: monitor.remaining_s > 0,
+    )
     if again.reason or again.regret > most:
         return made
     return Polished(again.behavior, made.parameter, again.regret)

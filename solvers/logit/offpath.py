@@ -49,7 +49,7 @@ DENOMINATOR = 1000
 MOST_NAMED = 3
 NOT_SIMPLE = "mixtures off the path of play are no simple fractions"
 ALL_PLAYED = "all choices are on the path of play"
-DEVIATION = "a deviation from the path of play pays"
+DEVIATION = "with the play found off its path a deviation pays"
 
 
 @dataclass(frozen=True, eq=False)

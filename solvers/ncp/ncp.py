@@ -442,7 +442,8 @@ class ProgramRun:
             profile = BehaviorProfile.of(self._game.tree, best.behavior)
             monitor.candidate(self._credible(profile), "equilibrium")
         else:
-            monitor.candidate(raw.behavior, "equilibrium", claimed_regret=allowed)
+            profile = self._credible(BehaviorProfile.of(self._game.tree, raw.behavior))
+            monitor.candidate(Candidate(profile, "equilibrium", claimed_regret=allowed))
         if self._options.exact:
             monitor.record(exact=self._hand_over_exact(best))
 
