@@ -360,7 +360,7 @@ def test_verify_prints_trembles_of_a_threat_and_of_its_counterpart(
         (
             ((1, 0), (1, 0)),
             (
-                "subgame-perfect: no, in 0 of 1 proper subgame",
+                "subgame-perfect: no, an equilibrium in 0 of 1 proper subgame",
                 "plan of P2 is dominated by: P2 2 fight 0, P2 2 yield 1",
                 "subgame after in: players gain 0, 2",
             ),
@@ -369,7 +369,7 @@ def test_verify_prints_trembles_of_a_threat_and_of_its_counterpart(
             ((0, 1), (0, 1)),
             (
                 "undominated: certified",
-                "subgame-perfect: yes, in 1 of 1 proper subgame",
+                "subgame-perfect: yes, an equilibrium in 1 of 1 proper subgame",
                 "sequential: certified, limits of trembles support all play",
                 "quasi-strict: yes, with index 1",
                 "trembles of order 1: P1 1 out × 1, P2 2 fight × 1",

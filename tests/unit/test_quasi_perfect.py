@@ -13,6 +13,7 @@ from textbook_games import beer_and_quiche, entry_deterrence
 import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.trembles import Trembles
 from eqbench.verification import Play, Proof, credibility, sequential, verify
 
 quasi_perfect = importlib.import_module("eqbench.solvers.quasi_perfect")
@@ -92,7 +93,8 @@ def test_ray_leaves_the_equilibrium_as_it_was(monkeypatch: pytest.MonkeyPatch) -
 def test_end_that_is_no_equilibrium_leaves_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
     game = eqbench.load_game("kuhn2")
     uniform = BehaviorProfile.uniform(game.tree).probabilities
-    monkeypatch.setattr(quasi_perfect.PerturbedPath, "limit", lambda self: (uniform, None))
+    trembles = Trembles(np.ones(len(uniform), dtype=np.int64), uniform)
+    monkeypatch.setattr(quasi_perfect.PerturbedPath, "limit", lambda self: (uniform, trembles))
     kept, perturbed = (run(f"lcp(offpath={how})", game) for how in ("keep", "perturbed"))
     np.testing.assert_array_equal(kept.behavior, perturbed.behavior)
     assert "spoiled" in perturbed.monitor.statistics["offpath"]
@@ -102,3 +104,33 @@ def test_tableau_beyond_the_memory_limit_leaves_the_equilibrium_as_it_was() -> N
     perturbed = run("sequence_lp(offpath=perturbed)", "leduc", memory_bytes=2**26)
     assert "MiB" in perturbed.monitor.statistics["offpath"]
     np.testing.assert_array_equal(perturbed.behavior, run("sequence_lp", "leduc").behavior)
+
+
+def test_weights_lost_in_rounding_leave_the_equilibrium_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = eqbench.load_game("kuhn2")
+    limit = quasi_perfect.PerturbedPath.limit
+
+    def rounded(self: Any) -> tuple[np.ndarray, Trembles]:
+        found, trembles = limit(self)
+        return found, Trembles(trembles.order, 0 * trembles.weight)
+
+    monkeypatch.setattr(quasi_perfect.PerturbedPath, "limit", rounded)
+    kept, perturbed = (run(f"lcp(offpath={how})", game) for how in ("keep", "perturbed"))
+    np.testing.assert_array_equal(kept.behavior, perturbed.behavior)
+    assert perturbed.candidates[0].trembles is None
+
+
+def test_without_time_one_path_is_begun_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = eqbench.load_game("kuhn2")
+    given = run("lcp", game)
+    begun = []
+    begin = quasi_perfect.begin
+    monkeypatch.setattr(quasi_perfect, "begin", lambda *all: (begun.append(1), begin(*all)))
+    profile = BehaviorProfile.of(game.tree, given.behavior)
+    late = run("lcp", game, time_s=1e-9).monitor
+    found = quasi_perfect.perturbed(game, profile, late)
+    assert found.profile is profile
+    assert len(begun) <= 1
+    assert "time" in late.statistics["offpath"]
