@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from measuring import cpu_s
@@ -18,6 +18,23 @@ def of_solvers(solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float) 
     seeds : number of solves; one of deterministic solvers
     time_s : limit of a solve
     """
+    return {"rows": _rows(_verdict, solvers, seeds, time_s)}
+
+
+def proofs_of_solvers(
+    solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float
+) -> dict[str, Any]:
+    """Whether what solvers find is sequential, and what proves it; parameters as above."""
+    return {"rows": _rows(_proof, solvers, seeds, time_s)}
+
+
+def _rows(
+    measure: Callable[[str, str, int, float], list[dict[str, Any]]],
+    solvers: Mapping[str, Sequence[str]],
+    seeds: int,
+    time_s: float,
+) -> list[dict[str, Any]]:
+    """What is measured of every game, solver and seed."""
     from eqbench.registry import load_solver
 
     rows = []
@@ -25,11 +42,11 @@ def of_solvers(solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float) 
         for solver in specs:
             deterministic = getattr(load_solver(solver), "deterministic", False)
             for seed in range(1 if deterministic else seeds):
-                rows += _row(game, solver, seed, time_s)
-    return {"rows": rows}
+                rows += measure(game, solver, seed, time_s)
+    return rows
 
 
-def _row(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:
+def _verdict(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:
     """Verdict on one profile; none if the solver found none."""
     import eqbench
     from eqbench.equilibria.tremble_search import decide
@@ -61,21 +78,6 @@ def _row(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any
         row |= {"exact": str(exactly), "exact_worst": str(exactly.loss.max())}
         row["exact_s"] = cpu_s(lambda: credibility(Play.exactly(tree, profile)))
     return [row]
-
-
-def proofs_of_solvers(
-    solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float
-) -> dict[str, Any]:
-    """Whether what solvers find is sequential, and what proves it; parameters as above."""
-    from eqbench.registry import load_solver
-
-    rows = []
-    for game, specs in solvers.items():
-        for solver in specs:
-            deterministic = getattr(load_solver(solver), "deterministic", False)
-            for seed in range(1 if deterministic else seeds):
-                rows += _proof(game, solver, seed, time_s)
-    return {"rows": rows}
 
 
 def _proof(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:

@@ -218,6 +218,8 @@ def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> K
     ------
     SpecError, ProfileError
         If the spec is wrong, or the profile does not fit the game.
+    UsageError
+        If `exact` is asked for of a game whose payoffs are floats.
 
     Examples
     --------

@@ -134,13 +134,13 @@ class Finding:
         return float(self.measured.max_regret)
 
     @property
-    def rank(self) -> tuple[bool, bool, float]:
+    def rank(self) -> tuple[bool, bool, float, bool]:
         """Sorts findings, best first: a proof before what only rounds to less.
 
-        What cannot be measured comes last.
+        What cannot be measured comes last; of equal regrets a claim comes first.
         """
         proved = self.exact is not None and self.exact.max_regret == 0
-        return not self.measured.resolved, not proved, self.max_regret
+        return not self.measured.resolved, not proved, self.max_regret, not self.claims
 
     def as_found(self) -> Finding:
         """The same without the claim that there are no other equilibria."""

@@ -83,8 +83,13 @@ class Run:
             points |= {key_of(piece.interior): piece.interior} | piece.corners
         whole = not left and len(points) <= MOST_CANDIDATES and self.offpath == "keep"
         claim: Claim = "complete list" if whole else "equilibrium"
+        handed_over: set[bytes] = set()
         for point in list(points.values())[:MOST_CANDIDATES]:
-            self.monitor.candidate(replace(self.hand_over(self._profile(point)), claim=claim))
+            found = self.hand_over(self._profile(point))
+            key = found.profile.probabilities.tobytes()
+            if key not in handed_over:  # several may become the same one
+                handed_over.add(key)
+                self.monitor.candidate(replace(found, claim=claim))
         if not left:
             ended, reason = "converged", f"found {counted(len(pieces), 'piece')}"
         elif not points:

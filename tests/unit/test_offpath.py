@@ -149,3 +149,11 @@ def test_equilibria_of_logit_are_credible_off_their_path_like_its_branch(name: s
     assert max_regret(result.game, found.profile.probabilities) <= 1e-13 * (
         result.game.tree.payoff_range
     )
+
+
+def test_corners_that_become_the_same_profile_are_handed_over_once() -> None:
+    result = run("case_enumeration(offpath=logit)", "skp")
+    found = [each.profile.probabilities.tobytes() for each in result.candidates]
+    assert len(set(found)) == len(found)
+    assert len(found) < len(run("case_enumeration", "skp").candidates)
+    assert {each.claim for each in result.candidates} == {"equilibrium"}
