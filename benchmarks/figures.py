@@ -148,10 +148,12 @@ def answer(run: Path, path: Path) -> None:
         fill = "full" if cell.max_regret <= cell.target else "none"
         series.append(dots([x], [y], color, size=7, fillstyle=fill))
         right, others = cells["elapsed_s"] / x, cells["max_regret"].clip(lower=EDGE) / y
-        is_crowded = (right.between(1.1, 12) & others.between(0.1, 10)).any()
+        level = others.between(0.1, 10)
+        is_crowded = (right.between(1.1, 12) & level).any()
+        before = int((right.between(1 / 12, 1 / 1.1) & level).sum())
         # where the name would cover what is beside it
         at = "center" if is_crowded else "right" if len(cell.solver) > 12 else "left"
-        offset = {"center": (0, 6), "right": (-7, -3), "left": (7, -3)}[at]
+        offset = {"center": (0, 6 + 10 * before), "right": (-7, -3), "left": (7, -3)}[at]
         look = {"ha": at, "fontsize": SMALL_SIZE, "color": color}
         series.append(note(cell.solver, x, y, offset, **look))
     target = cells["target"].iloc[0]
