@@ -92,6 +92,12 @@ def environment() -> dict[str, Any]:
     }
 
 
+def host_name() -> str:
+    """Name of this machine in records: that of the network, with what tells equal ones apart."""
+    facts = [platform.node(), _processor(), str(os.cpu_count())]
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:8]
+
+
 def version_of(package: str) -> str | None:
     """Installed version of a distribution, None if it is not installed."""
     try:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from eqbench.harness.child import interrupts_held, run_child
+from eqbench.harness.attempt import Place, not_loaded
+from eqbench.harness.child import interrupts_held
+from eqbench.harness.engine import Ended, Engine, LocalEngine
 from eqbench.harness.experiment import Experiment
-from eqbench.harness.frames import most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan
@@ -28,88 +29,49 @@ from eqbench.verification import Verifier
 LOOK_AGAIN_S = 0.2
 
 
-class Pool:
-    """Threads that do every cell once, unless another runner of the folder does it first.
+class Queue:
+    """Cells that nobody has finished; each is given out once, unless another runner takes it first.
 
-    A cell is claimed before it is run, and left alone while another process holds it. When
-    nothing else is left, the pool waits for what the others finish; it takes over the cells
-    of a process that has died.
+    A cell is claimed before it is run, and left alone while another process holds it. The cells
+    of a process that has died can be claimed again.
 
     Attributes
     ----------
-    stop : event that ends the work; set by an interrupt or an error
     waiting : cells that nobody has begun or finished, as far as is known, by key
     """
 
     def __init__(
         self, cells: Sequence[Cell], folder: RunFolder, lines: LineReader[CellRecord]
     ) -> None:
-        self.stop = threading.Event()
-        self.waiting = {cell.key: cell for cell in cells}
+        # unlike that of a dict, its beginning is found at once when many have been taken out
+        self.waiting = OrderedDict((cell.key, cell) for cell in cells)
         self._lines = lines
         self._claims = folder.claims()
-        self._lock = threading.Lock()
 
-    def work(self, do: Callable[[Cell], None], jobs: int, interrupted: Callable[[], bool]) -> None:
-        """Call `do` for all cells, in `jobs` threads, until `interrupted` says so.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            After all that were at work have ended.
-        Exception
-            Whatever `do` raises, after the others have ended.
-        """
-        try:
-            with ThreadPoolExecutor(jobs) as threads:
-                # not threads of our own: an interrupted join takes a running thread for ended
-                loops: list[Future[None]] = []
-                try:
-                    # an interrupt may come here already, when the first of them is at work
-                    for _ in range(jobs):
-                        loops.append(threads.submit(self._loop, do))
-                    # a signal just before the wait begins does not end it, so it must not be long
-                    while wait(loops, timeout=LOOK_AGAIN_S).not_done:
-                        if interrupted():
-                            raise KeyboardInterrupt
-                except KeyboardInterrupt:
-                    self.stop.set()
-                    with interrupts_held():
-                        wait(loops)
-                    raise
-        finally:
-            self._claims.close()
-        for loop in loops:
-            loop.result()
-
-    def _loop(self, do: Callable[[Cell], None]) -> None:
-        try:
-            while not self.stop.is_set() and self.waiting:
-                cell = self._next()
-                if cell is None:
-                    self.stop.wait(LOOK_AGAIN_S)
-                    continue
-                try:
-                    do(cell)
-                finally:
-                    self._claims.release(cell.key)
-        except BaseException:
-            self.stop.set()
-            raise
-
-    def _next(self) -> Cell | None:
+    def next(self) -> Cell | None:
         """A cell that is ours now; None if others are at work on all that are left."""
-        with self._lock:
-            for key in list(self.waiting):
-                if not self._claims.take(key):
-                    continue
-                # it may have been finished between our last look and the claim
-                for record in self._lines.new():
-                    self.waiting.pop(record.key, None)
-                if key in self.waiting:
-                    return self.waiting.pop(key)
-                self._claims.release(key)
-            return None
+        for _ in range(len(self.waiting)):
+            if not self.waiting:
+                break
+            key = next(iter(self.waiting))
+            if not self._claims.take(key):
+                self.waiting.move_to_end(key)
+                continue
+            # it may have been finished between our last look and the claim
+            for record in self._lines.new():
+                self.waiting.pop(record.key, None)
+            if key in self.waiting:
+                return self.waiting.pop(key)
+            self._claims.release(key)
+        return None
+
+    def release(self, cell: Cell) -> None:
+        """Say that we are done with a cell."""
+        self._claims.release(cell.key)
+
+    def close(self) -> None:
+        """Give up all cells."""
+        self._claims.close()
 
 
 # What a resumed run does again: it says more about that day than about the solver.
@@ -117,7 +79,7 @@ NEVER_CACHED: tuple[Status, ...] = ("crashed", "failed", "unavailable")
 
 
 class Observer(Protocol):
-    """Who watches a run, for example a progress display; called from several threads."""
+    """Who watches a run, for example a progress display."""
 
     def planned(self, cells: Sequence[Cell], finished: int) -> None: ...
 
@@ -152,6 +114,7 @@ class PlannedRun:
         self.waiting: Mapping[str, Cell] = {}
         self.running: dict[str, Running] = {}
         self._recorder: Recorder | None = None
+        self._place: Place | None = None
         self._ended: dict[str, Status] = {}
         self._lines: LineReader[CellRecord] | None = None
 
@@ -197,8 +160,8 @@ class PlannedRun:
 
     def verifier_of(self, cell: Cell) -> Verifier:
         """The verifier that measures a cell that is at work."""
-        assert self._recorder is not None
-        return self._recorder.judge_of(cell).verifier
+        assert self._place is not None
+        return self._place.judge_of(cell).verifier
 
     def execute(
         self,
@@ -210,7 +173,8 @@ class PlannedRun:
         """Run all cells that the folder does not have, each stored as soon as it is finished.
 
         Several runners may do so in the same folder at the same time; each takes what no other
-        has taken. All stored records of the plan are in `records` afterwards.
+        has taken. When nothing else is left, it waits for what the others finish. All stored
+        records of the plan are in `records` afterwards.
 
         Parameters
         ----------
@@ -226,47 +190,81 @@ class PlannedRun:
         """
         done = self.finished_in(folder, again)
         assert self._lines is not None
-        waiting = [cell for cell in self.cells if cell.key not in done]
-        pool = Pool(waiting, folder, self._lines)
-        self.waiting = pool.waiting
+        jobs = self.experiment.jobs
+        self._place = Place(self._guardian, jobs)
+        recorder = self._recorder = Recorder(folder)
+        queue = Queue([cell for cell in self.cells if cell.key not in done], folder, self._lines)
+        self.waiting = queue.waiting
         observer.planned(self.cells, finished=len(done))
-        recorder = self._recorder = Recorder(folder, self.experiment.jobs)
-        lock = threading.Lock()
-
-        def do(cell: Cell) -> None:
-            n_actions = cell.game.game.tree.n_actions
-            received, outcome = Received(n_actions), None
-            self.running[cell.key] = Running(cell, time.monotonic(), received)
-            with lock:
-                observer.started(cell)
-            if cell.solver.problem is None:
-                outcome = run_child(
-                    _job(cell, cell.game.folder.intact()),
-                    cell.limits,
-                    self._guardian,
-                    received.add,
-                    pool.stop,
-                    most_bytes(n_actions),
-                )
-            record = recorder.record(cell, outcome, received)
-            with lock:
-                observer.finished(record)
-            del self.running[cell.key]
-
+        engine = LocalEngine(self._place, jobs)
+        work = _Work(queue, engine, recorder, observer, self.running)
         try:
-            pool.work(do, self.experiment.jobs, interrupted)
+            work.all(interrupted)
         finally:
+            queue.close()
+            engine.close()
             recorder.conclude(self.cells, self.experiment.tolerance)
 
 
-def _job(cell: Cell, folder: Path) -> dict[str, Any]:
-    return {
-        "do": "solve",
-        "solver": cell.solver.spec,
-        "plugins": cell.solver.plugins,
-        "version": cell.solver.version,
-        "game_spec": cell.game.game.spec,
-        "folder": str(folder),
-        "seed": cell.seed or 0,
-        "budget": asdict(cell.budget),
-    }
+@dataclass
+class _Work:
+    """Cells go from a queue to an engine, and what comes back is stored."""
+
+    queue: Queue
+    engine: Engine
+    recorder: Recorder
+    observer: Observer
+    running: dict[str, Running]
+
+    def all(self, interrupted: Callable[[], bool]) -> None:
+        """Carry out all cells, until `interrupted` says otherwise."""
+        try:
+            while self.queue.waiting or self.running:
+                with interrupts_held():  # nothing that has come back is lost
+                    self._store(self.engine.ended())
+                    self._begin()
+                if interrupted():
+                    raise KeyboardInterrupt
+                # a signal just before the wait begins does not end it, so it must not be long
+                self.engine.wait(LOOK_AGAIN_S)
+        except BaseException:
+            with interrupts_held():
+                self._end()
+            raise
+
+    def _begin(self) -> None:
+        """Give the engine as many cells as it takes."""
+        while len(self.running) < self.engine.slots():
+            cell = self.queue.next()
+            if cell is None:
+                return
+            received = Received(cell.game.game.tree.n_actions)
+            self.running[cell.key] = Running(cell, time.monotonic(), received)
+            self.observer.started(cell)
+            if cell.solver.problem is None:
+                self.engine.submit(cell, received)
+            else:
+                self._store([(cell, not_loaded(cell))])
+
+    def _store(self, ended: Iterable[Ended]) -> None:
+        """Store results; raise what was meant for the run when all are stored."""
+        failure: BaseException | None = None
+        for cell, result in ended:
+            try:
+                if isinstance(result, BaseException):
+                    raise result
+                self.observer.finished(self.recorder.store(cell, result))
+            except BaseException as error:
+                failure = failure or error
+            del self.running[cell.key]
+            self.queue.release(cell)
+        if failure is not None:
+            raise failure
+
+    def _end(self) -> None:
+        """End what is at work and store how far it got, as far as it can be stored."""
+        self.engine.cancel()
+        while self.engine.at_work:
+            self.engine.wait(LOOK_AGAIN_S)
+            with suppress(Exception):  # the first failure is reported
+                self._store(self.engine.ended())

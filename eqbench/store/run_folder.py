@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import io
 import json
 import os
 import re
@@ -15,9 +14,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.documents import decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted
@@ -211,12 +207,10 @@ class RunFolder:
         self._write(relative, lambda path: write_file(path, text.encode()))
         return relative
 
-    def write_trace(self, name: str, arrays: dict[str, NDArray]) -> str:
-        """Write the anytime curve of a cell and return its path relative to the run."""
+    def write_trace(self, name: str, curve: bytes) -> str:
+        """Write the packed anytime curve of a cell and return its path relative to the run."""
         relative = f"traces/{name}.npz"
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)  # type: ignore[arg-type]
-        self._write(relative, lambda path: write_file(path, buffer.getvalue()))
+        self._write(relative, lambda path: write_file(path, curve))
         return relative
 
     def append(self, record: CellRecord) -> CellRecord:

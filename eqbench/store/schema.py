@@ -173,7 +173,8 @@ class CellRecord(Displayed):
     which an iterative solver may stop, `tolerance` that up to which a profile is an equilibrium.
     `trace` and `log` are paths relative to the run.
     `game_content` is a hash of the game tree, since the spec of a game file is only its path.
-    `repeat` counts cells that are the same in all else.
+    `repeat` counts cells that are the same in all else. `host` is the name of the machine where it
+    ran, as ``hosts.jsonl`` in the folder of the run describes it.
     """
 
     key: Key
@@ -204,6 +205,7 @@ class CellRecord(Displayed):
     solver_version: Name = ""
     game_content: Name = ""
     repeat: Count = 0
+    host: Name = ""
 
     def __post_init__(self) -> None:
         if (self.payoffs is None) != (self.regrets is None):

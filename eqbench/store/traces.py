@@ -1,7 +1,8 @@
-"""The anytime curve of a cell, read back from its file."""
+"""The anytime curve of a cell, as the file that holds it."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,13 @@ class Snapshot:
     claim: str
     nash_conv: float
     max_regret: float
+
+
+def packed(arrays: dict[str, NDArray[Any]]) -> bytes:
+    """The bytes of a file with a curve."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
 
 
 def read_trace(file: Path) -> tuple[Snapshot, ...]:

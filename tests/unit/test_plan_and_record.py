@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 from pathlib import Path
@@ -11,21 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 from command import PLUGINS
-from stored_runs import write_run
 
 from eqbench import load_game
 from eqbench.errors import UsageError
 from eqbench.harness import plan
+from eqbench.harness.attempt import trace_of
 from eqbench.harness.child import Outcome
 from eqbench.harness.environment import solver_version
 from eqbench.harness.frames import BuiltFrame, DescribedFrame
 from eqbench.harness.plan import GameFolder, make_plan, new_folder
-from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
 from eqbench.model.game_cache import store_game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.registry import default_registry
-from eqbench.store.run_folder import RunFolder
 
 
 def test_plugin_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
@@ -69,14 +68,13 @@ def finding(work: int, regret: float, claim: str) -> Any:
 
 @pytest.mark.parametrize(("last", "works"), [(12, [4, 8, 12]), (8, [4, 8])])
 def test_anytime_curve_ends_with_the_profile_that_the_cell_shows(
-    tmp_path: Path, last: int, works: list[int]
+    last: int, works: list[int]
 ) -> None:
-    recorder = Recorder(RunFolder(write_run(tmp_path / "run")))
     path = [finding(4, 0.5, "average"), finding(8, 0.25, "average")]
     handed = [finding(last, 0.2, "iterate"), finding(last, 0.1, "average")]
-    place = recorder._write_trace("name", path, handed)
-    assert place is not None
-    with np.load(tmp_path / "run" / place) as arrays:
+    curve = trace_of(path, handed)
+    assert curve is not None
+    with np.load(io.BytesIO(curve)) as arrays:
         assert arrays["work"].tolist() == works
         if last == 12:
             assert arrays["regrets"][-1].tolist() == [0.1, 0.0]

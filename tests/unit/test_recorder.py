@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from stored_runs import write_run
 
 from eqbench import BehaviorProfile, load_game, solve
 from eqbench.errors import StoreError
-from eqbench.harness import judge
+from eqbench.harness import attempt, judge
+from eqbench.harness.attempt import Place, Result, judged, not_loaded
 from eqbench.harness.child import Outcome
 from eqbench.harness.frames import (
     CandidateFrame,
@@ -65,12 +67,19 @@ def folder(tmp_path: Path) -> RunFolder:
     return RunFolder(write_run(tmp_path / "run"))
 
 
+def result_of(cell: Cell, outcome: Outcome | None, received: Received) -> Result:
+    nobody: Any = None  # no child is started
+    if outcome is None:
+        return not_loaded(cell)
+    return judged(cell, Place(nobody), outcome, received)
+
+
 def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Frame) -> CellRecord:
     """Record of a cell, read back from its folder."""
     streamed = Received(TREE.n_actions)
     for frame in frames:
         streamed.add(frame)
-    record = Recorder(folder).record(cell, outcome, streamed)
+    record = Recorder(folder).store(cell, result_of(cell, outcome, streamed))
     assert record in folder.cells()
     return record
 
@@ -201,7 +210,7 @@ def test_record_says_which_cell_it_is_and_what_was_measured(cell: Cell, folder: 
     assert record.cpu_s == CLOCKS.cpu_s
     assert record.overhead_s == CLOCKS.overhead_s
     assert record.iterations == CLOCKS.work
-    assert record.setup_s == 0.25 + cell.game.build_s
+    assert record.setup_s == 0.25
     assert record.statistics == {"depth": 3}
     assert record.peak_memory_bytes == 5000
 
@@ -324,7 +333,18 @@ def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
 
     monkeypatch.setattr(folder, "append", full)
     with pytest.raises(StoreError, match="disk is full"):
-        Recorder(folder).record(cell, Outcome(ended="exit", last=DONE), Received(TREE.n_actions))
+        Recorder(folder).store(
+            cell, result_of(cell, Outcome(ended="exit", last=DONE), Received(TREE.n_actions))
+        )
+
+
+def test_building_the_game_is_part_of_the_set_up(
+    cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody: Any = None
+    monkeypatch.setattr(attempt, "run_child", lambda *job: Outcome(setup_s=0.25))
+    seen = attempt.observe(cell, Place(nobody), threading.Event(), Received(TREE.n_actions))
+    assert seen.setup_s == 0.25 + cell.game.build_s
 
 
 # -- when the run ends ------------------------------------------------------------------------
@@ -344,15 +364,11 @@ def equilibrium_of(cell: Cell) -> CandidateFrame:
     return candidate(solved.profile.probabilities, claim="equilibrium")
 
 
-def test_clusters_are_the_same_from_memory_and_from_files(
-    unknown: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clusters_are_the_same_for_another_runner(unknown: Cell, folder: RunFolder) -> None:
     recorder, received = Recorder(folder), Received(unknown.game.game.tree.n_actions)
     received.add(equilibrium_of(unknown))
-    recorder.record(unknown, Outcome(last=DONE, clocks=CLOCKS), received)
-    with monkeypatch.context() as blind:
-        blind.setattr("eqbench.harness.record.read_file", pytest.fail)
-        recorder.conclude([unknown], 1e-6)
+    recorder.store(unknown, result_of(unknown, Outcome(last=DONE, clocks=CLOCKS), received))
+    recorder.conclude([unknown], 1e-6)
     named = recorder.records[unknown.key].equilibria[0].identity
     assert named is not None
     assert named["name"] == "cluster:1"
@@ -363,12 +379,13 @@ def test_clusters_are_the_same_from_memory_and_from_files(
     assert elsewhere.records[unknown.key] == recorder.records[unknown.key]
 
 
-def test_judges_of_games_at_work_are_kept(cell: Cell, unknown: Cell, folder: RunFolder) -> None:
+def test_judges_of_games_at_work_are_kept(cell: Cell, unknown: Cell) -> None:
+    nobody: Any = None
     for games, kept in ((1, False), (2, True)):
-        recorder = Recorder(folder, games)
-        first, second = recorder.judge_of(cell), recorder.judge_of(unknown)
-        assert (recorder.judge_of(cell) is first) == kept
-        assert (recorder.judge_of(unknown) is second) == kept
+        place = Place(nobody, games)
+        first, second = place.judge_of(cell), place.judge_of(unknown)
+        assert (place.judge_of(cell) is first) == kept
+        assert (place.judge_of(unknown) is second) == kept
 
 
 def test_stored_result_counts_and_not_the_interrupted_try_after_it(
@@ -376,7 +393,9 @@ def test_stored_result_counts_and_not_the_interrupted_try_after_it(
 ) -> None:
     before = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), candidate())
     recorder = Recorder(folder)
-    stopped = recorder.record(cell, Outcome(ended="interrupted"), Received(TREE.n_actions))
+    stopped = recorder.store(
+        cell, result_of(cell, Outcome(ended="interrupted"), Received(TREE.n_actions))
+    )
     assert stopped.status == "interrupted"
     recorder.conclude([cell], 1e-6)
     assert recorder.records == {cell.key: before}
@@ -385,7 +404,7 @@ def test_stored_result_counts_and_not_the_interrupted_try_after_it(
 def test_what_was_stored_and_is_gone_is_stored_again(cell: Cell, folder: RunFolder) -> None:
     recorder, received = Recorder(folder), Received(TREE.n_actions)
     received.add(candidate())
-    recorder.record(cell, Outcome(last=DONE, clocks=CLOCKS), received)
+    recorder.store(cell, result_of(cell, Outcome(last=DONE, clocks=CLOCKS), received))
     shutil.rmtree(folder.path)
     recorder.conclude([cell], 1e-6)
     record = recorder.records[cell.key]

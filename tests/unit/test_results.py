@@ -20,6 +20,7 @@ from eqbench.store.latest import latest_run, remember
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import read_run
+from eqbench.store.traces import packed
 
 
 def three_players(key: str) -> CellRecord:
@@ -137,13 +138,15 @@ def test_traces_are_one_row_per_snapshot(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run", cell("0b"), replace(cell("0a"), trace="traces/a.npz"))
     RunFolder(path).write_trace(
         "a",
-        {
-            "work": np.array([1, 2]),
-            "elapsed_s": np.array([0.1, 0.2]),
-            "claim": np.array(["average", "iterate"]),
-            "regrets": np.array([[0.5, 0.25], [0.125, 0.5]]),
-            "payoffs": np.zeros((2, 2)),
-        },
+        packed(
+            {
+                "work": np.array([1, 2]),
+                "elapsed_s": np.array([0.1, 0.2]),
+                "claim": np.array(["average", "iterate"]),
+                "regrets": np.array([[0.5, 0.25], [0.125, 0.5]]),
+                "payoffs": np.zeros((2, 2)),
+            }
+        ),
     )
     frame = eqbench.load_traces(path)
     assert frame["key"].tolist() == ["0a", "0a"]

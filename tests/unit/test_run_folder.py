@@ -16,6 +16,7 @@ import pytest
 from eqbench.errors import DocumentError, StoreError, UsageError
 from eqbench.store.run_folder import RunFolder, file_name, game_slug, new_run_path
 from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord, IdentityRecord
+from eqbench.store.traces import packed
 
 MANIFEST = {"schema": SCHEMA, "cells": ["a", "b"], "request": {"seeds": 1, "timeout_s": 10.0}}
 
@@ -135,7 +136,7 @@ def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 def test_profiles_and_traces_are_found_by_relative_paths(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", MANIFEST)
     profile = folder.write_profile("p", '{"behavior": {}}')
-    trace = folder.write_trace("t", {"work": np.arange(3)})
+    trace = folder.write_trace("t", packed({"work": np.arange(3)}))
     assert json.loads((folder.path / profile).read_text()) == {"behavior": {}}
     assert np.load(folder.path / trace)["work"].tolist() == [0, 1, 2]
 
@@ -261,7 +262,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 def test_record_names_the_files_that_are_there(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", MANIFEST)
     profile = folder.write_profile("p", "{}")
-    trace = folder.write_trace("t", {})
+    trace = folder.write_trace("t", b"")
     log = folder.write_log("l", "words")
     assert (folder.path / log).read_text() == "words"
     item = replace(record("a").equilibria[0], profile=profile)

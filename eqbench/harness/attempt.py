@@ -1,0 +1,204 @@
+"""One try at a cell: a child solves, and what it reports is judged in the same place.
+
+The same everywhere, in a thread of the run as on another machine. Nothing is stored here: what
+comes of a try is a record and the bytes of its files.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import StoreError
+from eqbench.harness.child import Outcome, run_child
+from eqbench.harness.environment import host_name
+from eqbench.harness.frames import ErrorFrame, most_bytes
+from eqbench.harness.guard import Guardian
+from eqbench.harness.judge import Finding, Judge, Received
+from eqbench.harness.plan import Cell
+from eqbench.model.profile_json import profile_text
+from eqbench.solver import CLAIMS
+from eqbench.store.schema import CellRecord
+from eqbench.store.traces import packed
+from eqbench.text import printable, shortened
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a cell.
+
+    Attributes
+    ----------
+    record : without the paths of files
+    profiles : texts in the interchange form, one for each of the record's equilibria
+    trace : anytime curve as the bytes of its file, None if there is none
+    log : what the solver printed or raised; may be empty
+    """
+
+    record: CellRecord
+    profiles: Sequence[str] = ()
+    trace: bytes | None = None
+    log: str = ""
+
+
+class Place:
+    """Where cells run: who cleans up after them, and the judges of their games.
+
+    Several threads may share it.
+
+    Parameters
+    ----------
+    games : how many may be at work at a time
+    """
+
+    def __init__(self, guardian: Guardian, games: int = 1) -> None:
+        self.guardian, self._games = guardian, games
+        self.host = host_name()
+        self._judges: dict[str, Judge] = {}
+        self._lock = threading.Lock()
+
+    def judge_of(self, cell: Cell) -> Judge:
+        """The judge of a cell, kept for the games at hand: it costs more than a measurement."""
+        content = cell.game.content
+        with self._lock:
+            # those that were asked for last are last, and never more than are at work
+            judge = self._judges.pop(content, None) or Judge(cell.game.game)
+            self._judges[content] = judge
+            if len(self._judges) > self._games:
+                del self._judges[next(iter(self._judges))]
+            return judge
+
+
+def attempt(cell: Cell, place: Place, stop: threading.Event, received: Received) -> Result:
+    """Run a cell and judge what it reported.
+
+    What a child sends must not be able to stop a run, so it becomes a result whatever it is.
+
+    Parameters
+    ----------
+    stop : ends the child when it is set
+    received : takes what the child reports on the way
+
+    Raises
+    ------
+    StoreError
+        If the game cannot be handed to the child.
+    """
+    return judged(cell, place, observe(cell, place, stop, received), received)
+
+
+def observe(cell: Cell, place: Place, stop: threading.Event, received: Received) -> Outcome:
+    """Run the child of a cell; building its game is part of the set-up.
+
+    Raises
+    ------
+    StoreError
+        If the game cannot be handed to the child.
+    """
+    job = {
+        "do": "solve",
+        "solver": cell.solver.spec,
+        "plugins": cell.solver.plugins,
+        "version": cell.solver.version,
+        "game_spec": cell.game.game.spec,
+        "folder": str(cell.game.folder.intact()),
+        "seed": cell.seed or 0,
+        "budget": asdict(cell.budget),
+    }
+    most = most_bytes(cell.game.game.tree.n_actions)
+    outcome = run_child(job, cell.limits, place.guardian, received.add, stop, most)
+    outcome.setup_s += cell.game.build_s
+    return outcome
+
+
+def judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
+    """What a cell is worth whose child has ended."""
+    try:
+        return _judged(cell, place, outcome, received)
+    except StoreError:
+        raise
+    except Exception as error:  # whatever it sent, only its own cell may suffer
+        return unusable(replace(names_of(cell), host=place.host), error)
+
+
+def unusable(record: CellRecord, error: Exception) -> Result:
+    """Result of a cell whose solver sent what nothing can be made of."""
+    reason = printable(f"what the solver sent cannot be used: {error or type(error)}")
+    return Result(replace(record, status="crashed", reason=shortened(reason)))
+
+
+def not_loaded(cell: Cell) -> Result:
+    """Result of a cell whose solver could not even be loaded."""
+    assert cell.solver.problem is not None
+    status, reason = cell.solver.problem
+    return Result(replace(names_of(cell), status=status, reason=reason))
+
+
+def _judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
+    game = cell.game.game
+    judgement = place.judge_of(cell).judge(
+        outcome, received, cell.limits, target=cell.target, tolerance=cell.request.tolerance
+    )
+    handed = judgement.handed
+    profiles = [profile_text(game.tree, each.candidate.profile, game.spec) for each in handed]
+    fields = judgement.fields([None] * len(handed)) | {
+        "reason": shortened(printable(judgement.reason)),
+        "peak_memory_bytes": outcome.peak_memory_bytes,
+        "host": place.host,
+    }
+    return Result(
+        replace(names_of(cell), **fields),
+        profiles,
+        trace_of(judgement.path, handed),
+        _log(outcome, judgement.reason),
+    )
+
+
+def trace_of(path: Sequence[Finding], handed: Sequence[Finding]) -> bytes | None:
+    """The anytime curve of measured snapshots, which ends with the profile that the cell shows."""
+    if not path:
+        return None
+    best = min(handed, key=lambda finding: finding.rank)
+    end = [best] if best.work > path[-1].work else []
+    return packed(_curve([*path, *end]))
+
+
+def _curve(findings: Sequence[Finding]) -> dict[str, NDArray]:
+    """Anytime curve as arrays of length K (and (K, N))."""
+    width = max(map(len, CLAIMS))
+    return {
+        "work": np.array([finding.work for finding in findings], dtype=np.int64),
+        "elapsed_s": np.array([finding.elapsed_s for finding in findings]),
+        "claim": np.array([finding.candidate.claim for finding in findings], dtype=f"U{width}"),
+        "regrets": np.array([finding.measured.regrets for finding in findings], dtype=float),
+        "payoffs": np.array([finding.measured.payoffs for finding in findings], dtype=float),
+    }
+
+
+def _log(outcome: Outcome, reason: str) -> str:
+    """What the solver printed, the traceback of what it raised, and a long reason."""
+    raised = outcome.last.traceback if isinstance(outcome.last, ErrorFrame) else ""
+    whole = reason if shortened(reason) != reason and not raised else ""
+    return "\n".join(part for part in (outcome.log, raised, whole) if part)
+
+
+def names_of(cell: Cell) -> CellRecord:
+    """A record that says only which cell it is; status and figures are filled in later."""
+    return CellRecord(
+        key=cell.key,
+        game=cell.game.typed,
+        solver=cell.solver.typed,
+        game_spec=cell.game.game.spec,
+        game_content=cell.game.content,
+        solver_spec=cell.solver.spec,
+        solver_version=cell.solver.version,
+        seed=cell.seed,
+        repeat=cell.repeat,
+        status="crashed",
+        target=cell.target,
+        tolerance=cell.request.tolerance * cell.game.game.tree.payoff_scale,
+    )
