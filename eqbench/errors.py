@@ -48,6 +48,10 @@ class StoreError(EqbenchError):
     """Results can no longer be written, for example because the disk is full."""
 
 
+class SchedulerError(EqbenchError):
+    """The machines of a cluster cannot be used, or not any more."""
+
+
 class SolverUnavailableError(EqbenchError):
     """A solver needs a package or a licence that is not here."""
 

@@ -208,16 +208,17 @@ def _execute(
     job: PlannedRun, folder: RunFolder, again: set[Status], *, verbose: bool
 ) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
-    from eqbench.errors import StoreError
+    from eqbench.errors import SchedulerError, StoreError
     from eqbench.harness.watch import Watch
 
     watch = Watch(job)
     try:
         with shown(watch, watch.regrets.measure) as tell:
+            watch.note = tell
             if verbose:
                 watch.tell = tell
             job.execute(folder, watch, again)
-    except (KeyboardInterrupt, StoreError, OSError) as error:
+    except (KeyboardInterrupt, StoreError, SchedulerError, OSError) as error:
         # Ignore further Ctrl-C while the table is printed.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -254,7 +255,7 @@ def _print_plan(
     missing = [cell for cell in job.cells if cell.key not in finished]
     sums = f"{counted(len(rows), 'cell')}, {len(missing)} to run"
     if missing:
-        estimate = Estimate(jobs := job.experiment.jobs)
+        estimate = Estimate(jobs := job.experiment.jobs or 1)
         for record in [] if folder is None else folder.cells():
             estimate.learn(record)
         at_once = f", {jobs} at a time" if jobs > 1 else ""

@@ -7,15 +7,15 @@ comes of a try is a record and the bytes of its files.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import StoreError
 from eqbench.harness.child import Outcome, run_child
-from eqbench.harness.environment import host_name
+from eqbench.harness.environment import host_facts
 from eqbench.harness.frames import ErrorFrame, most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Finding, Judge, Received
@@ -37,12 +37,18 @@ class Result:
     profiles : texts in the interchange form, one for each of the record's equilibria
     trace : anytime curve as the bytes of its file, None if there is none
     log : what the solver printed or raised; may be empty
+    host : facts about the machine where it ran, empty if none did
     """
 
     record: CellRecord
     profiles: Sequence[str] = ()
     trace: bytes | None = None
     log: str = ""
+    host: Mapping[str, Any] = field(default_factory=dict)
+
+    def on(self, host: Mapping[str, Any]) -> Result:
+        """The same from a machine with these facts."""
+        return replace(self, record=replace(self.record, host=host["host"]), host=host)
 
 
 class Place:
@@ -53,11 +59,15 @@ class Place:
     Parameters
     ----------
     games : how many may be at work at a time
+
+    Attributes
+    ----------
+    host : facts about this machine
     """
 
     def __init__(self, guardian: Guardian, games: int = 1) -> None:
         self.guardian, self._games = guardian, games
-        self.host = host_name()
+        self.host = host_facts()
         self._judges: dict[str, Judge] = {}
         self._lock = threading.Lock()
 
@@ -118,11 +128,10 @@ def observe(cell: Cell, place: Place, stop: threading.Event, received: Received)
 def judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
     """What a cell is worth whose child has ended."""
     try:
-        return _judged(cell, place, outcome, received)
-    except StoreError:
-        raise
+        result = _judged(cell, place, outcome, received)
     except Exception as error:  # whatever it sent, only its own cell may suffer
-        return unusable(replace(names_of(cell), host=place.host), error)
+        result = unusable(names_of(cell), error)
+    return result.on(place.host)
 
 
 def unusable(record: CellRecord, error: Exception) -> Result:
@@ -148,7 +157,6 @@ def _judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> R
     fields = judgement.fields([None] * len(handed)) | {
         "reason": shortened(printable(judgement.reason)),
         "peak_memory_bytes": outcome.peak_memory_bytes,
-        "host": place.host,
     }
     return Result(
         replace(names_of(cell), **fields),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -92,10 +93,25 @@ def environment() -> dict[str, Any]:
     }
 
 
-def host_name() -> str:
-    """Name of this machine in records: that of the network, with what tells equal ones apart."""
-    facts = [platform.node(), _processor(), str(os.cpu_count())]
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:8]
+def host_facts() -> dict[str, Any]:
+    """This machine and its load, as JSON values; `host` is its name in records."""
+    name, facts = platform.node(), environment()
+    own = "\n".join([name, facts["processor"], str(facts["cores"])])
+    host = hashlib.sha256(own.encode()).hexdigest()[:8]
+    return {"host": host, "name": name, "load": round(os.getloadavg()[0], 2), **facts}
+
+
+@functools.cache
+def fingerprint() -> dict[str, str]:
+    """What must be the same wherever cells of one run are carried out.
+
+    Solvers with the packages that they need have versions of their own, which are part of the keys
+    of cells.
+    """
+    sources = source_hash(package_sources("eqbench", "eqbench.games", "eqbench.solvers"))
+    packages = {name: str(version_of(name)) for name in ("numpy", "scipy", "numba")}
+    eqbench = f"{version_of('eqbench')} {sources}"
+    return {"eqbench": eqbench, "python": platform.python_version(), **packages}
 
 
 def version_of(package: str) -> str | None:

@@ -49,9 +49,27 @@ class Experiment:
     report: tuple[str, ...] = ()
 
     @property
-    def jobs(self) -> int:
-        """Cells that run at the same time."""
-        return max(part.jobs for part in self.parts)
+    def jobs(self) -> int | None:
+        """Cells that run at the same time; None if that is not said."""
+        return max((part.jobs for part in self.parts if part.jobs is not None), default=None)
+
+    @property
+    def scheduler(self) -> str | None:
+        """Scheduler of the cluster that carries out cells, None for this machine.
+
+        Raises
+        ------
+        UsageError
+            If parts name different ones.
+        """
+        named = {part.scheduler for part in self.parts}
+        if len(named) > 1:
+            raise UsageError(
+                f"parts of a run name the schedulers {', '.join(sorted(map(str, named)))}; name "
+                "one for all, or run them into folders of their own"
+            )
+        scheduler = named.pop()
+        return None if scheduler == "none" else scheduler
 
     @property
     def tolerance(self) -> float:

@@ -87,6 +87,9 @@ class Observer(Protocol):
 
     def finished(self, record: CellRecord) -> None: ...
 
+    def noted(self, words: str) -> None:
+        """Something that the user should know."""
+
 
 @dataclass(frozen=True)
 class Running:
@@ -187,23 +190,44 @@ class PlannedRun:
             After what the running cells had reported was stored as interrupted.
         StoreError
             If the folder can no longer be written.
+        SchedulerError, UsageError
+            If the cluster that is asked for cannot be used, or not any more.
         """
         done = self.finished_in(folder, again)
         assert self._lines is not None
-        jobs = self.experiment.jobs
-        self._place = Place(self._guardian, jobs)
+        self._place = Place(self._guardian, self.experiment.jobs or 1)
         recorder = self._recorder = Recorder(folder)
         queue = Queue([cell for cell in self.cells if cell.key not in done], folder, self._lines)
         self.waiting = queue.waiting
         observer.planned(self.cells, finished=len(done))
-        engine = LocalEngine(self._place, jobs)
-        work = _Work(queue, engine, recorder, observer, self.running)
         try:
-            work.all(interrupted)
+            # where nothing is left, no cluster is needed
+            if queue.waiting:
+                engine = self._engine(observer)
+                try:
+                    _Work(queue, engine, recorder, observer, self.running).all(interrupted)
+                finally:
+                    engine.close()
         finally:
             queue.close()
-            engine.close()
             recorder.conclude(self.cells, self.experiment.tolerance)
+
+    def _engine(self, observer: Observer) -> Engine:
+        """What carries out the cells: this machine, or a cluster."""
+        asked, place = self.experiment, self._place
+        assert place is not None
+        if asked.scheduler is None:
+            return LocalEngine(place, asked.jobs or 1)
+        from eqbench.harness.cluster import ClusterEngine  # which needs Dask
+
+        return ClusterEngine(
+            asked.scheduler,
+            place,
+            Path(self._workspace.name),
+            asked.jobs,
+            verify_here=any(part.verify_here for part in asked.parts),
+            say=observer.noted,
+        )
 
 
 @dataclass

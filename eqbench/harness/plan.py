@@ -346,6 +346,11 @@ def _plan_game(
         game = registry.load_game(text, max_nodes=request.max_nodes)
     else:
         game = _build_in_child(text, entry, request, guardian, workspace)
+    return planned_game(text, game, workspace, started)
+
+
+def planned_game(typed: str, game: Game, workspace: Path, started: float) -> PlannedGame:
+    """A game in a folder for children; `started` is when its building began."""
     folder = game.folder
     if folder is None:
         folder = new_folder(workspace)
@@ -353,7 +358,7 @@ def _plan_game(
             store_game(game, folder)
     build_s = time.perf_counter() - started
     kept = GameFolder(game, folder, workspace)
-    return PlannedGame(text, game, kept, build_s, content_hash(game.tree))
+    return PlannedGame(typed, game, kept, build_s, content_hash(game.tree))
 
 
 def _build_in_child(

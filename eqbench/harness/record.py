@@ -49,6 +49,8 @@ class Recorder:
         StoreError
             If it cannot be stored.
         """
+        if result.host:
+            self.folder.note_host(result.host)
         try:
             record = self.folder.append(self._with_files(result))
         except StoreError:

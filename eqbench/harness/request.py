@@ -9,6 +9,7 @@ from typing import Annotated
 from eqbench.requests import (
     COUNT,
     DURATION,
+    FLAG,
     GAME,
     JOBS,
     MOST_NODES,
@@ -16,6 +17,7 @@ from eqbench.requests import (
     SHARE,
     SOLVER,
     THREADS,
+    Kind,
     MaxNodes,
     Number,
     Option,
@@ -94,11 +96,29 @@ class Request:
     ] = 1e-6
     max_nodes: MaxNodes = MOST_NODES
     jobs: Annotated[
-        int,
+        int | None,
         Option(
             "Cells that run at the same time; more than there are cores spoils the times.",
             JOBS,
             short="j",
+            default="1; twice the threads of a cluster",
         ),
-    ] = 1
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        Option(
+            "Carry out cells on the workers of a Dask cluster: the address of its scheduler, such "
+            "as tcp://HOST:8786, or the file with it; 'local' begins a cluster on this machine, "
+            "'none' does without.",
+            Kind("ADDRESS"),
+        ),
+    ] = None
+    verify_here: Annotated[
+        bool,
+        Option(
+            "Measure profiles in this process instead of on the workers of the cluster.",
+            FLAG,
+            "verify-here",
+        ),
+    ] = False
     plugins: Plugins = ()

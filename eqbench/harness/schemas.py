@@ -11,6 +11,7 @@ from eqbench.documents import schema_of
 DOCUMENTS = {
     "manifest": ("eqbench.store.schema:Manifest", "manifest.json and each line of resumed.jsonl"),
     "record": ("eqbench.store.schema:CellRecord", "each line of runs.jsonl and interrupted.jsonl"),
+    "host": ("eqbench.store.schema:HostRecord", "each line of hosts.jsonl"),
     "clusters": ("eqbench.store.schema:Clusters", "clusters.json"),
     "completeness": ("eqbench.store.schema:CompletenessRecords", "completeness.json"),
     "profile": (

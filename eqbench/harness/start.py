@@ -180,6 +180,9 @@ class _Told:
         self._done += 1
         self._tell(f"{self._done}/{self._all} {record!r}")
 
+    def noted(self, words: str) -> None:
+        self._tell(words)
+
 
 def carry_out(
     experiment: Experiment,

@@ -29,13 +29,15 @@ class Watch:
     ----------
     regrets : of the cells that run
     tell : is told in a line what each cell did as it ends
+    note : is told what the user should know
     """
 
     def __init__(self, job: PlannedRun) -> None:
         self.regrets = Regrets(job)
         self.tell: Callable[[str], None] = lambda line: None
+        self.note: Callable[[str], None] = lambda line: None
         self._job = job
-        self._estimate = Estimate(job.experiment.jobs)
+        self._estimate = Estimate(job.experiment.jobs or 1)
         self._total = 0
         self._interrupted: set[str] = set()
         self._begun = self._end = self._estimate_at = time.monotonic()
@@ -57,15 +59,18 @@ class Watch:
             f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
         )
 
+    def noted(self, words: str) -> None:
+        self.note(words)
+
     def standing(self) -> Standing:
         """How far the run is now."""
         if not self._total:
             return Standing("planning")
         now, running = time.monotonic(), list(self._job.running.values())
         left_s, spent_s = self._left_s(now, running), now - self._begun
-        undone = {*self._job.waiting, *(each.cell.key for each in running), *self._interrupted}
+        undone = len(self._job.waiting) + len(running) + len(self._interrupted)
         return Standing(
-            f"{self._total - len(undone)} of {self._total} cells done",
+            f"{self._total - undone} of {self._total} cells done",
             share=spent_s / (spent_s + left_s) if left_s else 1.0,
             left=f"{self._estimate.word} {clock(left_s)} left",
             now=tuple(self._at_work(each, now) for each in running),

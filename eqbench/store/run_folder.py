@@ -19,7 +19,14 @@ from eqbench.documents import decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import MOST_LINE_BYTES, NO_LOCKS, LineReader, append_line
-from eqbench.store.schema import CellRecord, Clusters, CompletenessRecords, read_manifest
+from eqbench.store.schema import (
+    CellRecord,
+    Clusters,
+    CompletenessRecords,
+    HostRecord,
+    read_host,
+    read_manifest,
+)
 
 LARGEST_OFFSET = 2**62
 
@@ -66,7 +73,7 @@ T = TypeVar("T")
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
 RESUMED, CLAIMS, CLUSTERS = "resumed.jsonl", "claims", "clusters.json"
 COMPLETENESS = "completeness.json"
-EXPERIMENT = "manifest.toml"
+EXPERIMENT, HOSTS = "manifest.toml", "hosts.jsonl"
 
 
 class RunFolder:
@@ -76,6 +83,7 @@ class RunFolder:
         self.path = path
         self._notes: dict[str, str] = {}
         self._manifest_text: bytes | None = None
+        self._hosts: set[str] = set()
 
     @classmethod
     def create(cls, path: Path, manifest: dict[str, Any]) -> RunFolder:
@@ -182,6 +190,20 @@ class RunFolder:
     def write_experiment(self, text: str) -> None:
         """Write what the run is asked for as an experiment, which repeats it; TOML text."""
         self._write(EXPERIMENT, lambda path: write_file(path, text.encode()))
+
+    def note_host(self, facts: Mapping[str, Any]) -> None:
+        """Note what machine cells ran on, once for each; `host` is its name in their records."""
+        if facts["host"] in self._hosts:
+            return
+        self._hosts |= self.hosts().keys()
+        if facts["host"] not in self._hosts:
+            line = json.dumps(facts).encode()
+            self._write(HOSTS, lambda path: append_line(path, line))
+            self._hosts.add(facts["host"])
+
+    def hosts(self) -> dict[str, HostRecord]:
+        """Machines on which cells ran, by their names in records, as last noted."""
+        return {facts["host"]: facts for facts in self._lines(HOSTS, read_host)}
 
     def claims(self) -> Claims:
         """Locks on cells, for runners that share this folder; it is made ready for them.

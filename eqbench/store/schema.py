@@ -294,8 +294,10 @@ class RequestRecord(TypedDict, total=False):
     threads: Count
     tolerance: Annotated[float, Meta(ge=0)]
     max_nodes: Count
-    jobs: Count
+    jobs: Count | None
     plugins: list[Name]
+    scheduler: Name | None
+    verify_here: bool
 
 
 class EnvironmentRecord(TypedDict, total=False):
@@ -311,6 +313,14 @@ class EnvironmentRecord(TypedDict, total=False):
     packages: dict[str, str | None]
 
 
+class HostRecord(EnvironmentRecord, total=False):
+    """A machine where cells ran: its name in records and in the network, its load at that time."""
+
+    host: Required[Name]
+    name: Name
+    load: Seconds
+
+
 class Manifest(TypedDict):
     """The plan of a run: the keys of its cells in their order, and where they come from."""
 
@@ -322,6 +332,11 @@ class Manifest(TypedDict):
     report: NotRequired[list[Literal["csv", "html", "md", "tex"]]]
     created: NotRequired[str]
     environment: NotRequired[EnvironmentRecord]
+
+
+def read_host(line: bytes) -> HostRecord:
+    """A machine from its JSON text; DocumentError if that is damaged."""
+    return decode(line, HostRecord, "the machine")
 
 
 def read_manifest(text: bytes, name: str = "the manifest") -> dict[str, Any]:

@@ -1,0 +1,386 @@
+"""Cells on the workers of a Dask cluster: the side of the run, which alone stores results.
+
+Dask is imported when a cluster is asked for. Whoever may connect to its scheduler may run code
+there; what comes back to the run is only ever read as documents of declared types.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from eqbench.documents import read_file
+from eqbench.errors import DocumentError, SchedulerError, UsageError, counted
+from eqbench.harness.attempt import Place, Result, judged, names_of, unusable
+from eqbench.harness.engine import Ended
+from eqbench.harness.environment import fingerprint
+from eqbench.harness.judge import Received
+from eqbench.harness.plan import Cell
+from eqbench.registry import default_registry
+from eqbench.spec import is_foreign
+from eqbench.store.schema import CellRecord
+from eqbench.text import printable, shortened
+
+# fields of a record that say what it is about, and are ours
+_NAMES = (
+    *("game", "solver", "game_spec", "game_content", "solver_spec", "solver_version"),
+    *("seed", "repeat", "target", "tolerance"),
+)
+CONNECT_S = 30.0
+LOOK_S = 2.0  # between looks at which workers there are
+FETCH_S = 600.0  # for a result that a worker has
+TRIES = 4  # of a cell whose worker or game is lost
+CORES_A_WORKER = 8  # of a cluster on this machine
+MOST_ANSWER_BYTES = 1024 * 2**20
+# Dask's own words for documents and bytes; without them its default would unpickle results
+DESERIALIZERS = ["dask", "msgpack", "error"]
+
+
+def connect(scheduler: str) -> Any:
+    """Client of a scheduler: of an address, of one whose address is in a file, or a new ``local``.
+
+    Raises
+    ------
+    UsageError
+        If Dask is not installed, or nobody answers.
+    """
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError:
+        raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
+    settings: dict[str, Any] = {
+        "deserializers": DESERIALIZERS,
+        "set_as_default": False,
+        "timeout": CONNECT_S,
+    }
+    if scheduler == "local":
+        cores = os.cpu_count() or 1
+        workers = -(-cores // CORES_A_WORKER)
+        cluster = distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=-(-cores // workers),
+            memory_limit=0,  # cells have limits of their own
+            dashboard_address=None,
+            set_as_default=False,
+        )
+        return distributed.Client(cluster, **settings)
+    try:
+        if "://" in scheduler:
+            return distributed.Client(scheduler, **settings)
+        return distributed.Client(json.loads(read_file(scheduler))["address"], **settings)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"no scheduler answers at {scheduler} ({printable(str(error))}); start one by `dask "
+            "scheduler`, and give its address, such as tcp://HOST:8786, or the file that it writes "
+            "with --scheduler-file"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker of a cluster.
+
+    Attributes
+    ----------
+    unfit : why it must not take part in a run from here; empty if it may
+    """
+
+    address: str
+    threads: int
+    host: Mapping[str, Any]
+    unfit: str = ""
+
+
+def workers_of(client: Any) -> list[Worker]:
+    """All workers of a cluster, with what each of them is."""
+    from eqbench.harness import node
+
+    threads = {address: info["nthreads"] for address, info in _infos(client).items()}
+    answers = client.run(node.about, on_error="return") if threads else {}
+    return [
+        _worker(address, answers.get(address), threads.get(address, 1))
+        for address in sorted(threads.keys() | answers.keys())
+    ]
+
+
+def _worker(address: str, answer: Any, threads: int) -> Worker:
+    from eqbench.harness import node
+
+    try:
+        facts = json.loads(answer)
+        unfit = node.differences(fingerprint(), facts["fingerprint"])
+        return Worker(address, threads, facts["host"], unfit)
+    except (TypeError, ValueError, KeyError):  # it has no eqbench, or another one
+        return Worker(address, threads, {}, f"it cannot say what it is: {printable(str(answer))}")
+
+
+def _infos(client: Any) -> dict[str, Any]:
+    """What the scheduler knows of each worker."""
+    workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    return workers
+
+
+class ClusterEngine:
+    """Carries out cells on the workers of a cluster.
+
+    Parameters
+    ----------
+    place : where results are judged if `verify_here`
+    jobs : cells in flight; twice as many as there are threads unless given
+    say : is told what the user should know
+
+    Raises
+    ------
+    UsageError
+        If nobody answers.
+    SchedulerError
+        If there are workers and none of them may take part.
+    """
+
+    def __init__(
+        self,
+        scheduler: str,
+        place: Place,
+        workspace: Path,
+        jobs: int | None = None,
+        *,
+        verify_here: bool = False,
+        say: Callable[[str], None],
+    ) -> None:
+        from eqbench.harness import node
+
+        self._node, self._place, self._workspace = node, place, workspace
+        self._jobs, self._verify_here, self._say = jobs, verify_here, say
+        self._run = secrets.token_hex(4)
+        self._flights: dict[str, _Flight] = {}
+        self._landed: deque[str] = deque()
+        self._some_landed = threading.Event()
+        self._trees: dict[str, Any] = {}
+        self._unfit: dict[str, str] = {}
+        self._threads, self._looked = 1, 0.0
+        self._resources: dict[str, float] = {}
+        self._client = connect(scheduler)
+        try:
+            self._client.register_plugin(node.Hook())
+            for worker in workers_of(self._client):
+                if worker.unfit:
+                    self._refuse(worker.address, worker.unfit)
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def at_work(self) -> int:
+        return len(self._flights)
+
+    def slots(self) -> int:
+        if time.monotonic() - self._looked > LOOK_S:
+            self._look()
+        return self._jobs or 2 * self._threads
+
+    def submit(self, cell: Cell, received: Received) -> None:
+        self._send(_Flight(cell, received))
+
+    def wait(self, seconds: float) -> None:
+        self._some_landed.wait(seconds)
+
+    def ended(self) -> list[Ended]:
+        self._some_landed.clear()
+        ended: list[Ended] = []
+        while self._landed:
+            flight = self._flights.pop(self._landed.popleft(), None)
+            if flight is not None and (result := self._result(flight)) is not None:
+                ended.append((flight.cell, result))
+        return ended
+
+    def cancel(self) -> None:
+        """End all cells; what they had reported is on other machines, and lost."""
+        landed = set(self._landed)
+        under_way = {name for name in self._flights if name not in landed}
+        futures = [self._flights.pop(name).future for name in under_way]
+        if futures and self._client.status == "running":
+            self._client.cancel(futures)
+
+    def close(self) -> None:
+        cluster = self._client.cluster
+        self._client.close(timeout=CONNECT_S)
+        if cluster is not None:
+            cluster.close()
+
+    def _send(self, flight: _Flight) -> None:
+        flight.tries += 1
+        cell = flight.cell
+        name = f"eqbench-{self._run}-{cell.key}-{flight.tries}"
+        document = msgspec.msgpack.encode(self._asked(cell, name))
+        fit = [each for each in _infos(self._client) if each not in self._unfit]
+        if self._unfit and not fit:
+            raise self._nobody()
+        flight.future = self._client.submit(
+            self._node.carry_out,
+            document,
+            self._tree(cell),
+            key=name,
+            pure=False,
+            workers=fit if self._unfit else None,
+            resources=self._needed(cell) or None,
+        )
+        self._flights[name] = flight
+        flight.future.add_done_callback(lambda future: self._land(name))
+
+    def _land(self, name: str) -> None:
+        self._landed.append(name)
+        self._some_landed.set()
+
+    def _asked(self, cell: Cell, name: str) -> Any:
+        own = ("games", "solvers", "plugins", "scheduler")
+        request = {k: v for k, v in asdict(cell.request).items() if k not in own}
+        return self._node.Asked(
+            task=name,
+            key=cell.key,
+            fingerprint=fingerprint(),
+            game=cell.game.typed,
+            game_spec=cell.game.game.spec,
+            content=cell.game.content,
+            builtin=_is_builtin(cell),
+            solver=cell.solver.typed,
+            solver_spec=cell.solver.spec,
+            deterministic=cell.solver.deterministic,
+            version=cell.solver.version,
+            plugins={file: read_file(file).decode() for file in cell.solver.plugins},
+            seed=cell.seed,
+            repeat=cell.repeat,
+            request=request | {"games": [], "solvers": []},
+            judge=not self._verify_here,
+        )
+
+    def _tree(self, cell: Cell) -> Any:
+        """The tree of a game that a worker cannot build, sent to each of them once."""
+        if _is_builtin(cell):
+            return None
+        content = cell.game.content
+        if content not in self._trees:
+            data = self._node.packed(cell.game.game, self._workspace)
+            self._trees[content] = self._client.scatter(data)
+        return self._trees[content]
+
+    def _needed(self, cell: Cell) -> dict[str, float]:
+        """What a cell takes of what the workers say that they have."""
+        limits = cell.limits
+        needed = {"cores": float(limits.threads), "memory": float(limits.memory_bytes)}
+        return {name: number for name, number in needed.items() if name in self._resources}
+
+    def _look(self) -> None:
+        """See how many threads there are."""
+        infos = [info for each, info in _infos(self._client).items() if each not in self._unfit]
+        self._threads = max(1, sum(info["nthreads"] for info in infos))
+        self._resources = dict(infos[0].get("resources") or {}) if infos else {}
+        self._looked = time.monotonic()
+
+    def _result(self, flight: _Flight) -> Result | BaseException | None:
+        """Result of a cell that has landed; None if it was sent once more."""
+        future, cell = flight.future, flight.cell
+        if future.status == "error":
+            return self._failed(cell, future.exception(timeout=FETCH_S))
+        try:
+            answer = self._read(future.result(timeout=FETCH_S))
+        except (CancelledError, TimeoutError, OSError):
+            return self._lost(flight)
+        except (DocumentError, TypeError) as error:
+            return unusable(names_of(cell), error)
+        if answer.refused:
+            self._refuse(answer.worker, answer.refused)
+            flight.tries -= 1
+            self._send(flight)
+            return None
+        try:
+            return self._taken(answer, flight)
+        except (DocumentError, ValueError) as error:
+            return unusable(names_of(cell), error).on(answer.host)
+
+    def _read(self, data: Any) -> Any:
+        if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
+            raise DocumentError("the answer of a worker is not one")
+        try:
+            return msgspec.msgpack.decode(data, type=self._node.Answer)
+        except msgspec.MsgspecError as error:
+            raise DocumentError(f"the answer of a worker is not one: {error}") from None
+
+    def _taken(self, answer: Any, flight: _Flight) -> Result:
+        """What a worker answers, under the names that the cell has here."""
+        cell = flight.cell
+        if answer.heard is not None:
+            outcome = answer.heard.outcome(flight.received)
+            return judged(cell, self._place, outcome, flight.received).on(answer.host)
+        record, own = CellRecord.of_line(answer.record.encode()), names_of(cell)
+        if record.key != own.key:
+            raise DocumentError(f"a worker answered with the cell {printable(record.key)}")
+        if len(answer.profiles) != len(record.equilibria):
+            raise DocumentError("a worker answered with another number of profiles than it says")
+        record = replace(record, **{name: getattr(own, name) for name in _NAMES}).without_files()
+        return Result(record, answer.profiles, answer.trace, answer.log).on(answer.host)
+
+    def _lost(self, flight: _Flight) -> Result | None:
+        """Send a cell once more whose worker or game went away, unless the scheduler did."""
+        if self._client.status != "running":
+            raise SchedulerError("the connection to the scheduler is lost")
+        if flight.tries >= TRIES:
+            return _gone_away(flight.cell)
+        self._trees.pop(flight.cell.game.content, None)
+        self._send(flight)
+        return None
+
+    def _failed(self, cell: Cell, error: BaseException) -> Result:
+        """Result of a cell whose task Dask has given up."""
+        if type(error).__name__ == "KilledWorker":
+            return _gone_away(cell)
+        words = printable(shortened(f"the worker failed: {type(error).__name__}: {error}"))
+        return Result(replace(names_of(cell), status="crashed", reason=words))
+
+    def _refuse(self, address: str, reason: str) -> None:
+        """Leave a worker alone that would compute something else."""
+        if address not in self._unfit:
+            self._unfit[address] = reason
+            self._say(f"the worker {address} takes no part: {reason}")
+        if not [each for each in _infos(self._client) if each not in self._unfit]:
+            raise self._nobody()
+
+    def _nobody(self) -> SchedulerError:
+        reasons = "; ".join(dict.fromkeys(self._unfit.values()))
+        number = counted(len(self._unfit), "worker")
+        return SchedulerError(
+            f"none of {number} may take part: {reasons}; install the same version everywhere"
+        )
+
+
+@dataclass
+class _Flight:
+    """A cell on its way."""
+
+    cell: Cell
+    received: Received
+    tries: int = 0
+    future: Any = None
+
+
+def _gone_away(cell: Cell) -> Result:
+    reason = f"the machine that ran it went away {TRIES} times"
+    return Result(replace(names_of(cell), status="crashed", reason=reason))
+
+
+def _is_builtin(cell: Cell) -> bool:
+    """Whether every installation builds the same game from its spec."""
+    spec = cell.game.game.spec
+    return not is_foreign(spec) and default_registry().game_entry(spec).builtin

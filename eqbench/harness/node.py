@@ -1,0 +1,303 @@
+"""The side of a machine of a cluster: it carries out the cells that a run sends to it.
+
+What is sent and what comes back are documents of declared types with plain bytes in them; nothing
+that arrives at the run is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import io
+import json
+import tempfile
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from distributed import WorkerPlugin, get_worker
+
+from eqbench.documents import size_text
+from eqbench.errors import EqbenchError, UsageError, counted
+from eqbench.harness.attempt import Place, Result, attempt, observe
+from eqbench.harness.child import Outcome
+from eqbench.harness.environment import fingerprint, host_facts, solver_version
+from eqbench.harness.frames import Clocks, Message, ReadyFrame
+from eqbench.harness.guard import Guardian
+from eqbench.harness.judge import Received
+from eqbench.harness.plan import Cell, PlannedGame, PlannedSolver, new_folder, planned_game
+from eqbench.harness.request import Request
+from eqbench.model.game import Game
+from eqbench.model.tree_files import load_tree, save_tree
+from eqbench.registry import Registry, default_registry
+from eqbench.text import shortened
+
+MOST_RESULT_BYTES = 64 * 2**20
+GAMES = 4  # that are kept
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A cell, as it is sent to a machine.
+
+    `task` is its name in Dask. `plugins` are texts of files by their names. A game is built from
+    its spec if it is `builtin`, otherwise its tree is sent along.
+    """
+
+    task: str
+    key: str
+    fingerprint: dict[str, str]
+    game: str
+    game_spec: str
+    content: str
+    builtin: bool
+    solver: str
+    solver_spec: str
+    deterministic: bool
+    version: str
+    plugins: dict[str, str]
+    seed: int | None
+    repeat: int
+    request: dict[str, Any]
+    judge: bool
+
+
+class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a child ended and what it reported, for a run that judges for itself."""
+
+    ended: str
+    garbled: str
+    exit_code: int | None
+    setup_s: float
+    solve_s: float
+    peak_memory_bytes: int
+    log: str
+    clocks: Clocks | None
+    frames: list[Message]
+    dropped: int
+    misfit: str
+
+    @classmethod
+    def of(cls, outcome: Outcome, received: Received) -> Heard:
+        """What a child has said."""
+        names = set(cls.__struct_fields__) & set(asdict(Outcome()))
+        fields = {name: getattr(outcome, name) for name in names}
+        frames: list[Any] = [ReadyFrame()] if outcome.ready else []
+        frames += [*received.snapshots, *received.candidates]
+        frames += [] if outcome.last is None else [outcome.last]
+        return cls(frames=frames, dropped=received.dropped, misfit=received.misfit, **fields)
+
+    def outcome(self, received: Received) -> Outcome:
+        """The outcome; what was reported goes into `received`."""
+        fields = msgspec.structs.asdict(self)
+        own = {name: fields.pop(name) for name in ("frames", "dropped", "misfit", "clocks")}
+        outcome = Outcome(**fields)
+        for frame in own["frames"]:
+            outcome.take(frame)
+            received.add(frame)
+        outcome.clocks = own["clocks"]
+        received.dropped, received.misfit = self.dropped, received.misfit or self.misfit
+        return outcome
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a machine answers: a refusal, a judged result, or what the child has said.
+
+    `host` describes the machine, `record` is a line of ``runs.jsonl``.
+    """
+
+    worker: str
+    host: dict[str, Any]
+    refused: str = ""
+    record: str = ""
+    profiles: list[str] = []
+    trace: bytes | None = None
+    log: str = ""
+    heard: Heard | None = None
+
+
+class Node:
+    """A machine at work for runs on other machines; several threads share it."""
+
+    def __init__(self) -> None:
+        self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
+        self._guardian = Guardian(self._workspace.name)
+        self.place = Place(self._guardian, GAMES)
+        self._games: dict[str, PlannedGame] = {}
+        self._lock = threading.Lock()
+        self._stops: dict[str, threading.Event] = {}
+
+    def carry_out(self, asked: Asked, tree: bytes | None, worker: str) -> Answer:
+        """What comes of a cell, or why this machine must not run it."""
+        answer = functools.partial(Answer, worker, dict(self.place.host))
+        if asked.fingerprint != fingerprint():
+            return answer(refused=differences(asked.fingerprint, fingerprint()))
+        try:
+            cell = self._cell(asked, tree)
+        except EqbenchError as error:
+            return answer(refused=str(error))
+        with self._stop(asked.task) as stop:
+            received = Received(cell.game.game.tree.n_actions)
+            if not asked.judge:
+                outcome = observe(cell, self.place, stop, received)
+                return answer(heard=Heard.of(outcome, received))
+            result = _bounded(attempt(cell, self.place, stop, received))
+        line = result.record.to_line().decode()
+        profiles = list(result.profiles)
+        return answer(record=line, profiles=profiles, trace=result.trace, log=result.log)
+
+    def released(self, task: str) -> None:
+        """End a cell that nobody waits for any more."""
+        if stop := self._stops.get(task):
+            stop.set()
+
+    @contextlib.contextmanager
+    def _stop(self, task: str) -> Iterator[threading.Event]:
+        self._stops[task] = threading.Event()
+        try:
+            yield self._stops[task]
+        finally:
+            del self._stops[task]
+
+    def _cell(self, asked: Asked, tree: bytes | None) -> Cell:
+        """The cell that is asked for, made of what is here.
+
+        Raises
+        ------
+        EqbenchError
+            If something here is not what the run has: its key says so.
+        """
+        workspace = Path(self._workspace.name)
+        files = tuple(_written(workspace, name, text) for name, text in asked.plugins.items())
+        registry = default_registry().with_plugins(files)
+        entry = registry.solver_entry(asked.solver_spec)
+        solver = PlannedSolver(
+            asked.solver, asked.solver_spec, asked.deterministic, solver_version(entry), files
+        )
+        request = Request(**asked.request | {"plugins": files})
+        game = self._game(asked, tree, registry, request.max_nodes)
+        cell = Cell(game, solver, asked.seed, request, asked.repeat)
+        if cell.key != asked.key:
+            raise UsageError(
+                f"its {asked.solver_spec} is {solver.version}, that of the run {asked.version}"
+                if solver.version != asked.version
+                else f"{asked.game_spec} is another game there than in the run"
+            )
+        return cell
+
+    def _game(
+        self, asked: Asked, tree: bytes | None, registry: Registry, max_nodes: int
+    ) -> PlannedGame:
+        """The game of a cell, built once and kept for a while."""
+        with self._lock:
+            game = self._games.pop(asked.content, None)
+            if game is None:
+                started, workspace = time.perf_counter(), Path(self._workspace.name)
+                if tree is None:
+                    built = registry.load_game(asked.game_spec, max_nodes=max_nodes)
+                else:
+                    built = unpacked(asked.game_spec, tree, workspace)
+                game = planned_game(asked.game, built, workspace, started)
+            self._games[asked.content] = game
+            if len(self._games) > GAMES:
+                del self._games[next(iter(self._games))]
+            return game
+
+
+def differences(theirs: dict[str, str], ours: dict[str, str]) -> str:
+    """In which versions a run and a machine differ."""
+    names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+    return "; ".join(
+        f"{name} is {ours.get(name, 'missing')} there, {theirs.get(name, 'missing')} in the run"
+        for name in names
+    )
+
+
+def packed(game: Game, workspace: Path) -> bytes:
+    """The tree of a game as bytes."""
+    folder, buffer = new_folder(workspace), io.BytesIO()
+    save_tree(game.tree, folder)
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, file.relative_to(folder))
+    return buffer.getvalue()
+
+
+def unpacked(spec: str, tree: bytes, workspace: Path) -> Game:
+    """A game from the bytes of its tree.
+
+    Raises
+    ------
+    UsageError
+        If they are none.
+    """
+    folder = new_folder(workspace)
+    with zipfile.ZipFile(io.BytesIO(tree)) as archive:
+        archive.extractall(folder)
+    return Game(spec, load_tree(folder, spec))
+
+
+def _written(workspace: Path, name: str, text: str) -> str:
+    """Path of a plugin's file, which is written unless it is there."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    file = workspace / "plugins" / digest / Path(name).name
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_name(f".{threading.get_ident()}")
+        draft.write_text(text, encoding="utf-8", newline="")
+        draft.replace(file)
+    return str(file)
+
+
+def _bounded(result: Result) -> Result:
+    """A result that is not too large to be sent; profiles that are worth least are left out."""
+    size = len(result.trace or b"")
+    profiles, equilibria = [], []
+    for item, text in zip(result.record.equilibria, result.profiles, strict=True):
+        size += len(text)
+        if size <= MOST_RESULT_BYTES:
+            equilibria.append(item)
+            profiles.append(text)
+    dropped = len(result.profiles) - len(profiles)
+    if not dropped:
+        return result
+    words = f"dropped {counted(dropped, 'profile')} beyond {size_text(MOST_RESULT_BYTES)}"
+    reason = "; ".join(filter(None, [result.record.reason, words]))
+    record = replace(result.record, equilibria=equilibria, reason=shortened(reason))
+    return replace(result, record=record, profiles=profiles)
+
+
+@functools.cache
+def node() -> Node:
+    """The node of this process."""
+    return Node()
+
+
+class Hook(WorkerPlugin):
+    """Makes a worker of Dask a node, and tells it what nobody waits for any more."""
+
+    name = "eqbench"
+
+    def setup(self, worker: Any) -> None:
+        node()
+
+    def transition(self, key: Any, start: str, finish: str, **more: Any) -> None:
+        if start in ("executing", "long-running") and finish != "memory":
+            node().released(str(key))
+
+
+def carry_out(document: bytes, tree: bytes | None) -> bytes:
+    """The answer to a cell that is asked for; runs in a thread of a worker."""
+    asked = msgspec.msgpack.decode(document, type=Asked)
+    answer = node().carry_out(asked, tree, get_worker().address)
+    return msgspec.msgpack.encode(answer)
+
+
+def about() -> str:
+    """What a worker is, as JSON text: its machine and what must be the same everywhere."""
+    return json.dumps({"host": host_facts(), "fingerprint": fingerprint()})
