@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result
-from eqbench.requests import Json
+from eqbench.requests import Json, Kind, Option
+
+if TYPE_CHECKING:
+    from eqbench.harness.environment import Check
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,14 @@ class DoctorRequest:
     Exit code 1 if something that eqbench needs is broken.
     """
 
+    scheduler: Annotated[
+        str | None,
+        Option(
+            "List the workers of this Dask cluster instead, and whether they may take part in runs "
+            "from here.",
+            Kind("ADDRESS"),
+        ),
+    ] = None
     as_json: Json = False
 
 
@@ -24,7 +36,7 @@ def doctor(request: DoctorRequest) -> int:
     from eqbench.harness.environment import checks
     from eqbench.report.rows import Column, Report, Row, Table
 
-    found = checks()
+    found = checks() if request.scheduler is None else _workers(request.scheduler)
     columns = (Column("name", identifies=True), Column("state", "status"), Column("detail"))
     rows = tuple(Row(check.name, asdict(check)) for check in found)
     put_result(
@@ -33,3 +45,21 @@ def doctor(request: DoctorRequest) -> int:
         as_json=request.as_json,
     )
     return int(any(check.state == "broken" for check in found))
+
+
+def _workers(scheduler: str) -> list[Check]:
+    """What there is to say about each worker of a cluster."""
+    from eqbench.harness.cluster import connected, workers_of
+    from eqbench.harness.environment import Check, fingerprint
+
+    own = ", ".join(f"{name} {version}" for name, version in fingerprint().items())
+    found = [Check("here", "good", own)]
+    with connected(scheduler) as client:
+        for worker in workers_of(client):
+            facts = worker.host
+            about = f"{facts.get('name')}, {facts.get('processor')}, {worker.threads} threads"
+            state: Literal["good", "broken"] = "broken" if worker.unfit else "good"
+            found.append(Check(worker.address, state, worker.unfit or about))
+    if len(found) == 1:
+        found.append(Check("workers", "broken", f"none: start some by dask worker {scheduler}"))
+    return found

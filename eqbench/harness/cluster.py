@@ -13,8 +13,9 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,6 @@ from eqbench.harness.engine import Ended
 from eqbench.harness.environment import fingerprint
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell
-from eqbench.registry import default_registry
-from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
 
@@ -86,6 +85,24 @@ def connect(scheduler: str) -> Any:
             "scheduler`, and give its address, such as tcp://HOST:8786, or the file that it writes "
             "with --scheduler-file"
         ) from None
+
+
+@contextmanager
+def connected(scheduler: str) -> Iterator[Any]:
+    """Client of a scheduler as by :func:`connect`, closed at the end of the block."""
+    client = connect(scheduler)
+    try:
+        yield client
+    finally:
+        disconnect(client)
+
+
+def disconnect(client: Any) -> None:
+    """Close a client, and the cluster that was begun for it."""
+    cluster = client.cluster
+    client.close(timeout=CONNECT_S)
+    if cluster is not None:
+        cluster.close()
 
 
 @dataclass(frozen=True)
@@ -215,10 +232,7 @@ class ClusterEngine:
             self._client.cancel(futures)
 
     def close(self) -> None:
-        cluster = self._client.cluster
-        self._client.close(timeout=CONNECT_S)
-        if cluster is not None:
-            cluster.close()
+        disconnect(self._client)
 
     def _send(self, flight: _Flight) -> None:
         flight.tries += 1
@@ -254,7 +268,7 @@ class ClusterEngine:
             game=cell.game.typed,
             game_spec=cell.game.game.spec,
             content=cell.game.content,
-            builtin=_is_builtin(cell),
+            shipped=cell.game.shipped,
             solver=cell.solver.typed,
             solver_spec=cell.solver.spec,
             deterministic=cell.solver.deterministic,
@@ -268,7 +282,7 @@ class ClusterEngine:
 
     def _tree(self, cell: Cell) -> Any:
         """The tree of a game that a worker cannot build, sent to each of them once."""
-        if _is_builtin(cell):
+        if cell.game.shipped:
             return None
         content = cell.game.content
         if content not in self._trees:
@@ -378,9 +392,3 @@ class _Flight:
 def _gone_away(cell: Cell) -> Result:
     reason = f"the machine that ran it went away {TRIES} times"
     return Result(replace(names_of(cell), status="crashed", reason=reason))
-
-
-def _is_builtin(cell: Cell) -> bool:
-    """Whether every installation builds the same game from its spec."""
-    spec = cell.game.game.spec
-    return not is_foreign(spec) and default_registry().game_entry(spec).builtin

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from distributed import WorkerPlugin, get_worker
+from distributed import Status, WorkerPlugin, get_worker
 
 from eqbench.documents import size_text
 from eqbench.errors import EqbenchError, UsageError, counted
@@ -46,7 +46,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A cell, as it is sent to a machine.
 
     `task` is its name in Dask. `plugins` are texts of files by their names. A game is built from
-    its spec if it is `builtin`, otherwise its tree is sent along.
+    its spec if it is `shipped`, otherwise its tree is sent along.
     """
 
     task: str
@@ -55,7 +55,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     game: str
     game_spec: str
     content: str
-    builtin: bool
+    shipped: bool
     solver: str
     solver_spec: str
     deterministic: bool
@@ -154,6 +154,11 @@ class Node:
     def released(self, task: str) -> None:
         """End a cell that nobody waits for any more."""
         if stop := self._stops.get(task):
+            stop.set()
+
+    def end(self) -> None:
+        """End all cells."""
+        for stop in list(self._stops.values()):
             stop.set()
 
     @contextlib.contextmanager
@@ -285,6 +290,10 @@ class Hook(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         node()
+
+    def teardown(self, worker: Any) -> None:
+        if worker.status != Status.running:  # and no further run is registering its hook
+            node().end()
 
     def transition(self, key: Any, start: str, finish: str, **more: Any) -> None:
         if start in ("executing", "long-running") and finish != "memory":

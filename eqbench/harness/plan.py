@@ -31,7 +31,7 @@ from eqbench.model.tree_files import FORM, content_hash, load_tree
 from eqbench.plugins import Entry, absolute_files
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
-from eqbench.spec import parse_spec, split_specs
+from eqbench.spec import is_foreign, parse_spec, split_specs
 from eqbench.store.schema import SCHEMA, Status
 from eqbench.text import printable, shortened
 
@@ -107,13 +107,17 @@ def _scratch_errors(workspace: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PlannedGame:
-    """A game built once; children map its arrays from `folder`."""
+    """A game built once; children map its arrays from `folder`.
+
+    It is `shipped` if every installation builds the same game from its spec.
+    """
 
     typed: str
     game: Game
     folder: GameFolder
     build_s: float
     content: str
+    shipped: bool = False
 
 
 @dataclass(frozen=True)
@@ -346,7 +350,8 @@ def _plan_game(
         game = registry.load_game(text, max_nodes=request.max_nodes)
     else:
         game = _build_in_child(text, entry, request, guardian, workspace)
-    return planned_game(text, game, workspace, started)
+    shipped = entry.builtin and not is_foreign(text)
+    return replace(planned_game(text, game, workspace, started), shipped=shipped)
 
 
 def planned_game(typed: str, game: Game, workspace: Path, started: float) -> PlannedGame:
