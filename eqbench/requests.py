@@ -403,6 +403,16 @@ Plugins = Annotated[
     tuple[str, ...],
     Option("Python file that registers games or solvers.", FILE, "plugin", extends=True),
 ]
+Scheduler = Annotated[
+    str | None,
+    Option(
+        "Carry out cells on the workers of a Dask cluster: the address of its scheduler, such as "
+        "tcp://HOST:8786, or the file with it; 'local' begins a cluster on this machine, 'none' "
+        "does without.",
+        Kind("ADDRESS"),
+        extends=True,
+    ),
+]
 MaxNodes = Annotated[int, Option("Refuse games with more nodes than this.", NODES)]
 
 

@@ -17,11 +17,11 @@ from eqbench.requests import (
     SHARE,
     SOLVER,
     THREADS,
-    Kind,
     MaxNodes,
     Number,
     Option,
     Plugins,
+    Scheduler,
     Size,
 )
 
@@ -104,15 +104,7 @@ class Request:
             default="1; twice the threads of a cluster",
         ),
     ] = None
-    scheduler: Annotated[
-        str | None,
-        Option(
-            "Carry out cells on the workers of a Dask cluster: the address of its scheduler, such "
-            "as tcp://HOST:8786, or the file with it; 'local' begins a cluster on this machine, "
-            "'none' does without.",
-            Kind("ADDRESS"),
-        ),
-    ] = None
+    scheduler: Scheduler = None
     verify_here: Annotated[
         bool,
         Option(

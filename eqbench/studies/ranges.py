@@ -56,7 +56,8 @@ ENDED_EARLY = ("limit", "stopped", "timeout", "memory")
 NEVER_RAN = ("unavailable", "unsupported")  # nobody has looked then
 NOTHING_RAN = 4  # exit code
 _NEVER = 1e-12  # weight of own sequences up to which a plan never leads to an information set
-_SHARED = ("timeout_s", "threads", "jobs", "plugins", "max_nodes")  # with the request of the run
+# with the request of the run
+_SHARED = ("timeout_s", "threads", "jobs", "plugins", "max_nodes", "scheduler")
 
 
 # -- what is asked for ----------------------------------------------------------------------------
@@ -224,7 +225,7 @@ class RangesFolder(StudyFolder):
         run = read_run(path)
         (stored,) = stored_experiment(RunFolder.open(path)).parts
         shared = {name: getattr(stored, name) for name in _SHARED}
-        shared["plugins"] = tuple(stored.plugins)
+        shared |= {"plugins": tuple(stored.plugins), "jobs": stored.jobs or 1}
         request = replace(request_of(run.plan["request"]), **shared)
         note = "; ".join(run.notes) or None
         return cls(path, created=run.plan["created"], note=note), request

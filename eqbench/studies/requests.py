@@ -34,6 +34,7 @@ from eqbench.requests import (
     Option,
     Pair,
     ReadProfile,
+    Scheduler,
 )
 
 
@@ -271,6 +272,7 @@ class RangesRequest(StudyRequest):
             short="j",
         ),
     ] = 1
+    scheduler: Scheduler = None
     verbose: Annotated[
         bool, Option("Say what each cell did as it ends.", FLAG, short="v", once=True)
     ] = False
