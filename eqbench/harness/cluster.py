@@ -72,7 +72,6 @@ def connect(scheduler: str) -> Any:
             threads_per_worker=-(-cores // workers),
             memory_limit=0,  # cells have limits of their own
             dashboard_address=None,
-            set_as_default=False,
         )
         return distributed.Client(cluster, **settings)
     try:

@@ -75,6 +75,7 @@ OPTIONAL = {
     "peers": ("pyspiel", "open_spiel"),
     "ode": ("heyoka", "heyoka"),
     "exact": ("flint", "python-flint"),
+    "cluster": ("distributed", "distributed"),
 }
 
 

@@ -254,6 +254,11 @@ def test_what_was_heard_may_be_judged_by_the_run_itself(
     assert [json.loads(line)["host"] for line in hosts] == [next(iter(local.values()))[0]["host"]]
 
 
+def test_cluster_on_this_machine_needs_no_address(tmp_path: Path) -> None:
+    run = package.run("kuhn2", "sequence_lp", scheduler="local", out=tmp_path / "run")
+    assert [record.status for record in run] == ["ok"]
+
+
 def test_scheduler_that_nobody_answers_for_is_a_mistake_of_the_user(tmp_path: Path) -> None:
     ended = eqbench("run", *NAPS, "--scheduler", "nowhere.json", cwd=tmp_path)
     assert ended.code == 2
