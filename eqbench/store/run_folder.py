@@ -288,13 +288,12 @@ class RunFolder:
         """
         return self._records(LINES, reader)
 
-    def interrupted(self) -> list[CellRecord]:
-        """Cells that were running when the run was interrupted, as far as they got.
-
-        Those that were finished later are left out.
-        """
-        finished = {record.key for record in self.cells()}
-        return [record for record in self._records(INTERRUPTED) if record.key not in finished]
+    def all_cells(self) -> list[CellRecord]:
+        """Finished cells, after those that were interrupted and have not finished, as they were."""
+        # in this order: a cell may finish just now
+        interrupted, finished = self._records(INTERRUPTED), self.cells()
+        keys = {record.key for record in finished}
+        return [*(record for record in interrupted if record.key not in keys), *finished]
 
     def _records(self, name: str, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
