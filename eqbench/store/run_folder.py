@@ -1,9 +1,7 @@
-"""The folder of a run: what is written, when, and which runner works on which cell."""
+"""The folder of a run: what is written, and when."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import io
 import json
 import os
@@ -22,53 +20,14 @@ from numpy.typing import NDArray
 from eqbench.documents import decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted
 from eqbench.spec import is_foreign
-from eqbench.store.json_lines import MOST_LINE_BYTES, NO_LOCKS, LineReader, append_line
+from eqbench.store.claims import CLAIMS, Claims, refuse_second_runner
+from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
 from eqbench.store.schema import CellRecord, Clusters, CompletenessRecords, read_manifest
-
-LARGEST_OFFSET = 2**62
-
-
-class Claims:
-    """Locks on the cells of a run, one byte of a file each.
-
-    They are held by this process until released, and the system releases them when it ends,
-    however it ends. Threads of one process are not kept apart. On a file system without locks
-    everything can be taken, so there only one runner may use a folder.
-    """
-
-    def __init__(self, path: Path) -> None:
-        # opened once: closing any descriptor of the file would give up all locks on it
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-
-    def take(self, key: str) -> bool:
-        """Whether the cell is ours now; False if another process is at work on it."""
-        try:
-            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
-        except (BlockingIOError, PermissionError):  # POSIX allows systems either of them
-            return False
-        except OSError as error:
-            if error.errno not in NO_LOCKS:
-                raise
-        return True
-
-    def release(self, key: str) -> None:
-        """Give a cell up."""
-        with contextlib.suppress(OSError):
-            fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, _offset(key))
-
-    def close(self) -> None:
-        """Give all cells up."""
-        os.close(self._descriptor)
-
-
-def _offset(key: str) -> int:
-    return int(key, 16) % LARGEST_OFFSET
-
 
 T = TypeVar("T")
 
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
-RESUMED, CLAIMS, CLUSTERS = "resumed.jsonl", "claims", "clusters.json"
+RESUMED, CLUSTERS = "resumed.jsonl", "clusters.json"
 COMPLETENESS = "completeness.json"
 EXPERIMENT = "manifest.toml"
 
@@ -178,7 +137,14 @@ class RunFolder:
         return tuple(self._notes.values())
 
     def resumed(self, manifest: dict[str, Any]) -> None:
-        """Note that the run goes on, with the requests and in the environment of `manifest`."""
+        """Note that the run goes on, with the requests and in the environment of `manifest`.
+
+        Raises
+        ------
+        UsageError
+            If another runner is at work and the file system has no locks to share the run by.
+        """
+        refuse_second_runner(self.path)
         line = json.dumps(manifest).encode()
         read_manifest(line, "the plan")
         self._write(RESUMED, lambda path: append_line(path, line))
@@ -194,6 +160,8 @@ class RunFolder:
         ------
         StoreError
             If the folder cannot be written.
+        UsageError
+            If another runner is at work and the file system has no locks to share the run by.
         """
         _make_folders(self.path)
         with reported(self.path / CLAIMS):

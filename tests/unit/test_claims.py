@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from eqbench.store.json_lines import LineReader, append_line
-from eqbench.store.run_folder import Claims
+from eqbench.store.claims import Claims
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from eqbench.store.run_folder import Claims
+from eqbench.store.claims import Claims
 claims = Claims(Path(sys.argv[1]))
 print(claims.take(sys.argv[2]), flush=True)
 time.sleep(60)
