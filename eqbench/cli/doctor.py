@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result
-from eqbench.requests import Json
+from eqbench.cli.output import put_result, say
+from eqbench.requests import FOLDER, Json, Number, Option
 
 
 @dataclass(frozen=True)
 class DoctorRequest:
     """Check the installation: packages, optional solvers, cache, results folder.
 
-    Exit code 1 if something that eqbench needs is broken.
+    With --locks DIR it checks instead whether several runners may share a folder; typed on two
+    machines at the same time, whether runners on both of them may. Exit code 1 if something that
+    eqbench needs is broken.
     """
 
+    locks: Annotated[
+        str | None, Option("Check only whether locks in this folder hold.", FOLDER)
+    ] = None
+    wait_s: Annotated[
+        float,
+        Option(
+            "With --locks: how long to wait for the other machine; 0 checks this one only.",
+            Number("S", most=3600.0),
+            "wait",
+        ),
+    ] = 30.0
     as_json: Json = False
 
 
 @command(DoctorRequest)
 def doctor(request: DoctorRequest) -> int:
     from eqbench.harness.environment import checks
+    from eqbench.harness.lock_check import lock_checks
     from eqbench.report.rows import Column, Report, Row, Table
 
-    found = checks()
+    if request.locks is None:
+        found = checks()
+    else:
+        found = lock_checks(Path(request.locks), request.wait_s, say)
     columns = (Column("name", identifies=True), Column("state", "status"), Column("detail"))
     rows = tuple(Row(check.name, asdict(check)) for check in found)
     put_result(
