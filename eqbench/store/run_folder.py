@@ -12,17 +12,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.documents import decode_closed, read_file, size_text
+from eqbench.documents import decode, decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted
 from eqbench.spec import is_foreign
 from eqbench.store.claims import CLAIMS, Claims, refuse_second_runner
 from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
-from eqbench.store.schema import CellRecord, Clusters, CompletenessRecords, read_manifest
+from eqbench.store.schema import CellRecord, Clusters, CompletenessRecords, Key, read_manifest
 
 T = TypeVar("T")
 
@@ -30,6 +30,11 @@ MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl
 RESUMED, CLUSTERS = "resumed.jsonl", "clusters.json"
 COMPLETENESS = "completeness.json"
 EXPERIMENT = "manifest.toml"
+PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
+
+
+class _Keyed(TypedDict):
+    key: Key
 
 
 class RunFolder:
@@ -56,20 +61,29 @@ class RunFolder:
                 f"a plan of {counted(len(manifest['cells']), 'cell')} takes more than "
                 f"{size_text(MOST_LINE_BYTES)}; ask for fewer games, solvers or seeds"
             )
+        folder = cls.begin(path)
         try:
-            _make_folders(path)
             with reported(path / MANIFEST):
                 write_file(path / MANIFEST, text, new=True)
         except FileExistsError:
-            raise UsageError(
-                f"{path} already holds a run, or a file of that name; choose another folder "
-                f"with --out, or go on with that run by --resume {path}"
-            ) from None
+            raise _occupied(path) from None
         except StoreError as error:
             raise UsageError(str(error)) from None
-        folder = cls(path)
         folder._manifest_text = text
         return folder
+
+    @classmethod
+    def begin(cls, path: Path) -> RunFolder:
+        """New folder without its manifest, so that it is no run yet; otherwise as `create`."""
+        try:
+            _make_folders(path)
+        except FileExistsError:
+            raise _occupied(path) from None
+        except StoreError as error:
+            raise UsageError(str(error)) from None
+        if (path / MANIFEST).exists():
+            raise _occupied(path)
+        return cls(path)
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -212,10 +226,7 @@ class RunFolder:
         return stored
 
     def _has_files_of(self, record: CellRecord) -> bool:
-        profiles = (item.profile for item in record.equilibria)
-        return all(
-            (self.path / name).exists() for name in (record.trace, record.log, *profiles) if name
-        )
+        return all((self.path / name).exists() for name in record.files)
 
     def new_cells(self) -> LineReader[CellRecord]:
         """Reader of finished cells, also of those to come; of a repeated one all tries."""
@@ -256,16 +267,27 @@ class RunFolder:
         """
         return self._records(LINES, reader)
 
-    def all_cells(self) -> list[CellRecord]:
-        """Finished cells, after those that were interrupted and have not finished, as they were."""
+    def finished_keys(self) -> set[str]:
+        """Keys of the finished cells, which takes much less time than the cells."""
+        return set(self._lines(LINES, lambda line: decode(line, _Keyed, "the record")["key"]))
+
+    def all_cells(self, *, derived: bool = True) -> list[CellRecord]:
+        """Finished cells, after those that were interrupted and have not finished.
+
+        `derived` says whether they have the names that were found by comparing cells.
+        """
         # in this order: a cell may finish just now
-        interrupted, finished = self._records(INTERRUPTED), self.cells()
+        interrupted, finished = (
+            self._records(name, derived=derived) for name in (INTERRUPTED, LINES)
+        )
         keys = {record.key for record in finished}
         return [*(record for record in interrupted if record.key not in keys), *finished]
 
-    def _records(self, name: str, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
+    def _records(
+        self, name: str, reader: LineReader[CellRecord] | None = None, *, derived: bool = True
+    ) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
-        clusters = self._derived(CLUSTERS, Clusters)
+        clusters = self._derived(CLUSTERS, Clusters) if derived else {}
         for record in self._lines(name, CellRecord.of_line, reader):
             records.pop(record.key, None)
             records[record.key] = _with_clusters(record, clusters)
@@ -348,6 +370,13 @@ def game_slug(game: str) -> str:
     return text.rpartition("/")[2] if is_foreign(text) else game
 
 
+def _occupied(path: Path) -> UsageError:
+    return UsageError(
+        f"{path} already holds a run, or a file of that name; choose another folder with --out, or "
+        f"go on with that run by --resume {path}"
+    )
+
+
 def _unwritable(path: Path, error: OSError) -> UsageError:
     return UsageError(
         f"cannot write results to {path}: {error.strerror}; choose a writable folder with --out"
@@ -360,7 +389,7 @@ def file_name(text: str) -> str:
 
 
 def _make_folders(path: Path) -> None:
-    for part in ("profiles", "traces", "logs"):
+    for part in PARTS:
         with reported(path):
             (path / part).mkdir(parents=True, exist_ok=True)
 
