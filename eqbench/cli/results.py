@@ -57,6 +57,7 @@ def results() -> None:
     """List, remove or pack the runs below a folder."""
 
 
+_RESULTS = "results"
 _RUNS_BELOW = Option("Folder with runs in it, or a run.", FOLDER, argument=True)
 
 
@@ -67,13 +68,13 @@ class ListRequest:
     DIR is results unless it is given. Games and solvers are listed by eqbench list.
     """
 
-    folder: Annotated[str, _RUNS_BELOW] = "results"
+    folder: Annotated[str | None, _RUNS_BELOW] = None
     as_json: Json = False
 
 
 @command(ListRequest, name="list")
 def list_(request: ListRequest) -> None:
-    put_result(*_listed(_kept(request.folder)), as_json=request.as_json)
+    put_result(*_listed(_kept(request.folder or _RESULTS)), as_json=request.as_json)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def prune(request: PruneRequest) -> None:
 
     all_kept = request.older_s is None and request.keep is None and not request.unfinished
     chosen: dict[Path, KeptRun] = {}
-    for folder in request.folders or ("results",):
+    for folder in request.folders or (_RESULTS,):
         if all_kept and not is_run(Path(folder)):
             raise UsageError(
                 f"all runs in {folder} would go; say which: --older 30d, --keep 10, --unfinished, "
