@@ -13,6 +13,7 @@ from eqbench.cli.options import Group, command
 from eqbench.cli.output import put_result, say, say_note, say_written
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.requests import COUNT, FILE, FLAG, FOLDER, RUN, Age, Json, Option, Quiet
+from eqbench.spec import split_specs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,8 +176,12 @@ def _listed(runs: list[KeptRun]) -> tuple[dict[str, Any], Callable[[], Report]]:
         {
             "run": str(run.path),
             "changed": datetime.fromtimestamp(run.changed, UTC).isoformat(timespec="seconds"),
-            "games": list(run.plan["request"].get("games", ())),
-            "solvers": list(run.plan["request"].get("solvers", ())),
+            **{
+                name: [
+                    part for text in run.plan["request"].get(name, ()) for part in split_specs(text)
+                ]
+                for name in ("games", "solvers")
+            },
             "finished": run.finished,
             "planned": run.planned,
             "size_bytes": run.size_bytes,

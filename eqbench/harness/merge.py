@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,25 @@ from eqbench.harness.plan import manifest
 from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
 from eqbench.harness.start import stored_experiment
+from eqbench.store.json_lines import LineReader
 from eqbench.store.latest import remember
-from eqbench.store.run_folder import INTERRUPTED, LINES, PARTS, RunFolder, reported, write_file
+from eqbench.store.run_folder import (
+    HOSTS,
+    INTERRUPTED,
+    LINES,
+    PARTS,
+    RunFolder,
+    reported,
+    write_file,
+)
 from eqbench.store.schema import CellRecord
+
+# How cells are carried out is no part of the question.
+_HOW: dict[str, Any] = {
+    field.name: field.default
+    for field in fields(Request)
+    if field.name in ("jobs", "scheduler", "verify_here")
+}
 
 
 def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> RunFolder:
@@ -49,9 +66,16 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
         without += records[-1] is not record
     interrupted = [record for record in records if record.status == "interrupted"]
     finished = [record for record in records if record.status != "interrupted"]
-    for name, stored in ((LINES, finished), (INTERRUPTED, interrupted)):
+    hosts = dict.fromkeys(
+        line for run in runs for line in LineReader(run.path / HOSTS, bytes).new()
+    )
+    for name, lines in (
+        (LINES, (record.to_line() + b"\n" for record in finished)),
+        (INTERRUPTED, (record.to_line() + b"\n" for record in interrupted)),
+        (HOSTS, hosts),
+    ):
         with reported(out / name):
-            write_file(out / name, (record.to_line() + b"\n" for record in stored))
+            write_file(out / name, lines)
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         tell(note)
     if without:
@@ -67,9 +91,8 @@ def _plan(runs: list[RunFolder]) -> tuple[Experiment, dict[str, Any]]:
     """What all runs were asked for, and the manifest that says so."""
     asked = [stored_experiment(run) for run in runs]
     parts: list[Request] = []
-    for part in (part for each in asked for part in each.parts):
-        # how many cells run at a time is no part of the question
-        if not any(vars(part) | {"jobs": 1} == vars(known) | {"jobs": 1} for known in parts):
+    for part in (replace(part, **_HOW) for each in asked for part in each.parts):
+        if part not in parts:
             parts.append(part)
     named = asked[0] if len({each.name for each in asked}) == 1 else Experiment(())
     experiment = Experiment(tuple(parts), named.name, named.report)

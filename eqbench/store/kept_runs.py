@@ -19,6 +19,7 @@ from eqbench.store.run_folder import (
     CLUSTERS,
     COMPLETENESS,
     EXPERIMENT,
+    HOSTS,
     INTERRUPTED,
     LINES,
     MANIFEST,
@@ -29,7 +30,7 @@ from eqbench.store.run_folder import (
 )
 
 # what belongs to a run; the lines come first in an archive: the files that they name are there then
-_FILES = (LINES, INTERRUPTED, MANIFEST, RESUMED, CLUSTERS, COMPLETENESS, EXPERIMENT)
+_FILES = (LINES, INTERRUPTED, MANIFEST, RESUMED, CLUSTERS, COMPLETENESS, EXPERIMENT, HOSTS)
 _LOCKS = (CLAIMS, RUNNER)
 _REPORT = re.compile(r"report\.(html|md|csv|tex|txt)")
 _DRAFT = re.compile(r"\..+\.\d+-\d+")

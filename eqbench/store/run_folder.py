@@ -29,7 +29,7 @@ T = TypeVar("T")
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
 RESUMED, CLUSTERS = "resumed.jsonl", "clusters.json"
 COMPLETENESS = "completeness.json"
-EXPERIMENT = "manifest.toml"
+EXPERIMENT, HOSTS = "manifest.toml", "hosts.jsonl"
 PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
 
 

@@ -109,10 +109,14 @@ def test_machines_and_versions_of_all_parts_are_kept(tmp_path: Path) -> None:
         )
         manifest["environment"] = {"python": "3.11.7", "cores": cores}
         (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
+        hosts = "".join(f'{{"host": "{host}"}}\n' for host in ("shared", name))
+        (tmp_path / name / "hosts.jsonl").write_text(hosts)
     assert merge("a", "b", "--out", "c", cwd=tmp_path).code == 0
     plan = read_run(tmp_path / "c").plan
     assert [each["cores"] for each in plan["environments"]] == [2, 64]
     assert plan["environment"] == {"python": "3.11.7"}
+    hosts = (tmp_path / "c" / "hosts.jsonl").read_text().splitlines()
+    assert [json.loads(line)["host"] for line in hosts] == ["shared", "a", "b"]
 
 
 def test_what_is_damaged_or_missing_is_said_and_the_rest_merged(tmp_path: Path) -> None:

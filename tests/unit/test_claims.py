@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -114,8 +115,17 @@ def test_without_locks_in_the_file_system_one_runner_can_work(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("no_locks")
-def test_without_locks_threads_of_one_runner_append_whole_lines(tmp_path: Path) -> None:
-    lines = [b"%d" % number * 20_000 for number in range(10)] * 8
+def test_without_locks_threads_of_one_runner_append_whole_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_in_two(descriptor: int, line: bytes) -> int:
+        first = write(descriptor, line[:10])
+        time.sleep(0.001)  # who appends meanwhile would take it for a torn line
+        return first + write(descriptor, line[10:])
+
+    write = os.write
+    monkeypatch.setattr("os.write", write_in_two)
+    lines = [b"%d" % number * 200 for number in range(10)] * 8
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(partial(append_line, tmp_path / "lines"), lines))
     found = [line.rstrip() for line in LineReader(tmp_path / "lines", bytes).new()]
