@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from eqbench.documents import read_file
 from eqbench.errors import UsageError
 from eqbench.harness.environment import Check
 from eqbench.store.json_lines import NO_LOCKS
@@ -94,7 +95,7 @@ def _between_machines(own: Path, descriptor: int, wait_s: float) -> Check:
         os.pwrite(descriptor, b"%09d" % beat, 0)
         for other in set(own.parent.glob(f"{_PREFIX}*")) - {own}:
             with suppress(OSError):  # it may end at any moment
-                text = other.read_bytes()
+                text = read_file(other)
                 if seen.setdefault(other, text) == text:
                     continue
                 seen[other], machine = text, other.name.removeprefix(_PREFIX).rpartition("-")[0]
