@@ -48,7 +48,9 @@ def _row(cells: int) -> dict[str, Any]:
             row[name] = _cost(words, Path(place))
         row["page_bytes"] = os.path.getsize(page)
         ran = (here / "runs.jsonl").read_bytes().count(b"\n") - row["cells"]
-        assert ran == 0, f"{ran} cells were run, so their resumption is not what it costs to do none"
+        assert ran == 0, (
+            f"{ran} cells were run, so their resumption is not what it costs to do none"
+        )
     return row
 
 

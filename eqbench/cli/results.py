@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,12 +12,12 @@ import click
 
 from eqbench.cli.options import Group, command
 from eqbench.cli.output import put_result, say, say_note, say_written
-from eqbench.errors import UsageError, counted, first_of
+from eqbench.errors import UsageError, counted
 from eqbench.requests import COUNT, FILE, FLAG, FOLDER, RUN, Age, Json, Option, Quiet
 from eqbench.spec import split_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from eqbench.report.rows import Report
     from eqbench.store.kept_runs import KeptRun
@@ -48,12 +49,7 @@ def merge(request: MergeRequest) -> None:
     say(f"{len(run.finished)} of {counted(run.planned, 'cell')} finished; results in {run.path}")
 
 
-class _Results(Group):
-    def meant(self, word: str) -> str:
-        return {"remove": "eqbench results prune", "show": "eqbench show latest"}.get(word, "")
-
-
-@click.group(cls=_Results)
+@click.group(cls=Group)
 def results() -> None:
     """List, remove or pack the runs below a folder."""
 
@@ -134,13 +130,13 @@ def prune(request: PruneRequest) -> None:
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """Pack a run into one archive, to be unpacked and read elsewhere.
+    """Pack a run into a zip archive, to be unpacked and read elsewhere.
 
     It has one folder with everything that the reports need.
     """
 
     run: Annotated[str, Option("Folder of the run, or `latest`.", RUN, argument=True)]
-    file: Annotated[str, Option("Archive to write, .zip or .tar.gz.", FILE, argument=True)]
+    file: Annotated[str, Option("Archive to write, with the ending .zip.", FILE, argument=True)]
     force: Annotated[bool, Option("Replace the file if it exists.", FLAG)] = False
     quiet: Quiet = False
 
@@ -170,44 +166,26 @@ def _kept(folder: str) -> list[KeptRun]:
 
 def _listed(runs: list[KeptRun]) -> tuple[dict[str, Any], Callable[[], Report]]:
     """Runs as a document and as a function that gives a table."""
-    from datetime import UTC, datetime
+    from eqbench.report.rows import Column, Report, Row, Table
 
     facts: list[dict[str, Any]] = [
         {
             "run": str(run.path),
-            "changed": datetime.fromtimestamp(run.changed, UTC).isoformat(timespec="seconds"),
-            **{
-                name: [
-                    part for text in run.plan["request"].get(name, ()) for part in split_specs(text)
-                ]
-                for name in ("games", "solvers")
-            },
+            "changed": datetime.fromtimestamp(run.changed, UTC).isoformat(" ", "minutes"),
             "finished": run.finished,
             "planned": run.planned,
             "size_bytes": run.size_bytes,
+            **{name: _names(run.plan["request"].get(name, ())) for name in ("games", "solvers")},
         }
         for run in runs
     ]
+    counts = (Column("finished", "count"), Column("planned", "count"), Column("size", "bytes"))
+    names = (Column("games", "found"), Column("solvers", "found"))
+    columns = (Column("run", identifies=True), Column("changed"), *counts, *names)
+    rows = tuple(Row(fact["run"], fact | {"size": fact["size_bytes"]}) for fact in facts)
+    table = Table("", columns, rows, lines=() if rows else ("no runs",))
+    return {"schema": "eqbench.results/1", "runs": facts}, lambda: Report((table,))
 
-    def table() -> Report:
-        from eqbench.report.rows import Column, Report, Row, Table
 
-        texts = Column("run", identifies=True), Column("changed"), Column("cells")
-        columns = (*texts, Column("MB"), Column("games"), Column("solvers"))
-        rows = [
-            Row(
-                fact["run"],
-                fact
-                | {
-                    "changed": fact["changed"][:16].replace("T", " "),
-                    "cells": f"{fact['finished']:,} of {fact['planned']:,}",
-                    "MB": f"{fact['size_bytes'] / 1e6:,.1f}",
-                    **{name: first_of(fact[name], 3) for name in ("games", "solvers")},
-                },
-            )
-            for fact in facts
-        ]
-        lines = () if rows else ("no runs",)
-        return Report((Table("", columns, tuple(rows), lines=lines),))
-
-    return {"schema": "eqbench.results/1", "runs": facts}, table
+def _names(texts: Iterable[str]) -> list[str]:
+    return [part for text in texts for part in split_specs(text)]

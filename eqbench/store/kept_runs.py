@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tarfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -123,39 +122,33 @@ def remove(run: Path) -> None:
 
 
 def export_run(run: Path, file: Path, *, replace: bool = False) -> None:
-    """Pack a run and its reports into an archive with one folder.
+    """Pack a run and its reports into a zip archive with one folder.
 
     Parameters
     ----------
-    file : ``.zip`` or ``.tar.gz``
-    replace : whether it may be there already
+    replace : whether the file may be there already
 
     Raises
     ------
     UsageError
-        If the name has another ending, the file is there, or there is no run.
+        If the file is there or has another ending, or there is no run.
     StoreError
         If it cannot be written.
     """
-    packed = re.fullmatch(r".+\.(zip|tar\.gz|tgz)", file.name)
-    if packed is None:
-        raise UsageError(f"{file} is no archive for a run; its name must end in .zip or .tar.gz")
+    if file.suffix != ".zip":
+        raise UsageError(f"{file} is no zip archive; choose a name that ends in .zip")
     if file.exists() and not replace:
         raise UsageError(f"{file} exists; choose another file, or replace it with --force")
     RunFolder.open(run)
     name, draft = run.resolve().name, file.with_name(f".{file.name}.{os.getpid()}")
     with reported(file):
         try:
-            if packed[1] == "zip":
-                with zipfile.ZipFile(
-                    draft, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False
-                ) as folder:
-                    for each in _packed(run):
-                        folder.write(each, Path(name, each.relative_to(run)))
-            else:
-                with tarfile.open(draft, "w:gz") as archive:
-                    for each in _packed(run):
-                        archive.add(each, Path(name, each.relative_to(run)), filter=_anonymous)
+            # files may be older than what the format can say
+            with zipfile.ZipFile(
+                draft, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False
+            ) as archive:
+                for each in _packed(run):
+                    archive.write(each, Path(name, each.relative_to(run)))
             draft.replace(file)
         finally:
             draft.unlink(missing_ok=True)
@@ -168,10 +161,3 @@ def _packed(run: Path) -> Iterator[Path]:
     for file in (*(run / name for name in _FILES), *reports, *below):
         if file.is_file() and not file.is_symlink():
             yield file
-
-
-def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """A member without the name and number of who wrote it."""
-    member.uid = member.gid = 0
-    member.uname = member.gname = ""
-    return member

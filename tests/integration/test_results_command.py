@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tarfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -182,7 +180,9 @@ def test_list_says_what_runs_have_and_take(kept: Path) -> None:
     assert [(run["finished"], run["planned"]) for run in runs.values()] == [(2, 2), (1, 2), (1, 1)]
     assert all(run["size_bytes"] > 0 for run in runs.values())
     assert "results/study" in done.err, "a run of another version is named"
-    assert "2 of 2" in eqbench_here("results", "list", "results/new", cwd=kept.parent).out
+    one = eqbench_here("results", "list", "results/new", cwd=kept.parent).out
+    assert "results/new" in one
+    assert "results/old" not in one
 
 
 @pytest.mark.parametrize(
@@ -249,14 +249,13 @@ def test_run_stays_if_others_have_put_files_into_it_or_it_is_a_link(kept: Path) 
 # -- Packing -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["run.zip", "run.tar.gz"])
-def test_exported_run_is_complete_elsewhere(parts: Path, tmp_path: Path, name: str) -> None:
+def test_exported_run_is_complete_elsewhere(parts: Path, tmp_path: Path) -> None:
     (parts / "one" / "thesis.tex").write_text("not of the run")
-    assert eqbench_here("results", "export", "one", str(tmp_path / name), cwd=parts).code == 0
-    shutil.unpack_archive(tmp_path / name, tmp_path / "elsewhere")
-    names = zipfile.ZipFile if name.endswith("zip") else tarfile.open
-    with names(tmp_path / name) as archive:
-        members = archive.namelist() if name.endswith("zip") else archive.getnames()
+    file = tmp_path / "run.zip"
+    assert eqbench_here("results", "export", "one", str(file), cwd=parts).code == 0
+    with zipfile.ZipFile(file) as archive:
+        members = archive.namelist()
+        archive.extractall(tmp_path / "elsewhere")
     assert all(member.startswith("one/") for member in members)
     assert not {"one/thesis.tex", "one/claims"} & set(members)
     here, there = (read_run(place) for place in (parts / "one", tmp_path / "elsewhere" / "one"))
