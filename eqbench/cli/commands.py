@@ -22,6 +22,8 @@ _GROUPS = {
         "report": "eqbench.cli.report:report",
         "show": "eqbench.cli.show:show",
         "compare": "eqbench.cli.compare:compare",
+        "merge": "eqbench.cli.results:merge",
+        "results": "eqbench.cli.results:results",
     },
     "Study a game": {
         "trace": f"{_STUDIES}:TraceRequest",

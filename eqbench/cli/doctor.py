@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result
-from eqbench.requests import Json, Kind, Option
+from eqbench.cli.output import put_result, say
+from eqbench.requests import FOLDER, Json, Kind, Number, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.environment import Check
@@ -17,9 +18,22 @@ if TYPE_CHECKING:
 class DoctorRequest:
     """Check the installation: packages, optional solvers, cache, results folder.
 
-    Exit code 1 if something that eqbench needs is broken.
+    With --locks DIR it checks instead whether several runners may share a folder; typed on two
+    machines at the same time, whether runners on both of them may. Exit code 1 if something that
+    eqbench needs is broken.
     """
 
+    locks: Annotated[
+        str | None, Option("Check only whether locks in this folder hold.", FOLDER)
+    ] = None
+    wait_s: Annotated[
+        float,
+        Option(
+            "With --locks: how long to wait for the other machine; 0 checks this one only.",
+            Number("S", most=3600.0),
+            "wait",
+        ),
+    ] = 30.0
     scheduler: Annotated[
         str | None,
         Option(
@@ -34,9 +48,13 @@ class DoctorRequest:
 @command(DoctorRequest)
 def doctor(request: DoctorRequest) -> int:
     from eqbench.harness.environment import checks
+    from eqbench.harness.lock_check import lock_checks
     from eqbench.report.rows import Column, Report, Row, Table
 
-    found = checks() if request.scheduler is None else _workers(request.scheduler)
+    if request.locks is not None:
+        found = lock_checks(Path(request.locks), request.wait_s, say)
+    else:
+        found = checks() if request.scheduler is None else _workers(request.scheduler)
     columns = (Column("name", identifies=True), Column("state", "status"), Column("detail"))
     rows = tuple(Row(check.name, asdict(check)) for check in found)
     put_result(

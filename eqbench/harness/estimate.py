@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from eqbench.harness.child import GRACE_S
 from eqbench.harness.plan import Cell
@@ -13,6 +13,21 @@ from eqbench.store.schema import CellRecord
 # Of a cell beside its solving: a child, imports, verification. As measured the median is 0.1 s and
 # the mean over all solvers 0.5 s, since some import large packages.
 DEFAULT_SETUP_S = 0.5
+
+
+@dataclass
+class _Mean:
+    """The mean of some numbers, of which there may be many."""
+
+    count: int = 0
+    total: float = 0.0
+
+    def add(self, number: float) -> None:
+        self.count, self.total = self.count + 1, self.total + number
+
+    @property
+    def value(self) -> float:
+        return self.total / self.count
 
 
 class Estimate:
@@ -29,21 +44,21 @@ class Estimate:
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
-        self._setups = [DEFAULT_SETUP_S]
-        self._solving: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._setups = _Mean(1, DEFAULT_SETUP_S)
+        self._solving: dict[tuple[str, str], _Mean] = defaultdict(_Mean)
 
     def learn(self, record: CellRecord, wall_s: float | None = None) -> None:
         """Take note of a finished cell, and of what it took in all if that is known."""
         solving_s = record.elapsed_s or 0.0
         if record.elapsed_s is not None:
-            self._solving[record.game_spec, record.solver_spec].append(solving_s)
+            self._solving[record.game_spec, record.solver_spec].add(solving_s)
         if wall_s is not None:
-            self._setups.append(max(wall_s - solving_s, 0.0))
+            self._setups.add(max(wall_s - solving_s, 0.0))
 
     @property
     def setup_s(self) -> float:
         """Seconds that a cell takes beside its solving."""
-        return statistics.fmean(self._setups)
+        return self._setups.value
 
     @property
     def word(self) -> str:
@@ -55,7 +70,7 @@ class Estimate:
         if cell.solver.problem is not None:
             return 0.0
         seen = self._solving.get((cell.game.game.spec, cell.solver.spec))
-        return self.setup_s + statistics.fmean(seen) if seen else self._limit_s(cell)
+        return self.setup_s + seen.value if seen else self._limit_s(cell)
 
     def _limit_s(self, cell: Cell) -> float:
         return self.setup_s + cell.request.timeout_s + GRACE_S

@@ -194,7 +194,7 @@ class Cell:
             "solver": self.solver.spec,
             "version": self.solver.version,
             "seed": self.seed,
-            "budget": asdict(self.budget),
+            "budget": vars(self.budget),
             "setup_timeout_s": self.request.setup_timeout_s,
             "tolerance": self.request.tolerance,
             **({"repeat": self.repeat} if self.repeat else {}),

@@ -178,9 +178,14 @@ def _is_equilibrium(item: EquilibriumRecord, game: Game, tolerance: float) -> bo
 
 def _named(record: CellRecord, clusters: Clusters) -> CellRecord:
     """Record whose equilibria have their names in these clusters, and in no others."""
-    equilibria = [
-        item if _is_known(item) else replace(item, identity=clusters.get(item.profile or ""))
+    names = [
+        item.identity if _is_known(item) else clusters.get(item.profile or "")
         for item in record.equilibria
+    ]
+    if all(item.identity == name for item, name in zip(record.equilibria, names, strict=True)):
+        return record
+    equilibria = [
+        replace(item, identity=name) for item, name in zip(record.equilibria, names, strict=True)
     ]
     return replace(record, equilibria=equilibria)
 

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +22,14 @@ from eqbench.errors import DocumentError, counted
 
 T = TypeVar("T")
 
-NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
+# the last is that of Lustre where it is not mounted with locks
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 # A cell may have 1,024 candidates. On three-player Kuhn poker they take 1.2 MiB with identities,
 # 13 MiB with proofs in fractions of 1,000 digits. A plan of 600,000 cells fits too.
 MOST_LINE_BYTES = 16 * 2**20
 _BLOCK_BYTES = 2**20
 _MOST_NAMED = 5
+_appending = threading.Lock()
 _MOST_DAMAGED = 10_000  # lines; a file with more of them is not read to its end
 
 
@@ -150,10 +153,11 @@ def _cut_torn_line(descriptor: int) -> int:
 
 @contextlib.contextmanager
 def _locked(descriptor: int) -> Iterator[None]:
-    """Exclusive lock on an open file; without effect where the file system has none."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-    yield  # closing the descriptor releases the lock
+    """Exclusive lock on an open file; where the file system has none, among threads only."""
+    with _appending:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+        yield  # closing the descriptor releases the lock

@@ -228,7 +228,7 @@ def _players(runs: Sequence[StoredRun]) -> int:
 
 
 def _path(run: StoredRun, relative: str | None) -> str | None:
-    return None if relative is None else str(run.path / relative)
+    return None if relative is None else f"{run.path}/{relative}"
 
 
 def _read(runs: Runs) -> list[StoredRun]:

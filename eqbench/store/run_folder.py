@@ -1,9 +1,7 @@
-"""The folder of a run: what is written, when, and which runner works on which cell."""
+"""The folder of a run: what is written, and when."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import re
@@ -13,67 +11,34 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
-from eqbench.documents import decode_closed, read_file, size_text
+from eqbench.documents import decode, decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted
 from eqbench.spec import is_foreign
-from eqbench.store.json_lines import MOST_LINE_BYTES, NO_LOCKS, LineReader, append_line
+from eqbench.store.claims import CLAIMS, Claims, refuse_second_runner
+from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
 from eqbench.store.schema import (
     CellRecord,
     Clusters,
     CompletenessRecords,
     HostRecord,
+    Key,
     read_host,
     read_manifest,
 )
 
-LARGEST_OFFSET = 2**62
-
-
-class Claims:
-    """Locks on the cells of a run, one byte of a file each.
-
-    They are held by this process until released, and the system releases them when it ends,
-    however it ends. Threads of one process are not kept apart. On a file system without locks
-    everything can be taken, so there only one runner may use a folder.
-    """
-
-    def __init__(self, path: Path) -> None:
-        # opened once: closing any descriptor of the file would give up all locks on it
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-
-    def take(self, key: str) -> bool:
-        """Whether the cell is ours now; False if another process is at work on it."""
-        try:
-            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
-        except (BlockingIOError, PermissionError):  # POSIX allows systems either of them
-            return False
-        except OSError as error:
-            if error.errno not in NO_LOCKS:
-                raise
-        return True
-
-    def release(self, key: str) -> None:
-        """Give a cell up."""
-        with contextlib.suppress(OSError):
-            fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, _offset(key))
-
-    def close(self) -> None:
-        """Give all cells up."""
-        os.close(self._descriptor)
-
-
-def _offset(key: str) -> int:
-    return int(key, 16) % LARGEST_OFFSET
-
-
 T = TypeVar("T")
 
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
-RESUMED, CLAIMS, CLUSTERS = "resumed.jsonl", "claims", "clusters.json"
+RESUMED, CLUSTERS = "resumed.jsonl", "clusters.json"
 COMPLETENESS = "completeness.json"
 EXPERIMENT, HOSTS = "manifest.toml", "hosts.jsonl"
+PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
+
+
+class _Keyed(TypedDict):
+    key: Key
 
 
 class RunFolder:
@@ -101,20 +66,29 @@ class RunFolder:
                 f"a plan of {counted(len(manifest['cells']), 'cell')} takes more than "
                 f"{size_text(MOST_LINE_BYTES)}; ask for fewer games, solvers or seeds"
             )
+        folder = cls.begin(path)
         try:
-            _make_folders(path)
             with reported(path / MANIFEST):
                 write_file(path / MANIFEST, text, new=True)
         except FileExistsError:
-            raise UsageError(
-                f"{path} already holds a run, or a file of that name; choose another folder "
-                f"with --out, or go on with that run by --resume {path}"
-            ) from None
+            raise _occupied(path) from None
         except StoreError as error:
             raise UsageError(str(error)) from None
-        folder = cls(path)
         folder._manifest_text = text
         return folder
+
+    @classmethod
+    def begin(cls, path: Path) -> RunFolder:
+        """New folder without its manifest, so that it is no run yet; otherwise as `create`."""
+        try:
+            _make_folders(path)
+        except FileExistsError:
+            raise _occupied(path) from None
+        except StoreError as error:
+            raise UsageError(str(error)) from None
+        if (path / MANIFEST).exists():
+            raise _occupied(path)
+        return cls(path)
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -182,7 +156,14 @@ class RunFolder:
         return tuple(self._notes.values())
 
     def resumed(self, manifest: dict[str, Any]) -> None:
-        """Note that the run goes on, with the requests and in the environment of `manifest`."""
+        """Note that the run goes on, with the requests and in the environment of `manifest`.
+
+        Raises
+        ------
+        UsageError
+            If another runner is at work and the file system has no locks to share the run by.
+        """
+        refuse_second_runner(self.path)
         line = json.dumps(manifest).encode()
         read_manifest(line, "the plan")
         self._write(RESUMED, lambda path: append_line(path, line))
@@ -212,6 +193,8 @@ class RunFolder:
         ------
         StoreError
             If the folder cannot be written.
+        UsageError
+            If another runner is at work and the file system has no locks to share the run by.
         """
         _make_folders(self.path)
         with reported(self.path / CLAIMS):
@@ -260,10 +243,7 @@ class RunFolder:
         return stored
 
     def _has_files_of(self, record: CellRecord) -> bool:
-        profiles = (item.profile for item in record.equilibria)
-        return all(
-            (self.path / name).exists() for name in (record.trace, record.log, *profiles) if name
-        )
+        return all((self.path / name).exists() for name in record.files)
 
     def new_cells(self) -> LineReader[CellRecord]:
         """Reader of finished cells, also of those to come; of a repeated one all tries."""
@@ -304,17 +284,27 @@ class RunFolder:
         """
         return self._records(LINES, reader)
 
-    def interrupted(self) -> list[CellRecord]:
-        """Cells that were running when the run was interrupted, as far as they got.
+    def finished_keys(self) -> set[str]:
+        """Keys of the finished cells, which takes much less time than the cells."""
+        return set(self._lines(LINES, lambda line: decode(line, _Keyed, "the record")["key"]))
 
-        Those that were finished later are left out.
+    def all_cells(self, *, derived: bool = True) -> list[CellRecord]:
+        """Finished cells, after those that were interrupted and have not finished.
+
+        `derived` says whether they have the names that were found by comparing cells.
         """
-        finished = {record.key for record in self.cells()}
-        return [record for record in self._records(INTERRUPTED) if record.key not in finished]
+        # in this order: a cell may finish just now
+        interrupted, finished = (
+            self._records(name, derived=derived) for name in (INTERRUPTED, LINES)
+        )
+        keys = {record.key for record in finished}
+        return [*(record for record in interrupted if record.key not in keys), *finished]
 
-    def _records(self, name: str, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
+    def _records(
+        self, name: str, reader: LineReader[CellRecord] | None = None, *, derived: bool = True
+    ) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
-        clusters = self._derived(CLUSTERS, Clusters)
+        clusters = self._derived(CLUSTERS, Clusters) if derived else {}
         for record in self._lines(name, CellRecord.of_line, reader):
             records.pop(record.key, None)
             records[record.key] = _with_clusters(record, clusters)
@@ -397,6 +387,13 @@ def game_slug(game: str) -> str:
     return text.rpartition("/")[2] if is_foreign(text) else game
 
 
+def _occupied(path: Path) -> UsageError:
+    return UsageError(
+        f"{path} already holds a run, or a file of that name; choose another folder with --out, or "
+        f"go on with that run by --resume {path}"
+    )
+
+
 def _unwritable(path: Path, error: OSError) -> UsageError:
     return UsageError(
         f"cannot write results to {path}: {error.strerror}; choose a writable folder with --out"
@@ -409,7 +406,7 @@ def file_name(text: str) -> str:
 
 
 def _make_folders(path: Path) -> None:
-    for part in ("profiles", "traces", "logs"):
+    for part in PARTS:
         with reported(path):
             (path / part).mkdir(parents=True, exist_ok=True)
 

@@ -229,6 +229,12 @@ class CellRecord(Displayed):
         return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
 
     @property
+    def files(self) -> list[str]:
+        """Paths of its files relative to the run."""
+        profiles = (item.profile for item in self.equilibria)
+        return [name for name in (*profiles, self.trace, self.log) if name is not None]
+
+    @property
     def credible(self) -> CredibleRecord | None:
         """How far the play of the candidate with the smallest max regret is credible."""
         return self.equilibria[0].credible if self.equilibria else None
@@ -322,7 +328,10 @@ class HostRecord(EnvironmentRecord, total=False):
 
 
 class Manifest(TypedDict):
-    """The plan of a run: the keys of its cells in their order, and where they come from."""
+    """The plan of a run: the keys of its cells in their order, and where they come from.
+
+    `environments` are those of runs that became one.
+    """
 
     schema: str
     cells: list[Key]
@@ -332,6 +341,7 @@ class Manifest(TypedDict):
     report: NotRequired[list[Literal["csv", "html", "md", "tex"]]]
     created: NotRequired[str]
     environment: NotRequired[EnvironmentRecord]
+    environments: NotRequired[list[EnvironmentRecord]]
 
 
 def read_host(line: bytes) -> HostRecord:

@@ -115,9 +115,7 @@ def read_run(path: str | Path) -> StoredRun:
     """
     folder = RunFolder.open(Path(path))
     plan = folder.plan | {"cells": list(dict.fromkeys(folder.plan["cells"]))}
-    # in this order: a cell may finish just now
-    stored = [*folder.interrupted(), *folder.cells()]
-    by_key = {cell.key: cell for cell in stored}
+    by_key = {cell.key: cell for cell in folder.all_cells()}
     cells = tuple(by_key[key] for key in plan["cells"] if key in by_key)
     lists = folder.completeness()
     return StoredRun(folder.path, plan, cells, len(by_key) - len(cells), folder.notes, lists)

@@ -115,6 +115,13 @@ def test_cost_of_a_game_is_measured_bulk_or_node_by_node(
     assert min(row["build_s"], row["compile_s"], *row["iteration_s"]) > 0
 
 
+def test_of_a_made_up_run_of_many_cells_nothing_is_left_to_do(script, entry) -> None:
+    (row,) = script("run").measured(entry("growth"), ["cells = [20]"], small=True)["rows"]
+    assert row["cells"] == 20
+    commands = ("report", "page", "load_results", "load_equilibria", "resume", "dry_run")
+    assert all(row[name]["cpu_s"] > 0 and row[name]["peak_bytes"] > 2**20 for name in commands)
+
+
 def test_members_are_recognized_by_kind(script) -> None:
     rows = script("model").identification("kuhn3", 3)["rows"]
     known = {row["kind"]: [name and name[1:] for name in row["identities"]] for row in rows}

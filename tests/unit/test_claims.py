@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
+from stored_runs import cell, write_run
 
+from eqbench.errors import UsageError
+from eqbench.store.claims import Claims, is_used
 from eqbench.store.json_lines import LineReader, append_line
-from eqbench.store.run_folder import Claims
+from eqbench.store.run_folder import RunFolder
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from eqbench.store.run_folder import Claims
+from eqbench.store.claims import Claims
 claims = Claims(Path(sys.argv[1]))
 print(claims.take(sys.argv[2]), flush=True)
 time.sleep(60)
@@ -86,20 +94,88 @@ def test_writers_that_append_at_the_same_time_and_are_killed_leave_whole_lines(
     assert sum(line["writer"] == "b" for line in lines) == 200
 
 
-def test_without_locks_in_the_file_system_one_runner_can_work(
+@pytest.fixture(params=[errno.ENOLCK, errno.ENOSYS])
+def no_locks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(request.param, "No locks available")
+
+    monkeypatch.setattr("fcntl.lockf", fail)
+    monkeypatch.setattr("fcntl.flock", fail)
+
+
+@pytest.mark.usefixtures("no_locks")
+def test_without_locks_in_the_file_system_one_runner_can_work(tmp_path: Path) -> None:
+    for _ in range(2):  # one after the other
+        claims = Claims(tmp_path / "claims")
+        assert claims.take("00ff")
+        assert is_used(tmp_path)
+        claims.release("00ff")
+        claims.close()
+        assert not is_used(tmp_path)
+
+
+@pytest.mark.usefixtures("no_locks")
+def test_without_locks_threads_of_one_runner_append_whole_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_locks(*arguments: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
+    def write_in_two(descriptor: int, line: bytes) -> int:
+        first = write(descriptor, line[:10])
+        time.sleep(0.001)  # who appends meanwhile would take it for a torn line
+        return first + write(descriptor, line[10:])
 
-    monkeypatch.setattr("fcntl.lockf", no_locks)
-    monkeypatch.setattr("fcntl.flock", no_locks)
-    claims = Claims(tmp_path / "claims")
-    assert claims.take("00ff")
-    claims.release("00ff")
+    write = os.write
+    monkeypatch.setattr("os.write", write_in_two)
+    lines = [b"%d" % number * 200 for number in range(10)] * 8
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(partial(append_line, tmp_path / "lines"), lines))
+    found = [line.rstrip() for line in LineReader(tmp_path / "lines", bytes).new()]
+    assert sorted(found) == sorted(lines)
+
+
+@pytest.mark.usefixtures("no_locks")
+def test_without_locks_a_second_runner_is_refused_before_it_changes_the_plan(
+    tmp_path: Path,
+) -> None:
+    run = write_run(tmp_path / "run", cell("01"))
+    claims = RunFolder.open(run).claims()
+    for use in (RunFolder.claims, lambda folder: folder.resumed(folder.plan)):
+        with pytest.raises(UsageError, match=f"process {os.getpid()} on .* no locks.*wait until"):
+            use(RunFolder.open(run))
+    assert not (run / "resumed.jsonl").exists()
     claims.close()
-    append_line(tmp_path / "lines", b"00ff")
-    assert list(LineReader(tmp_path / "lines", bytes).new()) == [b"00ff\n"]
+    RunFolder.open(run).claims().close()
+
+
+@pytest.mark.usefixtures("no_locks")
+@pytest.mark.parametrize(
+    ("left", "advice"),
+    [
+        ({"host": socket.gethostname(), "process": 2**22 + 1}, "it has ended, so remove"),
+        ({"host": "elsewhere", "process": 2**22 + 1}, "if it has died, remove"),
+        ({"host": socket.gethostname(), "process": 2**70}, "remove"),
+        ({}, "remove"),
+        ([], "remove"),
+    ],
+)
+def test_mark_that_a_runner_has_left_is_explained_and_stays(
+    tmp_path: Path, left: object, advice: str
+) -> None:
+    (tmp_path / "runner.json").write_text(json.dumps(left))
+    with pytest.raises(UsageError, match=advice):
+        Claims(tmp_path / "claims")
+    assert is_used(tmp_path)
+    (tmp_path / "runner.json").unlink()
+    Claims(tmp_path / "claims").close()
+
+
+def test_run_is_used_as_long_as_another_process_may_claim_its_cells(tmp_path: Path) -> None:
+    assert not is_used(tmp_path)
+    with start(HOLD, tmp_path / "claims", "00ff") as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert is_used(tmp_path)
+        other.kill()
+    assert not is_used(tmp_path)
 
 
 def test_locks_that_fail_otherwise_are_an_error(
@@ -112,6 +188,8 @@ def test_locks_that_fail_otherwise_are_an_error(
     monkeypatch.setattr("fcntl.lockf", broken)
     with pytest.raises(OSError, match="broken"):
         claims.take("00ff")
+    with pytest.raises(OSError, match="broken"):
+        Claims(tmp_path / "claims")
     claims.close()
 
 

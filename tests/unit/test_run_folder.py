@@ -154,9 +154,9 @@ def test_interrupted_cell_is_kept_apart_from_the_finished_ones(tmp_path: Path) -
     folder.append(record("a"))
     folder.append(replace(record("b"), status="interrupted"))
     assert [cell.key for cell in folder.cells()] == ["a"]
-    assert [cell.key for cell in folder.interrupted()] == ["b"]
+    assert [cell.key for cell in folder.all_cells()] == ["b", "a"]
     folder.append(record("b"))
-    assert folder.interrupted() == []
+    assert [(cell.key, cell.status) for cell in folder.all_cells()] == [("a", "ok"), ("b", "ok")]
 
 
 def test_folder_that_vanishes_is_made_again(tmp_path: Path) -> None:

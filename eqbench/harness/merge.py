@@ -1,0 +1,149 @@
+"""One run from several: what each of them finished, planned and was asked for, in a new folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from eqbench.documents import read_file
+from eqbench.errors import UsageError, counted
+from eqbench.harness.experiment import Experiment, experiment_text
+from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
+from eqbench.harness.plan import manifest
+from eqbench.harness.record import Recorder
+from eqbench.harness.request import Request
+from eqbench.harness.start import stored_experiment
+from eqbench.store.json_lines import LineReader
+from eqbench.store.latest import remember
+from eqbench.store.run_folder import (
+    HOSTS,
+    INTERRUPTED,
+    LINES,
+    PARTS,
+    RunFolder,
+    reported,
+    write_file,
+)
+from eqbench.store.schema import CellRecord
+
+# How cells are carried out is no part of the question.
+_HOW: dict[str, Any] = {
+    field.name: field.default
+    for field in fields(Request)
+    if field.name in ("jobs", "scheduler", "verify_here")
+}
+
+
+def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> RunFolder:
+    """Write the folder of one run that has the cells of several.
+
+    Of a cell that several of them have counts, as in a run that was resumed, one that finished
+    before one that is run again, and before one that was interrupted; of equals that of the last
+    run. Clusters are found anew.
+
+    Parameters
+    ----------
+    tell : is told what is damaged or missing
+
+    Raises
+    ------
+    UsageError
+        If a place holds no run, only one is given, or `out` holds a run or cannot be written.
+    StoreError
+        If results can no longer be written; then there is no run in `out` yet.
+    """
+    runs = [RunFolder.open(path) for path in {path.resolve(): path for path in places}.values()]
+    if len(runs) < 2:
+        raise UsageError("only one run is given; name at least two different ones")
+    folder = RunFolder.begin(out)
+    experiment, plan = _plan(runs)
+    tries = _tries(runs)
+    records, without = [], 0
+    for run, record in tries.values():
+        records.append(record if _copied(run, folder, record) else record.without_files())
+        without += records[-1] is not record
+    interrupted = [record for record in records if record.status == "interrupted"]
+    finished = [record for record in records if record.status != "interrupted"]
+    hosts = dict.fromkeys(
+        line for run in runs for line in LineReader(run.path / HOSTS, bytes).new()
+    )
+    for name, lines in (
+        (LINES, (record.to_line() + b"\n" for record in finished)),
+        (INTERRUPTED, (record.to_line() + b"\n" for record in interrupted)),
+        (HOSTS, hosts),
+    ):
+        with reported(out / name):
+            write_file(out / name, lines)
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        tell(note)
+    if without:
+        tell(f"{counted(without, 'cell')} lack files of theirs, so none of them are named")
+    folder = RunFolder.create(out, plan)
+    folder.write_experiment(experiment_text(experiment))
+    remember(folder.path)
+    _conclude(folder, experiment, tell)
+    return folder
+
+
+def _plan(runs: list[RunFolder]) -> tuple[Experiment, dict[str, Any]]:
+    """What all runs were asked for, and the manifest that says so."""
+    asked = [stored_experiment(run) for run in runs]
+    parts: list[Request] = []
+    for part in (replace(part, **_HOW) for each in asked for part in each.parts):
+        if part not in parts:
+            parts.append(part)
+    named = asked[0] if len({each.name for each in asked}) == 1 else Experiment(())
+    experiment = Experiment(tuple(parts), named.name, named.report)
+    places: list[dict[str, Any]] = []
+    for plan in (plan for run in runs for plan in (run.manifest, run.plan)):
+        if plan.get("environment", {}) not in places:
+            places.append(plan.get("environment", {}))
+    cells = dict.fromkeys(key for run in runs for key in run.plan["cells"])
+    plan = manifest(experiment, ()) | {"cells": [*cells]}
+    # of several machines and versions only what they have in common is true of all cells
+    common = [item for item in places[0].items() if all(item in p.items() for p in places)]
+    plan["environment"] = dict(common)
+    return experiment, plan | ({"environments": places} if len(places) > 1 else {})
+
+
+def _tries(runs: list[RunFolder]) -> dict[str, tuple[RunFolder, CellRecord]]:
+    """Which try of each cell counts, and in which run it is, by keys."""
+    tries: dict[str, tuple[RunFolder, CellRecord]] = {}
+    for run in runs:
+        for record in run.all_cells(derived=False):
+            if record.key not in tries or _weight(record) >= _weight(tries[record.key][1]):
+                tries[record.key] = run, record
+    return tries
+
+
+def _weight(record: CellRecord) -> int:
+    if record.status == "interrupted":
+        return 0
+    return 1 if record.status in NEVER_CACHED else 2
+
+
+def _copied(run: RunFolder, folder: RunFolder, record: CellRecord) -> bool:
+    """Copy the files of a cell; False if one of them cannot be read."""
+    for name in record.files:
+        if Path(name).parts[0] not in PARTS:
+            return False
+        try:
+            data = read_file(run.path / name)
+        except OSError:
+            return False
+        place = folder.path / name
+        with reported(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+    return True
+
+
+def _conclude(folder: RunFolder, experiment: Experiment, tell: Callable[[str], None]) -> None:
+    """Find clusters and completeness, unless a game or plugin is not here any more."""
+    try:
+        with PlannedRun(experiment) as job:
+            Recorder(folder).conclude(job.cells, experiment.tolerance)
+    except UsageError as error:
+        tell(f"equilibria that only this run knows are not compared yet: {error}")

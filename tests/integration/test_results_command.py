@@ -1,0 +1,277 @@
+"""`eqbench merge` and `eqbench results`: nothing of a run is lost but what was asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command import eqbench_here
+from stored_runs import cell, write_lines, write_run
+
+from eqbench.store.kept_runs import reason_to_keep
+from eqbench.store.run_folder import RunFolder
+from eqbench.store.stored_run import read_run
+
+HOLD = """
+import sys
+from pathlib import Path
+from eqbench.store.claims import Claims
+claims = Claims(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+DAY_S = 24 * 3600.0
+
+
+def merge(*words: str, cwd: Path):
+    return eqbench_here("merge", *words, cwd=cwd)
+
+
+def statuses(run: Path) -> dict[str, str]:
+    return {record.key: record.status for record in read_run(run).cells}
+
+
+def aged(run: Path, days: float) -> Path:
+    for file in run.iterdir():
+        if file.is_file():
+            before = file.stat().st_mtime - days * DAY_S
+            os.utime(file, (before, before))
+    return run
+
+
+# -- Merging -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two parts of what one run would have done, and that run."""
+    folder = tmp_path_factory.mktemp("parts")
+    limits = ("--iterations", "2000", "--target", "0", "--solver", "cfr_plus(start=random)")
+    for name, game in {"one": "kuhn2", "two": "random(seed=3)"}.items():
+        done = eqbench_here(
+            "run", "--game", game, *limits, "--seeds", "2", "--out", name, cwd=folder
+        )
+        assert done.code == 0, done.err
+    return folder
+
+
+def test_merged_run_has_the_cells_and_files_of_all_and_nothing_is_left_to_run(
+    parts: Path,
+) -> None:
+    done = merge("one", "two", "--out", "all", cwd=parts)
+    assert (done.code, done.out) == (0, ""), done.err
+    found, sources = read_run(parts / "all"), [read_run(parts / name) for name in ("one", "two")]
+    assert [each.key for each in found.cells] == [c.key for run in sources for c in run.cells]
+    assert found.missing == found.outdated == 0
+    for run in sources:
+        for record in run.cells:
+            assert record.files
+            for name in record.files:
+                assert (found.path / name).read_bytes() == (run.path / name).read_bytes()
+    again = eqbench_here("run", "--resume", "all", "--json", cwd=parts)
+    assert again.code == 0, again.err
+    assert "all 4 cells are there already" in again.err
+    assert len(read_run(parts / "all").plan["parts"]) == 2
+    assert eqbench_here("report", "all", cwd=parts).code == 0
+
+
+def test_of_a_cell_of_several_runs_the_last_finished_try_counts(tmp_path: Path) -> None:
+    ok, crashed = cell("01"), cell("01", status="crashed")
+    first = write_run(tmp_path / "a", ok, replace(cell("02"), iterations=1), planned=["01", "02"])
+    write_lines(first, [cell("03", status="crashed")])
+    RunFolder.open(first).append(replace(cell("04"), status="interrupted"))
+    second = write_run(tmp_path / "b", crashed, replace(cell("02"), iterations=2))
+    write_lines(second, [cell("03"), cell("04")])
+    RunFolder.open(second).append(replace(cell("02"), status="interrupted"))
+    for runs in (("a", "b"), ("b", "a")):
+        out = f"{runs[0]}-first"
+        assert merge(*runs, "--out", out, cwd=tmp_path).code == 0
+        records = {each.key: each for each in RunFolder.open(tmp_path / out).all_cells()}
+        assert {key: each.status for key, each in records.items()} == dict.fromkeys(
+            ("01", "02", "03", "04"), "ok"
+        )
+        assert records["02"].iterations == (2 if runs[1] == "b" else 1)
+    assert statuses(first)["01"] == "ok", "the parts stay as they are"
+
+
+def test_machines_and_versions_of_all_parts_are_kept(tmp_path: Path) -> None:
+    for name, cores in {"a": 2, "b": 64}.items():
+        manifest = json.loads(
+            (write_run(tmp_path / name, cell(name)) / "manifest.json").read_text()
+        )
+        manifest["environment"] = {"python": "3.11.7", "cores": cores}
+        (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
+        hosts = "".join(f'{{"host": "{host}"}}\n' for host in ("shared", name))
+        (tmp_path / name / "hosts.jsonl").write_text(hosts)
+    assert merge("a", "b", "--out", "c", cwd=tmp_path).code == 0
+    plan = read_run(tmp_path / "c").plan
+    assert [each["cores"] for each in plan["environments"]] == [2, 64]
+    assert plan["environment"] == {"python": "3.11.7"}
+    hosts = (tmp_path / "c" / "hosts.jsonl").read_text().splitlines()
+    assert [json.loads(line)["host"] for line in hosts] == ["shared", "a", "b"]
+
+
+def test_what_is_damaged_or_missing_is_said_and_the_rest_merged(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", cell("01"), cell("02"))
+    lines = (tmp_path / "a" / "runs.jsonl").read_bytes()
+    (tmp_path / "a" / "runs.jsonl").write_bytes(lines.replace(b'{"key": "02"', b'{"key: "02"'))
+    escaping = replace(cell("03"), log="manifest.json", equilibria=[])
+    write_run(tmp_path / "b", escaping, planned=["03"])
+    done = merge("a", "b", "--out", "c", cwd=tmp_path)
+    assert done.code == 0
+    assert "1 line of a/runs.jsonl" in done.err
+    assert "2 cells lack files" in done.err
+    assert statuses(tmp_path / "c") == {"01": "ok", "03": "ok"}
+    assert not any(record.files for record in read_run(tmp_path / "c").cells)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("a", "--out", "c"), "only one run"),
+        (("a", "./a", "--out", "c"), "only one run"),
+        (("a", "nothing", "--out", "c"), "nothing holds no run"),
+        (("a", "b", "--out", "b"), "b already holds a run"),
+        (("a", "b", "--out", "file"), "cannot write results to file"),
+        (("a", "b"), "--out"),
+    ],
+)
+def test_merging_is_refused_before_anything_is_written(
+    tmp_path: Path, words: tuple[str, ...], reason: str
+) -> None:
+    write_run(tmp_path / "a", cell("01"))
+    write_run(tmp_path / "b", cell("02"))
+    (tmp_path / "file").write_text("")
+    done = merge(*words, cwd=tmp_path)
+    assert done.code == 2
+    assert reason in done.err
+    assert not (tmp_path / "c").exists()
+    assert statuses(tmp_path / "b") == {"02": "ok"}
+
+
+# -- Listing and removing ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """Three runs, of which that of the middle lacks a cell, beside a study and a deeper run."""
+    results = tmp_path / "results"
+    aged(write_run(results / "old", cell("01")), 40)
+    aged(write_run(results / "part", cell("01"), planned=["01", "02"]), 20)
+    write_run(results / "new", cell("01"), cell("02"))
+    aged(write_run(results / "reference" / "kuhn3", cell("01")), 400)
+    (results / "study").mkdir()
+    (results / "study" / "manifest.json").write_text('{"schema": "eqbench.study/1"}')
+    return results
+
+
+def test_list_says_what_runs_have_and_take(kept: Path) -> None:
+    (kept / "study" / "manifest.json").write_text('{"schema": "eqbench.run/7"}')
+    done = eqbench_here("results", "list", "--json", cwd=kept.parent)
+    assert done.code == 0
+    runs = {Path(run["run"]).name: run for run in done.json["runs"]}
+    assert list(runs) == ["new", "part", "old"]
+    assert [(run["finished"], run["planned"]) for run in runs.values()] == [(2, 2), (1, 2), (1, 1)]
+    assert all(run["size_bytes"] > 0 for run in runs.values())
+    assert "results/study" in done.err, "a run of another version is named"
+    one = eqbench_here("results", "list", "results/new", cwd=kept.parent).out
+    assert "results/new" in one
+    assert "results/old" not in one
+
+
+@pytest.mark.parametrize(
+    ("words", "gone"),
+    [
+        (("--older", "30d"), {"old"}),
+        (("--older", "2w"), {"old", "part"}),
+        (("--keep", "1"), {"old", "part"}),
+        (("--keep", "2", "--older", "1h"), {"old"}),
+        (("--unfinished",), {"part"}),
+        (("results/new",), {"new"}),
+        (("results/reference/kuhn3",), {"reference/kuhn3"}),
+        (("--keep", "5"), set()),
+    ],
+)
+def test_prune_removes_what_was_chosen_and_only_when_it_is_told_to(
+    kept: Path, words: tuple[str, ...], gone: set[str]
+) -> None:
+    def there() -> set[str]:
+        return {str(file.parent.relative_to(kept)) for file in kept.rglob("manifest.json")}
+
+    before = there()
+    shown = eqbench_here("results", "prune", *words, cwd=kept.parent)
+    assert (shown.code, there()) == (0, before)
+    assert all(f"results/{name}" in shown.out for name in gone)
+    assert eqbench_here("results", "prune", *words, "--yes", cwd=kept.parent).code == 0
+    assert before - there() == gone
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("results",), ("--older", "soon"), ("nothing", "--keep", "1"), ("results/study",)]
+)
+def test_prune_refuses_what_does_not_say_which_runs(kept: Path, words: tuple[str, ...]) -> None:
+    done = eqbench_here("results", "prune", *words, "--yes", cwd=kept.parent)
+    assert done.code == 2
+    assert len(list(kept.rglob("manifest.json"))) == 5
+
+
+def test_run_stays_while_a_runner_is_at_work_on_it(kept: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(kept / "old" / "claims")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as runner:
+        assert runner.stdout is not None
+        assert runner.stdout.readline() == b"held\n"
+        done = eqbench_here("results", "prune", "results/old", "--yes", cwd=kept.parent)
+        assert (done.code, done.out) == (0, "")
+        assert "results/old stays: a runner" in done.err
+        assert statuses(kept / "old") == {"01": "ok"}
+        runner.kill()
+    assert reason_to_keep(kept / "old") is None
+
+
+def test_run_stays_if_others_have_put_files_into_it_or_it_is_a_link(kept: Path) -> None:
+    (kept / "old" / "thesis.tex").write_text("")
+    (kept / "linked").symlink_to(kept / "new")
+    done = eqbench_here(
+        "results", "prune", "results/old", "results/linked", "--yes", cwd=kept.parent
+    )
+    assert "thesis.tex" in done.err
+    assert "link" in done.err
+    assert statuses(kept / "old") == {"01": "ok"}
+    assert statuses(kept / "new") == {"01": "ok", "02": "ok"}
+
+
+# -- Packing -------------------------------------------------------------------------------------
+
+
+def test_exported_run_is_complete_elsewhere(parts: Path, tmp_path: Path) -> None:
+    (parts / "one" / "thesis.tex").write_text("not of the run")
+    file = tmp_path / "run.zip"
+    assert eqbench_here("results", "export", "one", str(file), cwd=parts).code == 0
+    with zipfile.ZipFile(file) as archive:
+        members = archive.namelist()
+        archive.extractall(tmp_path / "elsewhere")
+    assert all(member.startswith("one/") for member in members)
+    assert not {"one/thesis.tex", "one/claims"} & set(members)
+    here, there = (read_run(place) for place in (parts / "one", tmp_path / "elsewhere" / "one"))
+    assert there.cells == here.cells
+    profile = f"one/{here.cells[0].key}"
+    assert eqbench_here("verify", "kuhn2", profile, cwd=tmp_path / "elsewhere").code == 0
+
+
+def test_export_refuses_what_is_there_what_is_no_archive_and_what_is_no_run(
+    parts: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "there.zip").write_text("mine")
+    for run, file in {"one": "there.zip", "two": "run.7z", "three": "run.zip"}.items():
+        done = eqbench_here("results", "export", run, str(tmp_path / file), cwd=parts)
+        assert done.code == 2, file
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
+    forced = ("results", "export", "one", str(tmp_path / "there.zip"), "--force")
+    assert eqbench_here(*forced, cwd=parts).code == 0
+    assert zipfile.is_zipfile(tmp_path / "there.zip")
