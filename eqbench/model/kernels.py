@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import kernel, prefetch
+
+# Entries that are fetched into the nearest cache ahead of their use.
+AHEAD = np.uint64(384)
 
 
 @kernel
@@ -30,6 +33,7 @@ def direct_values(form, player, reach, values):
 
     ``values[s]`` is the sum over those terminals of payoff, chance and the others' reach.
     """
+    ids, each = form.opponents.reshape(-1), np.uint64(len(form.others))
     for block in range(2):
         # the empty sequence stands apart from the others
         first, last = player, player + 1
@@ -39,6 +43,8 @@ def direct_values(form, player, reach, values):
         for s in range(first, last):
             total = 0.0
             for entry in range(form.entry_start[s], form.entry_start[s + 1]):
+                prefetch(form.weight, entry + AHEAD)
+                prefetch(ids, (entry + AHEAD) * each)
                 product = form.weight[entry]
                 for j in range(len(form.others)):
                     product *= reach[form.opponents[entry, j]]

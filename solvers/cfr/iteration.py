@@ -9,15 +9,14 @@ the first two.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import inlined, kernel
 from eqbench.model.game import Game
-from eqbench.model.kernels import direct_values, realize
+from eqbench.model.interleaved import Interleaved, unit_values
+from eqbench.model.kernels import realize
 from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
@@ -69,15 +68,6 @@ class State(NamedTuple):
     average: FloatArray
 
 
-def inlined(function: Callable) -> Callable:
-    """Variant of a function or kernel whose body is copied into the kernels that call it.
-
-    A call between kernels passes every array as a structure of its own and counts references.
-    In two-player Kuhn poker that took two thirds of the time.
-    """
-    return numba.njit(nogil=True, inline="always")(getattr(function, "py_func", function))
-
-
 @inlined
 def kept_share(t: int, exponent: float) -> float:
     """``t^e / (t^e + 1)``, the discount of iteration t (Brown and Sandholm 2019).
@@ -103,22 +93,25 @@ def normalize(behavior: FloatArray, first: int, last: int, total: float) -> None
 @inlined
 def update_regrets(
     form: FormArrays,
+    entries: Interleaved,
     rule: Rule,
-    player: int,
+    unit: int,
     keep_positive: float,
     keep_other: float,
     state: State,
 ) -> None:
-    """Regrets and next frequencies of one player, from the direct values in `state.values`."""
+    """Regrets and next frequencies in one unit, from the direct values in `state.values`."""
     regrets, behavior, values = state.regrets, state.behavior, state.values
-    start, stop = form.infoset_start[player], form.infoset_start[player + 1]
+    start, stop = entries.unit_infoset[unit], entries.unit_infoset[unit + 1]
     for back in range(stop - start):
-        i = stop - 1 - back
+        i = entries.infosets[stop - np.uint64(1) - back]
         first, last = form.block_start[i], form.block_start[i + 1]
         value = 0.0
         for s in range(first, last):
             value += behavior[s] * values[s]
-        values[form.parent[i]] += value
+        above = form.parent[i]
+        if above > len(form.others):  # nobody asks for the values of empty sequences
+            values[above] += value
         total = 0.0
         for s in range(first, last):
             gain = values[s] - value
@@ -134,36 +127,46 @@ def update_regrets(
 
 
 @inlined
-def update_plan(form: FormArrays, player: int, weight: float, state: State) -> None:
-    """Add the plan just played to the average, then put the next one in its place."""
+def add_plan(form: FormArrays, i: int, weight: float, state: State) -> None:
+    """Add the plan just played at an information set to the average, then compute the next."""
     reach = state.reach
-    for i in range(form.infoset_start[player], form.infoset_start[player + 1]):
-        above = reach[form.parent[i]]
-        for s in range(form.block_start[i], form.block_start[i + 1]):
-            state.average[s] += weight * reach[s]
-            reach[s] = above * state.behavior[s]
+    above = reach[form.parent[i]]
+    for s in range(form.block_start[i], form.block_start[i + 1]):
+        state.average[s] += weight * reach[s]
+        reach[s] = above * state.behavior[s]
 
 
-direct_values_inlined = inlined(direct_values)
+@inlined
+def update_unit(
+    form: FormArrays, entries: Interleaved, rule: Rule, t: int, unit: int, state: State
+) -> None:
+    """Regrets, frequencies and plans of one unit in iteration t, from its direct values."""
+    weight = 1.0
+    for _ in range(rule.averaging):
+        weight *= t
+    keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
+    update_regrets(form, entries, rule, unit, keep_positive, keep_other, state)
+    for place in range(entries.unit_infoset[unit], entries.unit_infoset[unit + 1]):
+        add_plan(form, entries.infosets[place], weight, state)
 
 
 @kernel
-def advance(form: FormArrays, rule: Rule, start: int, count: int, state: State) -> None:
+def advance(
+    form: FormArrays, entries: Interleaved, rule: Rule, start: int, count: int, state: State
+) -> None:
     """Do the iterations ``start + 1`` to ``start + count``, in place."""
     players = len(form.others) + 1
     for t in range(start + 1, start + count + 1):
-        weight = 1.0
-        for _ in range(rule.averaging):
-            weight *= t
-        keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
         if not rule.alternating:
-            for player in range(players):
-                direct_values_inlined(form, player, state.reach, state.values)
+            for unit in range(players * entries.parts):
+                unit_values(entries, unit, state.reach, state.values)
         for player in range(players):
+            units = range(player * entries.parts, (player + 1) * entries.parts)
             if rule.alternating:
-                direct_values_inlined(form, player, state.reach, state.values)
-            update_regrets(form, rule, player, keep_positive, keep_other, state)
-            update_plan(form, player, weight, state)
+                for unit in units:
+                    unit_values(entries, unit, state.reach, state.values)
+            for unit in units:
+                update_unit(form, entries, rule, t, unit, state)
 
 
 def begin(form: SequenceForm, behavior: FloatArray) -> State:

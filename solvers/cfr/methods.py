@@ -138,7 +138,8 @@ class CFR(RegretMinimizer):
     def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
         from .iteration import advance
 
-        arrays = game.sequence_form.arrays
+        form = game.sequence_form
+        arrays, entries = form.arrays, form.interleaved
         exponents = {"plain": (math.inf, math.inf), "clipped": (math.inf, -math.inf)}
         alpha, beta = exponents.get(self.regrets, (self.alpha, self.beta))
         assert alpha is not None
@@ -150,7 +151,7 @@ class CFR(RegretMinimizer):
             predictive=self.predictive,
             alternating=self.alternating,
         )
-        return lambda start, count: advance(arrays, rule, start, count, state)
+        return lambda start, count: advance(arrays, entries, rule, start, count, state)
 
 
 @dataclass(frozen=True)
