@@ -53,7 +53,7 @@ def inlined(function: Callable) -> Callable:
 
 @intrinsic
 def prefetch(_: Any, array: Any, place: Any) -> Any:
-    """Have an entry of an array, which may lie beyond its end, fetched into the nearest cache.
+    """Have an item of a C-contiguous array, which may lie beyond its end, fetched into the caches.
 
     Processors notice by themselves that arrays are read in order, but those measured here
     do not look far enough ahead: CFR on three-player Leduc poker took twice as long.
@@ -70,6 +70,33 @@ def prefetch(_: Any, array: Any, place: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, place), generate
+
+
+@intrinsic
+def _add_and_fetch(_: Any, array: Any, amount: Any) -> Any:
+    """Add to the first item of an int64 array at once; all threads see it and what came before."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        before = builder.atomic_rmw("add", data, arguments[1], "seq_cst")
+        return builder.add(before, arguments[1])
+
+    return types.int64(array, types.int64), generate
+
+
+_let_others_run = types.ExternalFunction("sched_yield", types.int32())
+
+
+@numba.njit(nogil=True)
+def wait_for_all(arrivals, awaited):
+    """Count this thread in, and wait until so many have been counted.
+
+    A mere spin would keep others, perhaps the very thread awaited, from the core.
+    """
+    there = _add_and_fetch(arrivals, 1)
+    while there < awaited:
+        _let_others_run()
+        there = _add_and_fetch(arrivals, 0)
 
 
 class _DispensableCache(FunctionCache):  # type: ignore[misc]

@@ -23,9 +23,10 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
 LANES = np.uint64(4)
-# Parts of each player, and entries of the game from which on there is more than one.
-PARTS = 8
-WORTH_PARTS = 400_000
+# Entries from which on a game is too large for the nearest caches: it is cut into so many parts
+# of each player, and weights have codes.
+LARGE = 200_000
+PARTS = 2
 _CHUNK = 2**20
 
 
@@ -74,8 +75,9 @@ class Interleaved(NamedTuple):
 def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
     """Lay out the entries of a game; few parts of a small game, unless a number is given."""
     arrays, n = form.arrays, form.n_players
+    large = len(arrays.weight) >= LARGE
     if parts is None:
-        parts = PARTS if len(arrays.weight) >= WORTH_PARTS else 1
+        parts = PARTS if large else 1
     count = np.diff(arrays.entry_start.astype(np.int64))
     unit = _units(form, count, parts)
     of_sequence = unit[form.sequence_infoset[n:]]
@@ -96,7 +98,7 @@ def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
     size = lanes * int(group_row[-1])
     ids = np.uint16 if form.n_sequences <= 2**16 else np.uint32
     opponents = np.zeros((size, n - 1), dtype=ids)
-    table, codes = _different(arrays.weight, 2**16), np.zeros(0, dtype=np.uint16)
+    table, codes = _different(arrays.weight, 2**16) if large else None, np.zeros(0, np.uint16)
     if table is None:
         weights = np.zeros(size)
         _fill(arrays, arrays.weight, sequences, group_row, opponents, weights)
@@ -187,8 +189,7 @@ def _product(entries, place, reach):
 @inlined
 def unit_values(entries, unit, reach, values):
     """Values of a unit's sequences over the terminals that end in them."""
-    ids, one = entries.opponents.reshape(-1), np.uint64(1)
-    each = np.uint64(len(entries.others))
+    one, others = np.uint64(1), np.uint64(len(entries.others))
     for group in range(entries.unit_group[unit], entries.unit_group[unit + 1]):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
         for row in range(entries.group_row[group], entries.group_row[group + one]):
@@ -197,7 +198,7 @@ def unit_values(entries, unit, reach, values):
                 prefetch(entries.codes, place + AHEAD)
             else:
                 prefetch(entries.weights, place + AHEAD)
-            prefetch(ids, (place + AHEAD) * each)
+            prefetch(entries.opponents, (place + AHEAD) * others)
             a += _product(entries, place, reach)
             b += _product(entries, place + one, reach)
             c += _product(entries, place + one + one, reach)

@@ -33,7 +33,7 @@ def direct_values(form, player, reach, values):
 
     ``values[s]`` is the sum over those terminals of payoff, chance and the others' reach.
     """
-    ids, each = form.opponents.reshape(-1), np.uint64(len(form.others))
+    others = np.uint64(len(form.others))
     for block in range(2):
         # the empty sequence stands apart from the others
         first, last = player, player + 1
@@ -44,7 +44,7 @@ def direct_values(form, player, reach, values):
             total = 0.0
             for entry in range(form.entry_start[s], form.entry_start[s + 1]):
                 prefetch(form.weight, entry + AHEAD)
-                prefetch(ids, (entry + AHEAD) * each)
+                prefetch(form.opponents, (entry + AHEAD) * others)
                 product = form.weight[entry]
                 for j in range(len(form.others)):
                     product *= reach[form.opponents[entry, j]]

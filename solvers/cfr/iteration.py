@@ -9,11 +9,13 @@ the first two.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eqbench.model.compiled import inlined, kernel
+from eqbench.model.compiled import inlined, kernel, wait_for_all
 from eqbench.model.game import Game
 from eqbench.model.interleaved import Interleaved, unit_values
 from eqbench.model.kernels import realize
@@ -26,6 +28,8 @@ from eqbench.solver import Candidate, Claim
 
 # Share of the payoff range up to which a positive regret is rounding.
 NEGLIGIBLE = 1e-12
+# More arrivals than threads wait for.
+NOBODY_WAITS = 2**62
 
 
 class Rule(NamedTuple):
@@ -137,36 +141,71 @@ def add_plan(form: FormArrays, i: int, weight: float, state: State) -> None:
 
 
 @inlined
-def update_unit(
-    form: FormArrays, entries: Interleaved, rule: Rule, t: int, unit: int, state: State
+def update_plans(
+    form: FormArrays, entries: Interleaved, unit: int, weight: float, state: State
 ) -> None:
-    """Regrets, frequencies and plans of one unit in iteration t, from its direct values."""
-    weight = 1.0
-    for _ in range(rule.averaging):
-        weight *= t
-    keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
-    update_regrets(form, entries, rule, unit, keep_positive, keep_other, state)
     for place in range(entries.unit_infoset[unit], entries.unit_infoset[unit + 1]):
         add_plan(form, entries.infosets[place], weight, state)
 
 
 @kernel
 def advance(
-    form: FormArrays, entries: Interleaved, rule: Rule, start: int, count: int, state: State
+    form: FormArrays,
+    entries: Interleaved,
+    rule: Rule,
+    start: int,
+    count: int,
+    state: State,
+    thread: int,
+    threads: int,
+    arrivals: NDArray[np.int64],
 ) -> None:
-    """Do the iterations ``start + 1`` to ``start + count``, in place."""
-    players = len(form.others) + 1
+    """Do the iterations ``start + 1`` to ``start + count``, in place; one thread's parts of them.
+
+    A player's turn changes nothing but his own frequencies and plans and reads nothing but the
+    others' plans. So threads wait for each other only when it ends, or where all players move
+    at once, before the first plan changes and after the last. They count in `arrivals`, (1,).
+    """
+    players, turns = len(form.others) + 1, 0
     for t in range(start + 1, start + count + 1):
+        weight = 1.0
+        for _ in range(rule.averaging):
+            weight *= t
+        keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
         if not rule.alternating:
-            for unit in range(players * entries.parts):
-                unit_values(entries, unit, state.reach, state.values)
-        for player in range(players):
-            units = range(player * entries.parts, (player + 1) * entries.parts)
-            if rule.alternating:
-                for unit in units:
+            for player in range(players):
+                for part in range(thread, entries.parts, threads):
+                    unit = player * entries.parts + part
                     unit_values(entries, unit, state.reach, state.values)
-            for unit in units:
-                update_unit(form, entries, rule, t, unit, state)
+            if threads > 1:
+                turns += 1
+                wait_for_all(arrivals, turns * threads)
+        for player in range(players):
+            for part in range(thread, entries.parts, threads):
+                unit = player * entries.parts + part
+                if rule.alternating:
+                    unit_values(entries, unit, state.reach, state.values)
+                update_regrets(form, entries, rule, unit, keep_positive, keep_other, state)
+                update_plans(form, entries, unit, weight, state)
+            if threads > 1 and (rule.alternating or player == players - 1):
+                turns += 1
+                wait_for_all(arrivals, turns * threads)
+
+
+def advance_in_threads(threads: int, start: int, count: int, *game: Any, state: State) -> None:
+    """Do as one thread does with all parts, to the last bit, with several threads."""
+    arrivals = np.zeros(1, dtype=np.int64)
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            done = [
+                pool.submit(advance, *game, start, count, state, thread, threads, arrivals)
+                for thread in range(threads)
+            ]
+        except BaseException:
+            arrivals[0] = NOBODY_WAITS
+            raise
+    for each in done:
+        each.result()
 
 
 def begin(form: SequenceForm, behavior: FloatArray) -> State:
