@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from eqbench.model.cache import cache_root, package_sources, source_hash
 
@@ -88,7 +90,7 @@ _let_others_run = types.ExternalFunction("sched_yield", types.int32())
 
 
 @numba.njit(nogil=True)
-def wait_for_all(arrivals, awaited):
+def wait_for_all(arrivals: NDArray[np.int64], awaited: int) -> None:
     """Count this thread in, and wait until so many have been counted.
 
     A mere spin would keep others, perhaps the very thread awaited, from the core.

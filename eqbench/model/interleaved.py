@@ -17,21 +17,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.compiled import inlined, kernel, prefetch
-from eqbench.model.kernels import AHEAD
+from eqbench.model.kernels import LANES, fill_rows
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
-LANES = np.uint64(4)
 # Entries from which on a game is too large for the nearest caches: it is cut into so many parts
 # of each player, and weights have codes.
 LARGE = 200_000
 PARTS = 2
+# Share of all entries that the largest parts may have together, for parts to pay.
+WORTHWHILE = 0.8
 _CHUNK = 2**20
 
 
 class Interleaved(NamedTuple):
-    """What CFR reads of a game besides its :class:`FormArrays`; all arrays are C-contiguous.
+    """What CFR reads of a game besides its :class:`FormArrays`; C-contiguous and read-only.
 
     Attributes
     ----------
@@ -46,11 +46,12 @@ class Interleaved(NamedTuple):
     group_row : uint64 (G+1,)
         First row of each group.
     sequences : uint32 (4 G,)
-        Sequences of each group; its first one again where a unit has none left.
+        Sequences of each group, those of a unit by falling number of entries; the last one
+        again where none is left.
     opponents : uint16 or uint32 (4 R, N-1)
         As in :class:`FormArrays`.
     codes : uint16 (4 R,), or none
-        Place of the weight of each entry in `table`.
+        Place of the weight of each entry in `weights`.
     weights : float64, the different weights in ascending order, or those of all entries (4 R,)
         Zero where a sequence has fewer entries than its group has rows.
     coded : tuple
@@ -73,73 +74,102 @@ class Interleaved(NamedTuple):
 
 
 def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
-    """Lay out the entries of a game; few parts of a small game, unless a number is given."""
+    """Lay out the entries of a game.
+
+    Parameters
+    ----------
+    parts : parts of each player; unless given, one in small games and where two do not pay
+    """
     arrays, n = form.arrays, form.n_players
     large = len(arrays.weight) >= LARGE
-    if parts is None:
-        parts = PARTS if large else 1
-    count = np.diff(arrays.entry_start.astype(np.int64))
-    unit = _units(form, count, parts)
+    count = np.diff(arrays.entry_start).astype(np.int64)
+    unit, parts = _units(form, count, parts or (PARTS if large else 1), asked=parts is not None)
     of_sequence = unit[form.sequence_infoset[n:]]
-    infosets = np.argsort(unit, kind="stable")
     order = np.lexsort((-count[n:], of_sequence)) + n
-    lanes = int(LANES)
-    size = np.bincount(of_sequence, minlength=n * parts)
-    groups = -(-size // lanes)
-    sequences = np.empty(lanes * groups.sum(), dtype=np.uint32)
-    first_lane = lanes * _starts(groups)
-    for u, (begin, end) in enumerate(zip(_starts(size), _starts(size)[1:], strict=False)):
-        # the last group repeats its last sequence, which then has the same value twice
-        mine = sequences[first_lane[u] : first_lane[u + 1]]
-        mine[: end - begin] = order[begin:end]
-        mine[end - begin :] = order[end - 1] if end > begin else 0
-    rows = count[sequences].reshape(-1, lanes).max(axis=1) if len(sequences) else groups[:0]
-    group_row = _starts(rows).astype(np.uint64)
-    size = lanes * int(group_row[-1])
-    ids = np.uint16 if form.n_sequences <= 2**16 else np.uint32
-    opponents = np.zeros((size, n - 1), dtype=ids)
-    table, codes = _different(arrays.weight, 2**16) if large else None, np.zeros(0, np.uint16)
-    if table is None:
-        weights = np.zeros(size)
-        _fill(arrays, arrays.weight, sequences, group_row, opponents, weights)
-    else:
-        weights, codes = table, np.full(size, np.searchsorted(table, 0.0), dtype=np.uint16)
-        source = _codes(arrays.weight, table)
-        _fill(arrays, source, sequences, group_row, opponents, codes)
+    sequences, groups = _groups(order, np.bincount(of_sequence, minlength=n * parts))
+    rows = count[sequences].reshape(-1, LANES).max(axis=1, initial=0)
+    group_row = _starts(rows)
+    table = _different(arrays.weight, 2**16) if large else None
     return Interleaved(
         parts,
-        _starts(np.bincount(unit, minlength=n * parts)).astype(np.uint64),
-        infosets.astype(np.uint32),
-        _starts(groups).astype(np.uint64),
+        _starts(np.bincount(unit, minlength=n * parts)),
+        _frozen(np.argsort(unit, kind="stable").astype(np.uint32)),
+        _starts(groups),
         group_row,
         sequences,
-        opponents,
-        codes,
-        weights,
+        *_filled(form, sequences, group_row, table),
         () if table is None else (0,),
         arrays.others,
     )
 
 
-def _starts(sizes: NDArray) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+def _units(
+    form: SequenceForm, count: NDArray[np.int64], parts: int, *, asked: bool
+) -> tuple[NDArray[np.int64], int]:
+    """Unit of every information set, int64 (I,), and the number of parts.
 
-
-def _units(form: SequenceForm, count: NDArray[np.int64], parts: int) -> NDArray[np.int64]:
-    """Unit of every information set, int64 (I,): whole subtrees, parts about equally large."""
-    n = form.n_players
+    A unit is of whole subtrees, and those of a player have about equally many entries.
+    """
+    n, owner = form.n_players, form.infoset_player.astype(np.int64)
     root = np.arange(form.n_infosets)
     for i in np.flatnonzero(form.parent >= n):
         root[i] = root[form.sequence_infoset[form.parent[i]]]
-    of_set = np.add.reduceat(count, form.block_start[:-1]) if form.n_infosets else count[:0]
-    entries = np.bincount(root, of_set, minlength=form.n_infosets)
+    of_sequence = root[form.sequence_infoset[n:]]
+    entries = np.bincount(of_sequence, count[n:], minlength=form.n_infosets)
     part, load = np.zeros(form.n_infosets, dtype=np.int64), np.zeros((n, parts))
     for i in np.argsort(-entries, kind="stable"):
         if root[i] == i:
-            player = form.infoset_player[i]
-            part[i] = np.argmin(load[player])
-            load[player, part[i]] += entries[i]
-    return form.infoset_player * parts + part[root]
+            part[i] = np.argmin(load[owner[i]])
+            load[owner[i], part[i]] += entries[i]
+    if not asked and load.max(axis=1).sum() > WORTHWHILE * load.sum():
+        return owner, 1
+    return owner * parts + part[root], parts
+
+
+def _groups(
+    order: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Sequences in groups, and the number of groups of each unit; `order` is by unit."""
+    groups = -(-sizes // LANES)
+    sequences = np.empty(LANES * groups.sum(), dtype=np.uint32)
+    place = 0
+    for mine in np.split(order, np.cumsum(sizes)[:-1]):
+        if len(mine):
+            room = -(-len(mine) // LANES) * LANES
+            # the last sequence again: it is given its value twice
+            sequences[place : place + room] = np.append(mine, [mine[-1]] * (room - len(mine)))
+            place += room
+    return _frozen(sequences), groups
+
+
+def _filled(
+    form: SequenceForm,
+    sequences: NDArray[np.uint32],
+    group_row: NDArray[np.uint64],
+    table: FloatArray | None,
+) -> tuple[NDArray, NDArray[np.uint16], FloatArray]:
+    """Opponents, codes and weights of an :class:`Interleaved`."""
+    arrays, size = form.arrays, LANES * int(group_row[-1])
+    ids = np.uint16 if form.n_sequences <= 2**16 else np.uint32
+    opponents = np.zeros((size, form.n_players - 1), dtype=ids)
+    codes, weights = np.zeros(0, dtype=np.uint16), table
+    if weights is None:
+        weights = np.zeros(size)
+        fill_rows(arrays, arrays.weight, sequences, group_row, opponents, weights)
+    else:
+        codes = np.full(size, np.searchsorted(weights, 0.0), dtype=np.uint16)
+        source = _codes(arrays.weight, weights)
+        fill_rows(arrays, source, sequences, group_row, opponents, codes)
+    return _frozen(opponents), _frozen(codes), _frozen(weights)
+
+
+def _starts(sizes: NDArray) -> NDArray[np.uint64]:
+    return _frozen(np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64))
+
+
+def _frozen(array: NDArray) -> NDArray:
+    array.setflags(write=False)
+    return array
 
 
 def _different(weight: FloatArray, most: int) -> FloatArray | None:
@@ -159,52 +189,3 @@ def _codes(weight: FloatArray, table: FloatArray) -> NDArray[np.uint16]:
         chunk = slice(first, first + _CHUNK)
         codes[chunk] = np.searchsorted(table, weight[chunk])
     return codes
-
-
-@kernel
-def _fill(form, source, sequences, group_row, opponents, target):
-    """Copy opponents and what `source` has of each entry to its place in the rows."""
-    for lane in range(len(sequences)):
-        s, row = sequences[lane], group_row[np.uint64(lane) // LANES]
-        place = row * LANES + np.uint64(lane) % LANES
-        for entry in range(form.entry_start[s], form.entry_start[s + 1]):
-            target[place] = source[entry]
-            for j in range(len(form.others)):
-                opponents[place, j] = form.opponents[entry, j]
-            place += LANES
-
-
-@inlined
-def _product(entries, place, reach):
-    """Payoff, chance and the others' reach of one entry."""
-    if len(entries.coded) > 0:
-        product = entries.weights[entries.codes[place]]
-    else:
-        product = entries.weights[place]
-    for j in range(len(entries.others)):
-        product *= reach[entries.opponents[place, j]]
-    return product
-
-
-@inlined
-def unit_values(entries, unit, reach, values):
-    """Values of a unit's sequences over the terminals that end in them."""
-    one, others = np.uint64(1), np.uint64(len(entries.others))
-    for group in range(entries.unit_group[unit], entries.unit_group[unit + 1]):
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        for row in range(entries.group_row[group], entries.group_row[group + one]):
-            place = row * LANES
-            if len(entries.coded) > 0:
-                prefetch(entries.codes, place + AHEAD)
-            else:
-                prefetch(entries.weights, place + AHEAD)
-            prefetch(entries.opponents, (place + AHEAD) * others)
-            a += _product(entries, place, reach)
-            b += _product(entries, place + one, reach)
-            c += _product(entries, place + one + one, reach)
-            d += _product(entries, place + one + one + one, reach)
-        lane = group * LANES
-        values[entries.sequences[lane]] = a
-        values[entries.sequences[lane + one]] = b
-        values[entries.sequences[lane + one + one]] = c
-        values[entries.sequences[lane + one + one + one]] = d

@@ -9,16 +9,17 @@ the first two.
 
 from __future__ import annotations
 
+import functools
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.compiled import inlined, kernel, wait_for_all
 from eqbench.model.game import Game
-from eqbench.model.interleaved import Interleaved, unit_values
-from eqbench.model.kernels import realize
+from eqbench.model.interleaved import Interleaved
+from eqbench.model.kernels import realize, unit_values
 from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
@@ -132,7 +133,7 @@ def update_regrets(
 
 @inlined
 def add_plan(form: FormArrays, i: int, weight: float, state: State) -> None:
-    """Add the plan just played at an information set to the average, then compute the next."""
+    """Add the plan just played at an information set to the average, then put in the next."""
     reach = state.reach
     above = reach[form.parent[i]]
     for s in range(form.block_start[i], form.block_start[i + 1]):
@@ -144,6 +145,7 @@ def add_plan(form: FormArrays, i: int, weight: float, state: State) -> None:
 def update_plans(
     form: FormArrays, entries: Interleaved, unit: int, weight: float, state: State
 ) -> None:
+    """Add the plans just played in one unit to the average, and put the next in their place."""
     for place in range(entries.unit_infoset[unit], entries.unit_infoset[unit + 1]):
         add_plan(form, entries.infosets[place], weight, state)
 
@@ -160,7 +162,7 @@ def advance(
     threads: int,
     arrivals: NDArray[np.int64],
 ) -> None:
-    """Do the iterations ``start + 1`` to ``start + count``, in place; one thread's parts of them.
+    """Do one thread's parts of the iterations ``start + 1`` to ``start + count``, in place.
 
     A player's turn changes nothing but his own frequencies and plans and reads nothing but the
     others' plans. So threads wait for each other only when it ends, or where all players move
@@ -192,20 +194,32 @@ def advance(
                 wait_for_all(arrivals, turns * threads)
 
 
-def advance_in_threads(threads: int, start: int, count: int, *game: Any, state: State) -> None:
-    """Do as one thread does with all parts, to the last bit, with several threads."""
+def advance_with(
+    threads: int,
+    form: FormArrays,
+    entries: Interleaved,
+    rule: Rule,
+    start: int,
+    count: int,
+    state: State,
+) -> None:
+    """Do the iterations ``start + 1`` to ``start + count``, in place, with several threads.
+
+    The result is the same to the last bit for any number.
+    """
     arrivals = np.zeros(1, dtype=np.int64)
+    work = functools.partial(advance, form, entries, rule, start, count, state)
+    if threads == 1:
+        work(0, 1, arrivals)
+        return
     with ThreadPoolExecutor(threads) as pool:
         try:
-            done = [
-                pool.submit(advance, *game, start, count, state, thread, threads, arrivals)
-                for thread in range(threads)
-            ]
-        except BaseException:
+            shares = [pool.submit(work, k, threads, arrivals) for k in range(threads)]
+        except BaseException:  # no more threads may be started, or somebody pressed Ctrl-C
             arrivals[0] = NOBODY_WAITS
             raise
-    for each in done:
-        each.result()
+        for share in shares:
+            share.result()
 
 
 def begin(form: SequenceForm, behavior: FloatArray) -> State:
