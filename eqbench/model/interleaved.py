@@ -25,6 +25,8 @@ from eqbench.model.tree import FloatArray
 # of each player, and weights have codes.
 LARGE = 200_000
 PARTS = 2
+# Values of two bytes: there may be so many different weights, and sequences, and no more.
+SHORT = 2**16
 # Share of all entries that the largest parts may have together, for parts to pay.
 WORTHWHILE = 0.8
 _CHUNK = 2**20
@@ -89,7 +91,7 @@ def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
     sequences, groups = _groups(order, np.bincount(of_sequence, minlength=n * parts))
     rows = count[sequences].reshape(-1, LANES).max(axis=1, initial=0)
     group_row = _starts(rows)
-    table = _different(arrays.weight, 2**16) if large else None
+    table = _different(arrays.weight, SHORT) if large else None
     return Interleaved(
         parts,
         _starts(np.bincount(unit, minlength=n * parts)),
@@ -150,7 +152,7 @@ def _filled(
 ) -> tuple[NDArray, NDArray[np.uint16], FloatArray]:
     """Opponents, codes and weights of an :class:`Interleaved`."""
     arrays, size = form.arrays, LANES * int(group_row[-1])
-    ids = np.uint16 if form.n_sequences <= 2**16 else np.uint32
+    ids = np.uint16 if form.n_sequences <= SHORT else np.uint32
     opponents = np.zeros((size, form.n_players - 1), dtype=ids)
     codes, weights = np.zeros(0, dtype=np.uint16), table
     if weights is None:
