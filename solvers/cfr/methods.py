@@ -95,6 +95,9 @@ class CFR(RegretMinimizer):
     An iteration updates every player once. The average profile is handed over, and nothing is
     claimed about its regret.
 
+    Threads share a large game if its players' first decisions are in many information sets, as
+    where cards are dealt. The results are the same to the last bit.
+
     Parameters
     ----------
     regrets : what happens to accumulated regrets
