@@ -223,7 +223,7 @@ def by_threads(game: str, repetitions: int, iterations: int) -> dict[str, Any]:
             row["read_cpu_gb_s"].append(memory.nbytes / 1e9 / cpu * row["threads"])
     for row in rows:
         del row["work"]
-    entries, arrays = form.interleaved, form.arrays
+    entries, arrays = loaded.interleaved, form.arrays
     return {
         "entries": len(arrays.weight),
         "uncompressed_bytes": arrays.opponents.nbytes + arrays.weight.nbytes,

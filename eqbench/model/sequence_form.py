@@ -13,15 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.tree import FloatArray, GameTree, IntArray
-
-if TYPE_CHECKING:
-    from eqbench.model.interleaved import Interleaved
 
 _ENTRY_ARRAYS = ("entry_start", "entry_opponents", "entry_source")
 
@@ -171,14 +168,6 @@ class SequenceForm:
             return None
         slope = np.ascontiguousarray(self.slope).ravel()[self._entries[2]]
         return self.arrays._replace(weight=_frozen(slope))
-
-    @cached_property
-    def interleaved(self) -> Interleaved:
-        """The entries as CFR reads them."""
-        # Loading Numba takes longer than building most games.
-        from eqbench.model.interleaved import interleave
-
-        return interleave(self)
 
     def entry_arrays(self) -> dict[str, NDArray]:
         """What takes longest to compile, by name, for a file; see `take_entry_arrays`."""

@@ -145,7 +145,7 @@ class CFR(RegretMinimizer):
         from .iteration import advance_with
 
         form = game.sequence_form
-        entries = form.interleaved
+        entries = game.interleaved
         threads = min(threads, usable_cores()) if entries.parts > 1 else 1
         if threads > entries.parts:
             entries = interleave(form, threads)

@@ -121,9 +121,8 @@ def test_a_game_is_cut_only_if_it_is_large_and_falls_apart(monkeypatch):
 
 def state_of(game: Game, solver: Any, parts: int, threads: int) -> Any:
     """State after a few iterations, which are cut as the clock might cut them."""
-    form = game.sequence_form
-    form.__dict__["interleaved"] = interleave(form, parts)
-    state = iteration.begin(form, BehaviorProfile.uniform(game.tree).probabilities)
+    game.__dict__["interleaved"] = interleave(game.sequence_form, parts)
+    state = iteration.begin(game.sequence_form, BehaviorProfile.uniform(game.tree).probabilities)
     advance = solver._advance(game, state, np.random.default_rng(0), threads)
     for start, count in ((0, 1), (1, 7), (8, 5)):
         advance(start, count)
