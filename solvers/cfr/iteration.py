@@ -174,21 +174,15 @@ def advance(
         for _ in range(rule.averaging):
             weight *= t
         keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
-        if not rule.alternating:
-            for player in range(players):
-                for part in range(thread, entries.parts, threads):
-                    unit = player * entries.parts + part
-                    unit_values(entries, unit, state.reach, state.values)
-            if threads > 1:
-                turns += 1
-                wait_for_all(arrivals, turns * threads)
-        for player in range(players):
+        for step in range(players if rule.alternating else 2 * players):
+            player = step if step < players else step - players
             for part in range(thread, entries.parts, threads):
                 unit = player * entries.parts + part
-                if rule.alternating:
+                if rule.alternating or step < players:
                     unit_values(entries, unit, state.reach, state.values)
-                update_regrets(form, entries, rule, unit, keep_positive, keep_other, state)
-                update_plans(form, entries, unit, weight, state)
+                if rule.alternating or step >= players:
+                    update_regrets(form, entries, rule, unit, keep_positive, keep_other, state)
+                    update_plans(form, entries, unit, weight, state)
             if threads > 1 and (rule.alternating or player == players - 1):
                 turns += 1
                 wait_for_all(arrivals, turns * threads)
