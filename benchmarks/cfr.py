@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from measuring import cpu_s, solved
@@ -184,3 +185,72 @@ def _least_share(solver: Any, game: Any, seed: int, iterations: int) -> float:
     regret = min(verify(game.tree, candidate.profile).max_regret for candidate in handed)
     # rounding can leave a regret below zero
     return max(float(regret), 0.0) / game.tree.payoff_range
+
+
+READ_ITEMS = 120_000_000  # 0.96 GB, more than any cache holds
+
+
+def by_threads(game: str, repetitions: int, iterations: int) -> dict[str, Any]:
+    """Time of CFR+ iterations on one and on two threads, beside reading memory likewise.
+
+    Both are measured in turns, on the clock and as the processors' time over the number of
+    threads, which other programs on the machine disturb less.
+    """
+    import numpy as np
+
+    from eqbench.registry import load_game, load_solver
+    from eqbench.solvers.cfr import iteration
+
+    loaded, solver = load_game(game), load_solver(CFR_PLUS)
+    solver.prepare(loaded)
+    form, memory = loaded.sequence_form, np.ones(READ_ITEMS)
+    sizes = np.diff(loaded.tree.action_start)
+    state = iteration.begin(form, np.repeat(1 / sizes, sizes))
+    rows: list[dict[str, Any]] = []
+    for threads in (1, 2):
+        advance = solver._advance(loaded, state, np.random.default_rng(0), threads)
+        _reading(memory, threads)()
+        rows.append({"threads": threads, "work": (advance, _reading(memory, threads))})
+        rows[-1] |= {name: [] for name in ("clock_ms", "cpu_ms", "read_gb_s", "read_cpu_gb_s")}
+    for _ in range(repetitions):
+        for row in rows:
+            advance, read = row["work"]
+            clock, cpu = _both_clocks(lambda advance=advance: advance(0, iterations))
+            row["clock_ms"].append(1e3 * clock / iterations)
+            row["cpu_ms"].append(1e3 * cpu / iterations / row["threads"])
+            clock, cpu = _both_clocks(read)
+            row["read_gb_s"].append(memory.nbytes / 1e9 / clock)
+            row["read_cpu_gb_s"].append(memory.nbytes / 1e9 / cpu * row["threads"])
+    for row in rows:
+        del row["work"]
+    entries, arrays = loaded.interleaved, form.arrays
+    return {
+        "entries": len(arrays.weight),
+        "uncompressed_bytes": arrays.opponents.nbytes + arrays.weight.nbytes,
+        "bytes": entries.opponents.nbytes + entries.codes.nbytes + entries.weights.nbytes,
+        "rows": rows,
+    }
+
+
+def _both_clocks(work: Callable[[], Any]) -> tuple[float, float]:
+    """Seconds of a call on the clock, and of the processors."""
+    begin = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - begin[0], time.process_time() - begin[1]
+
+
+def _reading(memory: Any, threads: int) -> Callable[[], None]:
+    """Function that adds up an array, each thread a share of it."""
+    import numba
+    import numpy as np
+
+    # so many sums that none waits for another's addition
+    add = numba.njit(nogil=True, fastmath=True)(lambda share: share.sum())
+    shares = np.array_split(memory, threads)
+    add(memory[:1])
+
+    def read() -> None:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(add, shares))
+
+    return read

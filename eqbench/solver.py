@@ -24,6 +24,7 @@ They are called in this order, and what refuses is not asked further.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -86,6 +87,13 @@ class Budget:
     def target_for(self, tree: GameTree) -> float:
         """The target in payoff units, for a game."""
         return DEFAULT_TARGET * tree.payoff_scale if self.target is None else self.target
+
+
+def usable_cores() -> int:
+    """Cores that this process may use; more threads than these only wait for each other."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from eqbench.cli.output import (
     put_result,
     say,
     say_always,
+    say_note,
     say_notes,
     say_written,
     write_text,
@@ -136,6 +137,8 @@ def run(options: RunOptions) -> int:
         place, anew = Path(out) if out else None, not experiment.name
         folder, said = begin(job, place, again, folder, anew=anew)
         say_notes(folder)
+        if crowded := experiment.crowding():
+            say_note(crowded)
         for words in said:
             say(words)
         failure = _execute(job, folder, again, verbose=options.verbose)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
-from eqbench.errors import UsageError, nearest
+from eqbench.errors import UsageError, counted, nearest
 from eqbench.harness.request import Request
 from eqbench.registry import Registry, default_registry
 from eqbench.requests import Field, fields_of, to_data
@@ -80,6 +80,19 @@ class Experiment:
     def plugins(self) -> tuple[str, ...]:
         """Files that the specs of any part may refer to."""
         return tuple(dict.fromkeys(file for part in self.parts for file in part.plugins))
+
+    def crowding(self) -> str:
+        """Return what to say if more threads will want to run than this machine has cores."""
+        from eqbench.solver import usable_cores  # brings NumPy
+
+        threads, cores = max(part.threads for part in self.parts), usable_cores()
+        if self.jobs * threads <= cores:
+            return ""
+        at_once = f"{counted(self.jobs, 'cell')} at a time with {counted(threads, 'thread')} each"
+        return (
+            f"{at_once} want more than the {counted(cores, 'core')} of this machine, which "
+            "spoils their times; give a smaller -j or --threads"
+        )
 
     def with_changes(self, changes: Mapping[str, Any]) -> Experiment:
         """The same with some attributes of all requests replaced."""

@@ -89,7 +89,10 @@ class Request:
             "memory",
         ),
     ] = 4 * 2**30
-    threads: Annotated[int, Option("Threads per cell.", THREADS)] = 1
+    threads: Annotated[
+        int,
+        Option("Threads per cell, for CFR on large games and for solvers of programs.", THREADS),
+    ] = 1
     tolerance: Annotated[
         float,
         Option("Share of the payoff range above which a claimed equilibrium is refuted.", SHARE),

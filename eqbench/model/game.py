@@ -17,6 +17,7 @@ from eqbench.model.tree_files import load_form
 from eqbench.spec import parse_spec
 
 if TYPE_CHECKING:
+    from eqbench.model.interleaved import Interleaved
     from eqbench.model.payoff_model import PayoffModel
     from eqbench.model.rank_sums import RankSums
 
@@ -54,6 +55,13 @@ class Game(Displayed):
         """The sequence form; shared by all who hold this game."""
         stored = load_form(self.folder, self.tree) if self.folder else None
         return stored or compile_sequence_form(self.tree)
+
+    @cached_property
+    def interleaved(self) -> Interleaved:
+        """The entries of the sequence form as CFR reads them."""
+        from eqbench.model.interleaved import interleave  # loads Numba, see below
+
+        return interleave(self.sequence_form)
 
     def payoff_model(self) -> PayoffModel:
         """Values, best responses and derivatives on compiled kernels.

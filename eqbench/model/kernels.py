@@ -11,7 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import inlined, kernel, prefetch
+
+# Entries that are fetched into the nearest cache ahead of their use.
+AHEAD = np.uint64(384)
+# Sequences whose sums run side by side.
+LANES = 4
+_LANES = np.uint64(LANES)
 
 
 @kernel
@@ -30,6 +36,7 @@ def direct_values(form, player, reach, values):
 
     ``values[s]`` is the sum over those terminals of payoff, chance and the others' reach.
     """
+    others = np.uint64(len(form.others))
     for block in range(2):
         # the empty sequence stands apart from the others
         first, last = player, player + 1
@@ -39,11 +46,62 @@ def direct_values(form, player, reach, values):
         for s in range(first, last):
             total = 0.0
             for entry in range(form.entry_start[s], form.entry_start[s + 1]):
+                prefetch(form.weight, entry + AHEAD)
+                prefetch(form.opponents, (entry + AHEAD) * others)
                 product = form.weight[entry]
                 for j in range(len(form.others)):
                     product *= reach[form.opponents[entry, j]]
                 total += product
             values[s] = total
+
+
+@kernel
+def fill_rows(form, source, sequences, group_row, opponents, target):
+    """Copy opponents and what `source` has of each entry to its place in the rows."""
+    for lane in range(len(sequences)):
+        s, row = sequences[lane], group_row[np.uint64(lane) // _LANES]
+        place = row * _LANES + np.uint64(lane) % _LANES
+        for entry in range(form.entry_start[s], form.entry_start[s + 1]):
+            target[place] = source[entry]
+            for j in range(len(form.others)):
+                opponents[place, j] = form.opponents[entry, j]
+            place += _LANES
+
+
+@inlined
+def _product(entries, place, reach):
+    """Payoff, chance and the others' reach of one entry."""
+    if len(entries.coded) > 0:
+        product = entries.weights[entries.codes[place]]
+    else:
+        product = entries.weights[place]
+    for j in range(len(entries.others)):
+        product *= reach[entries.opponents[place, j]]
+    return product
+
+
+@inlined
+def unit_values(entries, unit, reach, values):
+    """Values of a unit's sequences over the terminals that end in them."""
+    one, others = np.uint64(1), np.uint64(len(entries.others))
+    for group in range(entries.unit_group[unit], entries.unit_group[unit + 1]):
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for row in range(entries.group_row[group], entries.group_row[group + one]):
+            place = row * _LANES
+            if len(entries.coded) > 0:
+                prefetch(entries.codes, place + AHEAD)
+            else:
+                prefetch(entries.weights, place + AHEAD)
+            prefetch(entries.opponents, (place + AHEAD) * others)
+            a += _product(entries, place, reach)
+            b += _product(entries, place + one, reach)
+            c += _product(entries, place + one + one, reach)
+            d += _product(entries, place + one + one + one, reach)
+        lane = group * _LANES
+        values[entries.sequences[lane]] = a
+        values[entries.sequences[lane + one]] = b
+        values[entries.sequences[lane + one + one]] = c
+        values[entries.sequences[lane + one + one + one]] = d
 
 
 @kernel

@@ -9,15 +9,17 @@ the first two.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-import numba
 import numpy as np
+from numpy.typing import NDArray
 
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import inlined, kernel, wait_for_all
 from eqbench.model.game import Game
-from eqbench.model.kernels import direct_values, realize
+from eqbench.model.interleaved import Interleaved
+from eqbench.model.kernels import realize, unit_values
 from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
@@ -27,6 +29,8 @@ from eqbench.solver import Candidate, Claim
 
 # Share of the payoff range up to which a positive regret is rounding.
 NEGLIGIBLE = 1e-12
+# More arrivals than threads wait for.
+NOBODY_WAITS = 2**62
 
 
 class Rule(NamedTuple):
@@ -69,15 +73,6 @@ class State(NamedTuple):
     average: FloatArray
 
 
-def inlined(function: Callable) -> Callable:
-    """Variant of a function or kernel whose body is copied into the kernels that call it.
-
-    A call between kernels passes every array as a structure of its own and counts references.
-    In two-player Kuhn poker that took two thirds of the time.
-    """
-    return numba.njit(nogil=True, inline="always")(getattr(function, "py_func", function))
-
-
 @inlined
 def kept_share(t: int, exponent: float) -> float:
     """``t^e / (t^e + 1)``, the discount of iteration t (Brown and Sandholm 2019).
@@ -103,22 +98,25 @@ def normalize(behavior: FloatArray, first: int, last: int, total: float) -> None
 @inlined
 def update_regrets(
     form: FormArrays,
+    entries: Interleaved,
     rule: Rule,
-    player: int,
+    unit: int,
     keep_positive: float,
     keep_other: float,
     state: State,
 ) -> None:
-    """Regrets and next frequencies of one player, from the direct values in `state.values`."""
+    """Regrets and next frequencies in one unit, from the direct values in `state.values`."""
     regrets, behavior, values = state.regrets, state.behavior, state.values
-    start, stop = form.infoset_start[player], form.infoset_start[player + 1]
+    start, stop = entries.unit_infoset[unit], entries.unit_infoset[unit + 1]
     for back in range(stop - start):
-        i = stop - 1 - back
+        i = entries.infosets[stop - np.uint64(1) - back]
         first, last = form.block_start[i], form.block_start[i + 1]
         value = 0.0
         for s in range(first, last):
             value += behavior[s] * values[s]
-        values[form.parent[i]] += value
+        above = form.parent[i]
+        if above > len(form.others):  # nobody asks for the values of empty sequences
+            values[above] += value
         total = 0.0
         for s in range(first, last):
             gain = values[s] - value
@@ -134,36 +132,88 @@ def update_regrets(
 
 
 @inlined
-def update_plan(form: FormArrays, player: int, weight: float, state: State) -> None:
-    """Add the plan just played to the average, then put the next one in its place."""
+def add_plan(form: FormArrays, i: int, weight: float, state: State) -> None:
+    """Add the plan just played at an information set to the average, then put in the next."""
     reach = state.reach
-    for i in range(form.infoset_start[player], form.infoset_start[player + 1]):
-        above = reach[form.parent[i]]
-        for s in range(form.block_start[i], form.block_start[i + 1]):
-            state.average[s] += weight * reach[s]
-            reach[s] = above * state.behavior[s]
+    above = reach[form.parent[i]]
+    for s in range(form.block_start[i], form.block_start[i + 1]):
+        state.average[s] += weight * reach[s]
+        reach[s] = above * state.behavior[s]
 
 
-direct_values_inlined = inlined(direct_values)
+@inlined
+def update_plans(
+    form: FormArrays, entries: Interleaved, unit: int, weight: float, state: State
+) -> None:
+    """Add the plans just played in one unit to the average, and put the next in their place."""
+    for place in range(entries.unit_infoset[unit], entries.unit_infoset[unit + 1]):
+        add_plan(form, entries.infosets[place], weight, state)
 
 
 @kernel
-def advance(form: FormArrays, rule: Rule, start: int, count: int, state: State) -> None:
-    """Do the iterations ``start + 1`` to ``start + count``, in place."""
-    players = len(form.others) + 1
+def advance(
+    form: FormArrays,
+    entries: Interleaved,
+    rule: Rule,
+    start: int,
+    count: int,
+    state: State,
+    thread: int,
+    threads: int,
+    arrivals: NDArray[np.int64],
+) -> None:
+    """Do one thread's parts of the iterations ``start + 1`` to ``start + count``, in place.
+
+    A player's turn changes nothing but his own frequencies and plans and reads nothing but the
+    others' plans. So threads wait for each other only when it ends, or where all players move
+    at once, before the first plan changes and after the last. They count in `arrivals`, (1,).
+    """
+    players, turns = len(form.others) + 1, 0
     for t in range(start + 1, start + count + 1):
         weight = 1.0
         for _ in range(rule.averaging):
             weight *= t
         keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
-        if not rule.alternating:
-            for player in range(players):
-                direct_values_inlined(form, player, state.reach, state.values)
-        for player in range(players):
-            if rule.alternating:
-                direct_values_inlined(form, player, state.reach, state.values)
-            update_regrets(form, rule, player, keep_positive, keep_other, state)
-            update_plan(form, player, weight, state)
+        for step in range(players if rule.alternating else 2 * players):
+            player = step if step < players else step - players
+            for part in range(thread, entries.parts, threads):
+                unit = player * entries.parts + part
+                if rule.alternating or step < players:
+                    unit_values(entries, unit, state.reach, state.values)
+                if rule.alternating or step >= players:
+                    update_regrets(form, entries, rule, unit, keep_positive, keep_other, state)
+                    update_plans(form, entries, unit, weight, state)
+            if threads > 1 and (rule.alternating or player == players - 1):
+                turns += 1
+                wait_for_all(arrivals, turns * threads)
+
+
+def advance_with(
+    threads: int,
+    form: FormArrays,
+    entries: Interleaved,
+    rule: Rule,
+    start: int,
+    count: int,
+    state: State,
+) -> None:
+    """Do the iterations ``start + 1`` to ``start + count``, in place, with several threads.
+
+    The result is the same to the last bit for any number.
+    """
+    arrivals = np.zeros(1, dtype=np.int64)
+    work = functools.partial(advance, form, entries, rule, start, count, state)
+    if threads == 1:
+        work(0, 1, arrivals)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            shares = [pool.submit(work, k, threads, arrivals) for k in range(threads)]
+        except BaseException:  # no more threads may be started, or somebody pressed Ctrl-C
+            arrivals[0] = NOBODY_WAITS
+            raise
+        for share in shares:
+            share.result()
 
 
 def begin(form: SequenceForm, behavior: FloatArray) -> State:

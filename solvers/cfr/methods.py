@@ -6,6 +6,7 @@ nothing is promised, and the verified regret decides.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from eqbench.errors import SpecError
-from eqbench.solver import Monitor, Termination
+from eqbench.solver import Monitor, Termination, usable_cores
 
 from ..search import first_profile, repeat
 
@@ -40,7 +41,7 @@ class RegretMinimizer:
 
         rng = np.random.default_rng(0)
         state = iteration.begin(game.sequence_form, first_profile(game.tree, "uniform", rng))
-        self._advance(game, state, rng)(0, 0)
+        self._advance(game, state, rng, threads=1)(0, 0)
         iteration.better_candidate(game.payoff_model(), game, state)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
@@ -51,14 +52,14 @@ class RegretMinimizer:
         state = iteration.begin(game.sequence_form, first)
         repeat(
             monitor,
-            self._advance(game, state, rng),
+            self._advance(game, state, rng, monitor.budget.threads),
             lambda: iteration.better_candidate(model, game, state),
         )
         for behavior, claim in iteration.profiles(game, state):
             monitor.candidate(behavior, claim)
         return monitor.termination()
 
-    def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
+    def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         """Function ``(start, count)`` that does these iterations on `state`."""
         raise NotImplementedError
 
@@ -93,6 +94,9 @@ class CFR(RegretMinimizer):
 
     An iteration updates every player once. The average profile is handed over, and nothing is
     claimed about its regret.
+
+    Threads share a large game if its players' first decisions are in many information sets, as
+    where cards are dealt. The results are the same to the last bit.
 
     Parameters
     ----------
@@ -135,10 +139,16 @@ class CFR(RegretMinimizer):
         """Whether all seeds give the same result."""
         return self.start == "uniform"
 
-    def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
-        from .iteration import advance
+    def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
+        from eqbench.model.interleaved import interleave
 
-        arrays = game.sequence_form.arrays
+        from .iteration import advance_with
+
+        form = game.sequence_form
+        entries = game.interleaved
+        threads = min(threads, usable_cores()) if entries.parts > 1 else 1
+        if threads > entries.parts:
+            entries = interleave(form, threads)
         exponents = {"plain": (math.inf, math.inf), "clipped": (math.inf, -math.inf)}
         alpha, beta = exponents.get(self.regrets, (self.alpha, self.beta))
         assert alpha is not None
@@ -150,7 +160,8 @@ class CFR(RegretMinimizer):
             predictive=self.predictive,
             alternating=self.alternating,
         )
-        return lambda start, count: advance(arrays, rule, start, count, state)
+        work = functools.partial(advance_with, threads, form.arrays, entries, rule)
+        return lambda start, count: work(start, count, state)
 
 
 @dataclass(frozen=True)
@@ -178,7 +189,7 @@ class ExternalSampling(RegretMinimizer):
 
     deterministic: ClassVar[bool] = False
 
-    def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
+    def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         from . import sampling
 
         arrays, rule = game.sequence_form.arrays, self._rule(game)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import inlined, kernel
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
 
-from .iteration import Rule, State, inlined, normalize, update_plan
+from .iteration import Rule, State, add_plan, normalize
 
 
 class WalkArrays(NamedTuple):
@@ -198,5 +198,5 @@ def advance(
         for player in range(players):
             visited = walk_down(tree, player, rng, queue, state)
             walk_up(tree, rule, player, visited, queue, state)
-        for player in range(players):
-            update_plan(form, player, weight, state)
+        for i in range(len(form.parent)):
+            add_plan(form, i, weight, state)

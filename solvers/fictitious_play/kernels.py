@@ -9,11 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import inlined, kernel
+from eqbench.model.kernels import direct_values
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 
-from ..cfr.iteration import Rule, direct_values_inlined, inlined
+from ..cfr.iteration import Rule
+
+direct_values_inlined = inlined(direct_values)
 
 
 class State(NamedTuple):

@@ -247,3 +247,13 @@ def test_repeats_are_cells_of_their_own_that_every_table_tells_apart(tmp_path: P
     assert eqbench("show", "run", "lcp", cwd=tmp_path).code == 2  # which of the two?
     compared = eqbench("compare", "run", "once", "--json", cwd=tmp_path)
     assert (compared.code, len(compared.json["only_base"])) == (3, 3)
+
+
+def test_more_threads_than_cores_are_spoken_of(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("eqbench.solver.usable_cores", lambda: 4)
+    small = ("run", "--game", "kuhn2", "--solver", "cfr", "--iterations", "2", "-j", "2")
+    fits = eqbench(*small, "--threads", "2", "--out", "fits", cwd=tmp_path)
+    crowded = eqbench(*small, "--threads", "3", "--out", "crowded", cwd=tmp_path)
+    assert (fits.code, crowded.code) == (0, 0)
+    assert "cores" not in fits.err
+    assert "4 cores" in crowded.err
