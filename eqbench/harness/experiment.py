@@ -86,9 +86,10 @@ class Experiment:
         from eqbench.solver import usable_cores  # brings NumPy
 
         threads, cores = max(part.threads for part in self.parts), usable_cores()
-        if self.jobs * threads <= cores:
+        jobs = self.jobs or 1
+        if self.scheduler is not None or jobs * threads <= cores:
             return ""
-        at_once = f"{counted(self.jobs, 'cell')} at a time with {counted(threads, 'thread')} each"
+        at_once = f"{counted(jobs, 'cell')} at a time with {counted(threads, 'thread')} each"
         return (
             f"{at_once} want more than the {counted(cores, 'core')} of this machine, which "
             "spoils their times; give a smaller -j or --threads"
