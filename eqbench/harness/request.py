@@ -16,6 +16,7 @@ from eqbench.requests import (
     SHARE,
     SOLVER,
     THREADS,
+    Choice,
     MaxNodes,
     Number,
     Option,
@@ -101,4 +102,12 @@ class Request:
             short="j",
         ),
     ] = 1
+    isolation: Annotated[
+        str,
+        Option(
+            "Fork the process of each cell from one that has eqbench loaded (Linux, one thread; "
+            "elsewhere they are spawned all the same), or spawn a new interpreter.",
+            Choice(words=("fork", "spawn")),
+        ),
+    ] = "fork"
     plugins: Plugins = ()

@@ -293,6 +293,7 @@ class RequestRecord(TypedDict, total=False):
     tolerance: Annotated[float, Meta(ge=0)]
     max_nodes: Count
     jobs: Count
+    isolation: Literal["fork", "spawn"]
     plugins: list[Name]
 
 

@@ -76,7 +76,7 @@ class Relatives:
         self.looks: list[float] = []
         self.said: list[str] = []
 
-    def resident_bytes(self) -> int:
+    def memory_bytes(self) -> int:
         self.looks.append(self.clock.now - BEGIN)
         self.clock.now += self.cost_s
         return int(self.growth * (self.clock.now - BEGIN))
@@ -114,6 +114,9 @@ class Scripted(_Child):
 
     def _gone(self) -> bool:
         return self.clock.now >= self.ends
+
+    def _pause(self, most_s: float) -> None:
+        self.clock.sleep(min(most_s, 0.002))
 
     @property
     def now(self) -> float:
