@@ -250,7 +250,7 @@ class _Child:
 
     def watch(self) -> None:
         """Pass frames on until the child ends or breaks a limit."""
-        next_poll = self.started
+        next_poll = self.started + POLL_S  # there is nothing to see before
         while True:
             now = time.monotonic()
             if now >= next_poll:

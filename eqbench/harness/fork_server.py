@@ -306,12 +306,14 @@ def _load(modules: tuple[str, ...]) -> None:
 
 
 def _warm_up() -> None:
-    """Load the machine code that every solver's monitor needs."""
+    """Load the machine code that every solver's monitor needs, and what names solvers."""
     from eqbench.registry import default_registry
     from eqbench.solver import warm_up
 
+    registry = default_registry()
+    registry.solvers()
     for name in _WARM:
-        warm_up(default_registry().load_game(name))
+        warm_up(registry.load_game(name))
 
 
 def _fork(request: dict[str, Any], descriptors: list[int], channel: socket.socket) -> int:

@@ -204,10 +204,9 @@ def test_a_wrong_value_in_the_reference_would_be_noticed(monkeypatch: pytest.Mon
 def test_a_tolerance_that_is_too_wide_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     values = random_member("c11=0", np.random.default_rng(6))
     moved = szafron(values | {"a41": Fraction(1, 10**6)})
-    identifier = Identifier(game("kuhn3"))
-    before = identifier.identify(moved)
+    before = Identifier(game("kuhn3")).identify(moved)
     monkeypatch.setattr("eqbench.equilibria.identity.TOLERANCE", 1e-5)
-    after = identifier.identify(moved)
+    after = Identifier(game("kuhn3")).identify(moved)
     assert before is not None
     assert after is not None
     assert (before.strict, after.strict) == (False, True)
