@@ -51,7 +51,12 @@ def overhead(game: str, cells: int, repetitions: int, many: int, more: int) -> d
             for key in ("own_s", "children_s", "wall_s"):
                 row.setdefault(key, []).append((several[key] - one[key]) / (cells - 1))
     first, last = measured("fork", many, jobs=2), measured("fork", more, jobs=2)
-    return {"rows": [*rows.values()], "many_s": first["wall_s"], "parent_mib": last["parent_mib"]}
+    return {
+        "rows": [*rows.values()],
+        "many_s": first["wall_s"],
+        "many_others": first["others"],
+        "parent_mib": last["parent_mib"],
+    }
 
 
 def run(
@@ -59,7 +64,8 @@ def run(
 ) -> dict[str, Any]:
     """CPU and wall seconds of a run with all that it starts, and what it takes in memory.
 
-    `parent_mib` is the resident memory of this process after 1, 2, 5, 10, … cells and after all.
+    `parent_mib` is the resident memory of this process after 1, 2, 5, 10, … cells and after all,
+    `others` how many cores other programs have used meanwhile.
     """
     from eqbench.harness.experiment import Experiment
     from eqbench.harness.fork_server import close_servers
@@ -87,18 +93,28 @@ def run(
             isolation=isolation,
             plugins=(str(plugin),),
         )
-        begin_s = time.perf_counter()
+        begin_s, busy_s = time.perf_counter(), _busy_s()
         out = carry_out(Experiment((request,)), Path(folder, "run"), note)
-        wall_s = time.perf_counter() - begin_s
+        wall_s, busy_s = time.perf_counter() - begin_s, _busy_s() - busy_s
         records = read_run(out).cells
     close_servers()  # only what has been reaped counts
     assert [record.status for record in records] == ["limit"] * cells
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    own_s, children_s = (each.ru_utime + each.ru_stime for each in used)
     return {
-        "own_s": used[0].ru_utime + used[0].ru_stime,
-        "children_s": used[1].ru_utime + used[1].ru_stime,
+        "own_s": own_s,
+        "children_s": children_s,
         "wall_s": wall_s,
+        "others": max(0.0, (busy_s - own_s - children_s) / wall_s),
         "parent_mib": parent_mib,
         "recorded_mib": [record.peak_memory_bytes / 2**20 for record in records],
         "private_mib": [record.statistics.get("private_mib") for record in records],
     }
+
+
+def _busy_s() -> float:
+    """CPU seconds that all programs of this machine have taken so far."""
+    import psutil
+
+    times = psutil.cpu_times()
+    return times.user + times.system

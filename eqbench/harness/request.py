@@ -83,7 +83,7 @@ class Request:
     memory_bytes: Annotated[
         int,
         Option(
-            "Resident memory per cell, that of Python itself (about 150 MiB) included.",
+            "Memory per cell, that of Python itself (about 80 MiB) included, mapped files not.",
             Size(),
             "memory",
         ),
