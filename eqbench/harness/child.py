@@ -286,9 +286,7 @@ class _Child:
         os.close(self.control)
         if self.process.returncode is None:  # until it is reaped, its group number is ours
             self._wake_keeper()
-            if not self._ends_within(KEEPER_S):
-                self.descendants.look()
-            self.descendants.kill()
+            self._kill_the_rest(ended=self._ends_within(KEEPER_S))
             self.process.wait()
         stdin = self.process.stdin
         if stdin is not None:
@@ -343,9 +341,15 @@ class _Child:
         """Give a child that has said its last word a moment to end by itself."""
         if self._ends_within(EXIT_S):
             # before the leader is reaped: until then its group number is ours
-            self.descendants.kill()
+            self._kill_the_rest(ended=True)
             with interrupts_held():  # or the server's answer would be lost
                 self.outcome.exit_code = self.process.wait()
+
+    def _kill_the_rest(self, *, ended: bool) -> None:
+        """Kill what the keeper has left; none if it has ended after a last word."""
+        if not ended or self.outcome.last is None:
+            self.descendants.look()
+        self.descendants.kill()
 
     def _wake_keeper(self) -> None:
         """Let the keeper go on if a solver has stopped it."""

@@ -28,14 +28,10 @@ class Process(NamedTuple):
     group: int
     started: float
 
-    def is_there(self) -> bool:
-        """Whether it is, be it only to be reaped."""
-        now = process_of(self.number)
-        return now is not None and now.started == self.started
-
     def kill(self) -> None:
         """Kill it, unless it has ended or belongs to somebody else."""
-        if self.is_there():
+        now = process_of(self.number)
+        if now is not None and now.started == self.started:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(self.number, signal.SIGKILL)
 
