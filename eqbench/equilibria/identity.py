@@ -5,11 +5,11 @@ Symbols in shapes: A actions, S sequences, n profiles.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,7 @@ NOISE = 10.0  # and how much more than theirs it may be if they are inexact
 _BETWEEN = (0.5, 0.25, 0.75)
 _MOST_CHECKS = 20_000  # of what lies between two; more would take seconds
 _MOST_PLACES = 2_000  # whose distances are compared
+_MOST_REMEMBERED = 64  # identities of a game
 _MOST_DIMENSIONS = 15  # a component of so many has one dimension or another most often
 
 
@@ -263,8 +264,10 @@ class Identifier:
 
     def __init__(self, game: Game) -> None:
         self.game = game
+        # cells that are repeated hand over the same bits, and linear programs take long
+        self._identify = functools.lru_cache(_MOST_REMEMBERED)(self._identified)
 
-    @cached_property
+    @functools.cached_property
     def known(self) -> tuple[KnownSet, ...]:
         """The published sets of the game."""
         return known_sets(self.game)
@@ -285,7 +288,11 @@ class Identifier:
         """
         if not self.known:
             return None
-        seen = _Profile(self.game, self.known[0].layout, profile.probabilities)
+        return self._identify(profile.probabilities.tobytes(), max_regret)
+
+    def _identified(self, probabilities: bytes, max_regret: float | None) -> Identity | None:
+        behavior = np.frombuffer(probabilities)
+        seen = _Profile(self.game, self.known[0].layout, behavior)
         matches: dict[str, _Match] = {}
         reaches = self._reaches(max_regret)
         for known in self.known:  # the pieces of one set share its name
@@ -295,7 +302,7 @@ class Identifier:
         if not matches:
             return None
         best = min(matches.values(), key=lambda match: match.rank)
-        around = self._dimension(profile, max_regret)
+        around = self._dimension(behavior, max_regret)
         return Identity(
             name=best.known.name,
             also=tuple(m.known.name for m in matches.values() if m is not best and m.also(best)),
@@ -316,10 +323,10 @@ class Identifier:
         nearest = [nearest_member(own, seen.frequencies, reach) for own in self.known]
         return min(map(seen.distance, self.known, nearest))
 
-    def _dimension(self, profile: BehaviorProfile, max_regret: float | None) -> Dimension | None:
+    def _dimension(self, behavior: FloatArray, max_regret: float | None) -> Dimension | None:
         if max_regret is None or not is_exact_enough(self.game, max_regret):
             return None
-        return local_dimension(self.game, profile.probabilities)
+        return local_dimension(self.game, behavior)
 
     def _reaches(self, max_regret: float | None) -> tuple[float, float]:
         """Distances up to which a profile with such a regret plays as a member, and is near one.

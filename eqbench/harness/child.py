@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import psutil
-
 from eqbench.errors import DocumentError
 from eqbench.harness.fork_server import ForkedProcess, ForkServerError, server_for
 from eqbench.harness.frames import (
@@ -35,6 +33,7 @@ from eqbench.harness.frames import (
 )
 from eqbench.harness.guard import Guardian
 from eqbench.harness.keeper import ControlGroup
+from eqbench.harness.processes import Process, Sampler, Table, all_processes, memory_bytes
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -68,39 +67,33 @@ class Descendants:
 
     def __init__(self, leader: int) -> None:
         self.leader = leader
-        self._seen: set[psutil.Process] = set()
+        self._seen: dict[tuple[int, float], Process] = {}
 
-    def resident_bytes(self) -> int:
-        """Summed resident memory of those alive now, without the leader, which only waits."""
-        total = 0
-        for process in self.look():
-            with contextlib.suppress(psutil.Error):
-                total += process.memory_info().rss
-        return total
+    def memory_bytes(self) -> int:
+        """Summed memory of those alive now, without the leader, which only waits."""
+        return sum(memory_bytes(process.number) for process in self._look(_sampler.newest()))
+
+    def look(self) -> None:
+        """Remember all that are there at this very moment."""
+        self._look(Table(all_processes()))
 
     def kill(self) -> None:
         """Kill the group and every other process that was seen; call it before reaping."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.leader, signal.SIGKILL)
-        for process in self._seen:  # psutil does not confuse them with successors of the number
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+        for process in self._seen.values():
+            process.kill()
         group = ControlGroup(self.leader)  # of a keeper that somebody has killed
         group.kill()
         group.remove()
 
-    def look(self) -> set[psutil.Process]:
-        """Processes that are there now; all that were ever seen are remembered."""
-        found = set()
-        with contextlib.suppress(psutil.Error):
-            found |= set(psutil.Process(self.leader).children(recursive=True))
-        for number in psutil.pids():
-            with contextlib.suppress(psutil.Error, ProcessLookupError, PermissionError):
-                if os.getpgid(number) == self.leader and number != self.leader:
-                    found.add(psutil.Process(number))
-        self._seen |= found
-        return found | {process for process in self._seen if process.is_running()}
+    def _look(self, table: Table) -> list[Process]:
+        found = table.family(self.leader, self._seen.values())
+        self._seen |= {(process.number, process.started): process for process in found}
+        return found
 
+
+_sampler = Sampler()  # for all children of this process
 
 GRACE_S = 1.0
 POLL_S = 0.05
@@ -119,12 +112,17 @@ THREAD_VARIABLES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Bounds of a child; the clock of `timeout_s` starts with its frame `ready`."""
+    """Bounds of a child, and how it is started.
+
+    The clock of `timeout_s` starts with the frame `ready`. Where `isolation` is `fork`, a server
+    that is ready forks the child if that can be done; `spawn` always starts an interpreter.
+    """
 
     timeout_s: float = 10.0
     setup_timeout_s: float = 120.0
     memory_bytes: int = 4 * 2**30
     threads: int = 1
+    isolation: str = "fork"
 
 
 @dataclass
@@ -140,7 +138,7 @@ class Outcome:
     garbled : what was wrong with the message that ended it
     exit_code : negative number of the signal if a signal ended it; None if it was killed here
     setup_s, solve_s : wall seconds before and after `ready`
-    peak_memory_bytes : largest sum of resident memory over its processes that was seen
+    peak_memory_bytes : largest sum of the memory of its processes that was seen
     log : end of what it wrote to standard output and error
     """
 
@@ -252,7 +250,7 @@ class _Child:
 
     def watch(self) -> None:
         """Pass frames on until the child ends or breaks a limit."""
-        next_poll = self.started
+        next_poll = self.started + POLL_S  # there is nothing to see before
         while True:
             now = time.monotonic()
             if now >= next_poll:
@@ -288,9 +286,7 @@ class _Child:
         os.close(self.control)
         if self.process.returncode is None:  # until it is reaped, its group number is ours
             self._wake_keeper()
-            if not self._ends_within(KEEPER_S):
-                self.descendants.look()
-            self.descendants.kill()
+            self._kill_the_rest(ended=self._ends_within(KEEPER_S))
             self.process.wait()
         stdin = self.process.stdin
         if stdin is not None:
@@ -327,9 +323,7 @@ class _Child:
 
     def _measure_memory(self) -> None:
         outcome = self.outcome
-        outcome.peak_memory_bytes = max(
-            outcome.peak_memory_bytes, self.descendants.resident_bytes()
-        )
+        outcome.peak_memory_bytes = max(outcome.peak_memory_bytes, self.descendants.memory_bytes())
 
     def _gone(self) -> bool:
         """Whether the leader has ended; it is not reaped, so that its group stays ours."""
@@ -347,9 +341,15 @@ class _Child:
         """Give a child that has said its last word a moment to end by itself."""
         if self._ends_within(EXIT_S):
             # before the leader is reaped: until then its group number is ours
-            self.descendants.kill()
+            self._kill_the_rest(ended=True)
             with interrupts_held():  # or the server's answer would be lost
                 self.outcome.exit_code = self.process.wait()
+
+    def _kill_the_rest(self, *, ended: bool) -> None:
+        """Kill what the keeper has left; none if it has ended after a last word."""
+        if not ended or self.outcome.last is None:
+            self.descendants.look()
+        self.descendants.kill()
 
     def _wake_keeper(self) -> None:
         """Let the keeper go on if a solver has stopped it."""
@@ -359,10 +359,25 @@ class _Child:
     def _ends_within(self, seconds: float) -> bool:
         limit = time.monotonic() + seconds
         while not self._gone():
-            if time.monotonic() > limit:
+            left_s = limit - time.monotonic()
+            if left_s <= 0:
                 return False
-            time.sleep(0.002)
+            self._pause(left_s)
         return True
+
+    def _pause(self, most_s: float) -> None:
+        """Wait for the end of the leader, or only a moment where that cannot be awaited."""
+        try:
+            handle = os.pidfd_open(self.process.pid)
+        except (AttributeError, OSError):
+            time.sleep(0.002)
+            return
+        try:
+            poll = select.poll()
+            poll.register(handle, select.POLLIN)
+            poll.poll(1000 * most_s)
+        finally:
+            os.close(handle)
 
 
 def _start(
@@ -370,17 +385,16 @@ def _start(
 ) -> subprocess.Popen[bytes] | ForkedProcess:
     """Fork a worker where that can be done, else start one."""
     environment = os.environ | {name: str(limits.threads) for name in THREAD_VARIABLES}
-    try:
-        server = server_for(environment, limits.threads)
-        return server.start(
-            environment,
-            log.fileno(),
-            (sender, held),
-            solves=solves,
-            patience_s=limits.setup_timeout_s,
-        )
-    except ForkServerError:
-        return _spawn(environment, log, sender, held)
+    if limits.isolation == "fork":
+        with contextlib.suppress(ForkServerError):
+            return server_for(environment, limits.threads).start(
+                environment,
+                log.fileno(),
+                (sender, held),
+                solves=solves,
+                patience_s=limits.setup_timeout_s,
+            )
+    return _spawn(environment, log, sender, held)
 
 
 def _spawn(

@@ -26,7 +26,7 @@ import threading
 import traceback
 from typing import Any
 
-REAP_S = 10.0
+ANSWER_S = 10.0  # for what takes a moment
 END_S = 2.0
 _MOST_BYTES = 1 << 16  # of a message
 # beginnings of names of variables that are read when a process starts or loads a library
@@ -84,7 +84,7 @@ class ForkedProcess:
         if self.returncode is None:
             self._ended(None)
             try:
-                status = self._server.ask({"reap": self.pid}, REAP_S)["status"]
+                status = self._server.ask({"reap": self.pid}, ANSWER_S)["status"]
                 self.returncode = os.waitstatus_to_exitcode(status)
             except ForkServerError:
                 self.returncode = 1
@@ -108,6 +108,7 @@ class ForkServer:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment
+        self._loaded = False
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -150,7 +151,8 @@ class ForkServer:
         log : descriptor that becomes its standard output and error
         kept : descriptors of its frames and of its control pipe
         solves : whether it will need the kernels
-        patience_s : for loading, which takes long when the kernels have to be compiled
+        patience_s : for loading, which takes long when the kernels have to be compiled; later on
+            an answer takes 10 s at most, so that a server that somebody has stopped costs no cell
 
         Raises
         ------
@@ -169,7 +171,9 @@ class ForkServer:
             reading, writing = os.pipe()
             opened.callback(os.close, reading)
             try:
-                answer = self.ask(request, patience_s, (place, reading, log, *kept))
+                most_s = min(patience_s, ANSWER_S) if self._loaded else patience_s
+                answer = self.ask(request, most_s, (place, reading, log, *kept))
+                self._loaded |= solves
                 return ForkedProcess(self, answer["pid"], writing)
             except OSError as error:
                 raise ForkServerError(str(error)) from None
@@ -302,12 +306,14 @@ def _load(modules: tuple[str, ...]) -> None:
 
 
 def _warm_up() -> None:
-    """Load the machine code that every solver's monitor needs."""
+    """Load the machine code that every solver's monitor needs, and what names solvers."""
     from eqbench.registry import default_registry
     from eqbench.solver import warm_up
 
+    registry = default_registry()
+    registry.solvers()
     for name in _WARM:
-        warm_up(default_registry().load_game(name))
+        warm_up(registry.load_game(name))
 
 
 def _fork(request: dict[str, Any], descriptors: list[int], channel: socket.socket) -> int:

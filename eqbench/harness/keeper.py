@@ -15,10 +15,11 @@ import contextlib
 import os
 import select
 import signal
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+
+from eqbench.harness.processes import LINUX, all_processes
 
 CLEAN_UP_S = 5.0
 REMOVE_S = 1.0
@@ -172,20 +173,13 @@ def _kill_children(known: list[int]) -> None:
 
 def _children() -> list[int]:
     """Numbers of the processes whose parent is this one; none where there is no /proc."""
-    found, own = [], os.getpid()
-    for entry in os.listdir("/proc") if sys.platform == "linux" else ():
-        if entry.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                stat = Path("/proc", entry, "stat").read_bytes()
-                # the name before it may hold spaces and brackets
-                if int(stat[stat.rindex(b")") :].split()[2]) == own:
-                    found.append(int(entry))
-    return found
+    own = os.getpid()
+    return [each.number for each in all_processes() if each.parent == own] if LINUX else []
 
 
 def _prctl(option: int, value: int) -> None:
     """Set an attribute of this process; without effect outside Linux."""
-    if sys.platform == "linux":
+    if LINUX:
         import ctypes
 
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

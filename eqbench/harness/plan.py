@@ -157,6 +157,7 @@ class Cell:
             setup_timeout_s=asked.setup_timeout_s,
             memory_bytes=asked.memory_bytes,
             threads=asked.threads,
+            isolation=asked.isolation,
         )
 
     @property
@@ -301,7 +302,7 @@ def _plan_solver(
     plugins = (entry.plugin,) if entry.plugin else ()
     outcome = run_child(
         {"do": "describe", "solver": text, "plugins": plugins},
-        Limits(setup_timeout_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        _loading(request),
         guardian,
     )
     _go_on_unless_interrupted(outcome)
@@ -317,6 +318,15 @@ def _plan_solver(
         case _:
             problem = _problem(outcome, request.setup_timeout_s)
     return PlannedSolver(text, text, True, version, plugins, problem)
+
+
+def _loading(request: Request) -> Limits:
+    """Bounds of a child that loads a plugin."""
+    return Limits(
+        setup_timeout_s=request.setup_timeout_s,
+        memory_bytes=request.memory_bytes,
+        isolation=request.isolation,
+    )
 
 
 def _go_on_unless_interrupted(outcome: Outcome) -> None:
@@ -379,7 +389,7 @@ def _build_in_child(
             "folder": str(folder),
             "max_nodes": request.max_nodes,
         },
-        Limits(setup_timeout_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        _loading(request),
         guardian,
     )
     _go_on_unless_interrupted(outcome)

@@ -17,6 +17,7 @@ from eqbench.requests import (
     SHARE,
     SOLVER,
     THREADS,
+    Choice,
     MaxNodes,
     Number,
     Option,
@@ -84,7 +85,7 @@ class Request:
     memory_bytes: Annotated[
         int,
         Option(
-            "Resident memory per cell, that of Python itself (about 150 MiB) included.",
+            "Memory per cell, that of Python itself (about 80 MiB) included, mapped files not.",
             Size(),
             "memory",
         ),
@@ -116,4 +117,13 @@ class Request:
             "verify-here",
         ),
     ] = False
+    ] = 1
+    isolation: Annotated[
+        str,
+        Option(
+            "Fork the process of each cell from one that has eqbench loaded (Linux, one thread; "
+            "elsewhere they are spawned all the same), or spawn a new interpreter.",
+            Choice(words=("fork", "spawn")),
+        ),
+    ] = "fork"
     plugins: Plugins = ()

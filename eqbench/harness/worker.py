@@ -114,6 +114,7 @@ def _solve(job: dict[str, Any], send: Send) -> None:
 
     from eqbench.errors import SolverUnavailableError
     from eqbench.harness.frames import DoneFrame, ErrorFrame, RefusedFrame, text
+    from eqbench.harness.processes import memory_bytes
     from eqbench.harness.solve import solve_once
     from eqbench.model.game_cache import mapped_game
     from eqbench.solver import Budget
@@ -126,19 +127,8 @@ def _solve(job: dict[str, Any], send: Send) -> None:
     game = mapped_game(job["game_spec"], Path(job["folder"]))
     last, _ = solve_once(solver, game, Budget(**job["budget"]), job["seed"], send)
     if isinstance(last, DoneFrame | ErrorFrame):
-        last = replace(last, memory_bytes=_resident_bytes())
+        last = replace(last, memory_bytes=memory_bytes("self"))
     send(last)
-
-
-def _resident_bytes() -> int:
-    """Resident memory of this process; what Linux says itself saves an import."""
-    if sys.platform == "linux":
-        from eqbench.documents import read_file
-
-        return int(read_file("/proc/self/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)
 
 
 def leave(code: int) -> NoReturn:

@@ -16,7 +16,7 @@ SETUP_S = 20
 AT_ONCE = 8
 
 
-def jobs(*, quick: bool) -> Iterator[Job]:
+def jobs(*, quick: bool, isolation: str = "fork") -> Iterator[Job]:
     """Several games a job; each has a run of its own, which it ends."""
     for plugin, kind in (("trees", TREES), ("games", GAMES)):
         known = attacks(load(plugin))
@@ -27,14 +27,14 @@ def jobs(*, quick: bool) -> Iterator[Job]:
             names += [f"announced({name})" for name in ANNOUNCED]
         for start in range(0, len(names), AT_ONCE):
             some = names[start : start + AT_ONCE]
-            yield Job(kind, f"{plugin} {start}", partial(trials, plugin, kind, some))
+            yield Job(kind, f"{plugin} {start}", partial(trials, plugin, kind, some, isolation))
 
 
-def trials(plugin: str, kind: str, names: list[str]) -> list[Result]:
-    return [Result(kind, name, tuple(_complaints(plugin, name))) for name in names]
+def trials(plugin: str, kind: str, names: list[str], isolation: str = "fork") -> list[Result]:
+    return [Result(kind, name, tuple(_complaints(plugin, name, isolation))) for name in names]
 
 
-def _complaints(plugin: str, name: str) -> list[str]:
+def _complaints(plugin: str, name: str, isolation: str) -> list[str]:
     announced = name.startswith("announced(")
     attack = name[10:-1] if announced else name
     game = f"announced(attack={attack})" if announced else f"{plugin}(attack={attack})"
@@ -44,6 +44,7 @@ def _complaints(plugin: str, name: str) -> list[str]:
         ended = sandbox.command(
             *("run", "--game", game, "--solver", "cfr_plus", "--iterations", "20"),
             *("--setup-timeout", str(SETUP_S), "--timeout", "4", "--out", "run"),
+            *("--isolation", isolation),
             *("--plugin", PLUGINS / f"{plugin}.py"),
             deadline_s=3 * SETUP_S,
         )

@@ -29,7 +29,7 @@ INTERRUPTED = 130
 Rows = dict[tuple[str, str], dict[str, Any]]
 
 
-def jobs(*, quick: bool) -> Iterator[Job]:
+def jobs(*, quick: bool, isolation: str = "fork") -> Iterator[Job]:
     """Runs of many attacks at a time, and those that have a run of their own."""
     chosen = [
         Attempt(plugin, name, what)
@@ -37,13 +37,14 @@ def jobs(*, quick: bool) -> Iterator[Job]:
         for name, what in attacks(load(plugin)).items()
         if what.quick or not quick
     ]
+    tried = partial(trials, quick=quick, isolation=isolation)
     for attempt in chosen:
         if attempt.expected.alone:
-            yield Job(KIND, str(attempt), partial(trials, [attempt], quick=quick))
+            yield Job(KIND, str(attempt), partial(tried, [attempt]))
     together = [attempt for attempt in chosen if not attempt.expected.alone]
     for start in range(0, len(together), AT_ONCE):
         some = together[start : start + AT_ONCE]
-        yield Job(KIND, _label(some), partial(trials, some, quick=quick))
+        yield Job(KIND, _label(some), partial(tried, some))
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,9 @@ def load(plugin: str) -> ModuleType:
     return module
 
 
-def trials(attempts: Sequence[Attempt], *, quick: bool = False) -> list[Result]:
+def trials(
+    attempts: Sequence[Attempt], *, quick: bool = False, isolation: str = "fork"
+) -> list[Result]:
     """Results of the cells of one run, of the run itself, and of all readers of its folder."""
     alone = any(attempt.expected.alone for attempt in attempts)
     games = GAMES if alone else GAMES[:1]
@@ -91,6 +94,7 @@ def trials(attempts: Sequence[Attempt], *, quick: bool = False) -> list[Result]:
         ended = sandbox.command(
             *("run", "--game", ",".join(games), "--solver", ",".join(solvers), "--out", "run"),
             *("--iterations", "50", "--timeout", str(TIMEOUT_S), "--setup-timeout", str(SETUP_S)),
+            *("--isolation", isolation),
             *[word for file in files for word in ("--plugin", file)],
             deadline_s=2 * SETUP_S + 20 * len(attempts) * len(games),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,14 @@ def test_expected_best_is_the_mean_over_all_sets_of_starts(script) -> None:
         sets = [min(chosen) for chosen in itertools.combinations(regrets, k)]
         expected = script("tables").expected_best([regrets], k)
         assert expected == pytest.approx(sum(sets) / len(sets))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is shared is read from /proc")
+def test_cost_of_a_cell_is_measured(script) -> None:
+    found = script("cells").run("kuhn2", "fork", 2, look=True)
+    assert 0 < max(found["private_mib"]) < min(found["recorded_mib"])
+    assert set(found["parent_mib"]) == {1, 2}
+    assert min(found["own_s"], found["children_s"], found["wall_s"]) > 0
 
 
 # -- Branches ------------------------------------------------------------------------------------

@@ -7,12 +7,14 @@ import os
 import signal
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
-from command import PATIENCE_S, PLUGINS
+from command import PATIENCE_S, PLUGINS, wait_for
 
 import eqbench
 from eqbench.harness import child as module
@@ -43,7 +45,7 @@ def solve(games: dict[str, Path], guardian: Guardian) -> Any:
         job = {
             "do": "solve",
             "solver": solver,
-            "plugins": [str(PLUGINS / "forked.py"), str(PLUGINS / "faults.py")],
+            "plugins": [str(PLUGINS / f"{name}.py") for name in ("forked", "faults", "escapes")],
             "game_spec": game,
             "folder": str(games[game]),
             "seed": 3,
@@ -205,14 +207,28 @@ def test_server_that_was_killed_is_replaced(solve: Any) -> None:
     assert found(solve("process")[0])["tasks"] == 1
 
 
-def test_server_that_is_stopped_is_done_without(
+def test_cells_at_work_are_judged_by_what_they_say_when_one_kills_the_server(solve: Any) -> None:
+    found(solve("process")[0])
+    before = server()._process.pid
+    with ThreadPoolExecutor(2) as threads:
+        neighbor = threads.submit(solve, "process(seconds=2)")
+        assert wait_for(lambda: len(psutil.Process(before).children(recursive=True)) == 2)
+        killer = threads.submit(solve, "signals_its_server")
+        ended = [neighbor.result()[0], killer.result()[0]]
+    assert [outcome.ended for outcome in ended] == ["exit", "exit"]
+    assert all(isinstance(outcome.last, DoneFrame) for outcome in ended)
+    assert found(solve("process")[0])["tasks"] == 1
+    assert server()._process.pid != before
+
+
+def test_server_that_a_cell_stops_costs_the_next_one_only_a_moment(
     solve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(fork_server, "ANSWER_S", 2.0)
     found(solve("process")[0])
-    monkeypatch.setitem(globals(), "LIMITS", Limits(setup_timeout_s=5, timeout_s=300))
     stopped = server()._process
-    os.kill(stopped.pid, signal.SIGSTOP)
-    solve("process")
+    assert isinstance(solve("signals_its_server(signal=SIGSTOP)")[0].last, DoneFrame)
+    assert found(solve("process")[0])["tasks"] == 1
     assert stopped.wait(PATIENCE_S) == -signal.SIGKILL
 
 

@@ -56,6 +56,20 @@ class SignalsItsParent:
         return hand_over(game, monitor)
 
 
+@eqbench.register_solver("signals_its_server")
+@dataclass(frozen=True)
+class SignalsItsServer:
+    """The process that forks the children of the run, or the run where all are spawned."""
+
+    signal: str = "SIGKILL"
+
+    def solve(self, game, monitor, rng):
+        stat = Path(f"/proc/{os.getppid()}/stat").read_text()
+        os.kill(int(stat.rpartition(")")[2].split()[1]), getattr(signal, self.signal))
+        time.sleep(0.2)
+        return hand_over(game, monitor)
+
+
 @eqbench.register_solver("starts_its_clock_again")
 @dataclass(frozen=True)
 class StartsItsClockAgain:

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from dataclasses import dataclass
 
 import numba
@@ -30,7 +31,10 @@ def end(game, monitor):
 class Process:
     """Its surroundings, and what an unseeded generator gives."""
 
+    seconds: int = 0
+
     def solve(self, game, monitor, rng):
+        time.sleep(self.seconds)
         monitor.record(
             drawn=float(np.random.rand()),  # noqa: NPY002
             folder=os.getcwd(),

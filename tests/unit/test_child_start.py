@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 import pytest
-from command import wait_for
+from command import PATIENCE_S, wait_for
 
 from eqbench.harness import child as module
 from eqbench.harness.child import Limits, _Child, run_child
@@ -66,6 +66,24 @@ def test_child_that_has_gone_is_not_reaped_yet(monkeypatch: pytest.MonkeyPatch) 
     assert waiting.returncode == 0
     assert waiting.stdin is not None
     assert waiting.stdin.closed
+
+
+@pytest.mark.parametrize("handles", [True, False])
+def test_end_of_a_child_is_awaited_as_long_as_it_may_take(
+    monkeypatch: pytest.MonkeyPatch, handles: bool
+) -> None:
+    command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    monkeypatch.setattr(module, "_start", lambda *given, **options: process)
+    if not handles:  # as on macOS and on old kernels
+        monkeypatch.delattr(os, "pidfd_open", raising=False)
+    child, before = make(), open_files()
+    assert not child._ends_within(0.05)
+    threading.Timer(0.2, process.stdin.close).start()  # type: ignore[union-attr]
+    assert child._ends_within(PATIENCE_S)
+    assert process.returncode is None, "its number stays taken"
+    assert open_files() < before, "the pipe to it"
+    child.end()
 
 
 def test_child_starts_in_a_session_of_its_own_with_its_threads_and_without_the_users_folder(

@@ -14,7 +14,7 @@ from szafron_family import member, random_member
 from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria import Identifier, known_sets
+from eqbench.equilibria import Identifier, identity, known_sets
 from eqbench.equilibria import reference as reference_module
 from eqbench.equilibria.identity import SAME_PLAY
 from eqbench.model.game import Game
@@ -201,13 +201,31 @@ def test_a_wrong_value_in_the_reference_would_be_noticed(monkeypatch: pytest.Mon
     assert found is None or not found.on_path
 
 
+def test_same_bits_with_the_same_regret_are_compared_with_the_published_sets_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    identifier, searches = Identifier(game("kuhn3")), []
+    nearest = identity.nearest_member
+    monkeypatch.setattr(identity, "nearest_member", lambda *a: searches.append(0) or nearest(*a))
+    uniform = BehaviorProfile.uniform(game("kuhn3").tree)
+    moved = szafron(random_member("c11=0", np.random.default_rng(6)) | {"a41": Fraction(1, 10**6)})
+    first, second = identifier.identify(uniform, 0.5), identifier.identify(moved, 1e-9)
+    assert first is None
+    assert second is not None
+    before = len(searches)
+    assert identifier.identify(uniform, 0.5) is None
+    assert identifier.identify(moved, 1e-9) == second
+    assert len(searches) == before > 0
+    identifier.identify(moved, 1e-14)
+    assert len(searches) > before, "with another regret it may be another equilibrium"
+
+
 def test_a_tolerance_that_is_too_wide_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     values = random_member("c11=0", np.random.default_rng(6))
     moved = szafron(values | {"a41": Fraction(1, 10**6)})
-    identifier = Identifier(game("kuhn3"))
-    before = identifier.identify(moved)
+    before = Identifier(game("kuhn3")).identify(moved)
     monkeypatch.setattr("eqbench.equilibria.identity.TOLERANCE", 1e-5)
-    after = identifier.identify(moved)
+    after = Identifier(game("kuhn3")).identify(moved)
     assert before is not None
     assert after is not None
     assert (before.strict, after.strict) == (False, True)

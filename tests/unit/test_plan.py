@@ -98,11 +98,13 @@ def test_cell_has_the_limits_that_were_asked_for(cells: Any) -> None:
         threads=2,
         memory_bytes=10**9,
         tolerance=1e-3,
+        isolation="spawn",
     )
     budget = cell.budget
     assert (budget.time_s, budget.iterations, budget.target) == (3.0, 5, 0.25)
     assert (budget.threads, budget.memory_bytes) == (2, 10**9)
     assert (cell.limits.setup_timeout_s, cell.request.tolerance, cell.target) == (4.0, 1e-3, 0.25)
+    assert cell.limits.isolation == "spawn"
     assert len(cell.key) == 16
     assert cell.game.build_s > 0
 
@@ -115,6 +117,7 @@ def test_key_of_a_cell_is_that_of_stored_runs() -> None:
     cell = Cell(game, solver, 3, request)
     assert cell.key == "c9a424e9ce5148b5"
     assert replace(cell, seed=None).key != cell.key
+    assert replace(cell, request=replace(request, isolation="spawn")).key == cell.key
 
 
 # -- solvers of plugins -------------------------------------------------------------------------
