@@ -117,7 +117,6 @@ class Request:
             "verify-here",
         ),
     ] = False
-    ] = 1
     isolation: Annotated[
         str,
         Option(

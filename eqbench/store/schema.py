@@ -301,7 +301,6 @@ class RequestRecord(TypedDict, total=False):
     tolerance: Annotated[float, Meta(ge=0)]
     max_nodes: Count
     jobs: Count | None
-    jobs: Count
     isolation: Literal["fork", "spawn"]
     plugins: list[Name]
     scheduler: Name | None
