@@ -84,7 +84,9 @@ def _walk(nodes, denominator, action_start, behavior, depths, value, players):
     start, stop, row = depths
     # of the node that is open at each depth
     mover = np.full(len(start), player[0], dtype=np.int64)
-    action = np.zeros(len(start), dtype=np.uint64)  # to its next child, if a player moves
+    action = np.zeros(
+        len(start), dtype=np.uint64
+    )  # to its next child; without a meaning for chance
     share = np.ones(len(start))  # probability of the move to it
     reach = np.ones((len(start), len(players)))  # its probability as far as all others make it
     mean = np.zeros((len(start), len(players)))  # payoffs from there on
@@ -99,11 +101,8 @@ def _walk(nodes, denominator, action_start, behavior, depths, value, players):
         if child < stop[below] and np.uint64(parent[child]) == node:
             start[below] = child + _ONE
             who, last = mover[depth], action[depth]
-            if who == CHANCE:
-                part = chance[child] / denominator
-            else:
-                part = behavior[last]
-                action[depth] = last + _ONE
+            action[depth] = last + _ONE
+            part = chance[child] / denominator if who == CHANCE else behavior[last]
             if player[child] == TERMINAL:
                 z = row[below]
                 row[below] = z + _ONE
