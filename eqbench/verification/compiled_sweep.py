@@ -4,9 +4,8 @@ It goes depth first through nodes that stand breadth first. At every depth it me
 to right, so it only has to know the next node of each: every array is read once and in order, and
 beside the tree it takes memory for the depths and the actions alone.
 
-Nothing is shared with the kernels of solvers; :class:`eqbench.verification.sweep.TreeSweep` is the
-oracle. All that is compiled stands in this file, because the cache of machine code notices edits
-of a file, but not of what is called elsewhere.
+Nothing is shared with the kernels of solvers but the decorator that compiles;
+:class:`eqbench.verification.sweep.TreeSweep` is the oracle.
 
 Symbols: D depths, N players, A actions.
 """
