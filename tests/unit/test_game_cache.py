@@ -194,7 +194,7 @@ def test_form_beside_a_tree_is_used_instead_of_compiling(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("spec", "size"),
     [
-        ("kuhn(players=3,cards=100)", "about 24,255,001 nodes, which take about 5.0 GiB"),
+        ("kuhn(players=3,cards=100)", "about 24,255,001 nodes, which take about 4.5 GiB"),
         ("kuhn(players=6,cards=40)", r"about 10\^12 nodes, which take about [\d,.]+ GiB"),
         ("liars_dice(dice=20)", "more memory than any machine has"),
     ],
