@@ -14,6 +14,7 @@ EXACT_UP_TO = GENERIC_UP_TO = 26  # cards
 # node with a TreeBuilder, as an imported game would be.
 LARGE = {
     "leduc3": 30,
+    "leduc(players=3,ranks=6)": 5,
     "liars_dice": 200,
     "kuhn(players=3,cards=52)": 30,
     "random_tree(depth=17)": 200,
@@ -74,7 +75,7 @@ def large_games(repetitions: int, games: Sequence[str] = tuple(LARGE)) -> dict[s
 
 
 def large_game(name: str, repetitions: int) -> dict[str, Any]:
-    """Times in seconds and memory in bytes of one game in this process."""
+    """CPU seconds and memory in bytes of one game in this process."""
     import eqbench
     from eqbench.model.game import Game
     from eqbench.registry import default_registry, load_solver
@@ -83,16 +84,20 @@ def large_game(name: str, repetitions: int) -> dict[str, Any]:
         eqbench.solve(small, "cfr_plus", eqbench.Budget(iterations=10))
     before = peak_bytes()
     instance, spec, _ = default_registry().describe_game(name)
-    start = time.perf_counter()
+    start = time.process_time()
     tree = instance.build()
-    build_s = time.perf_counter() - start
+    build_s = time.process_time() - start
     if name == IMPORTED:
         build_s, tree = _put_together(tree)
     game = Game(spec, tree)
-    compile_s = _elapsed_s(lambda: game.sequence_form.arrays)
+    compile_s = cpu_s(lambda: game.sequence_form.arrays)
     solver = load_solver("cfr_plus")
     iterations = LARGE[name]
-    runs = [solved(solver, game, iterations=iterations) for _ in range(repetitions)]
+    # without monitoring; the clock of a monitor never stops, so it is read at once
+    iteration_s = [
+        solved(solver, game, iterations=iterations).monitor.cpu_s / iterations
+        for _ in range(repetitions)
+    ]
     return {
         "game": name,
         "nodes": tree.n_nodes,
@@ -101,14 +106,14 @@ def large_game(name: str, repetitions: int) -> dict[str, Any]:
         "imported": name == IMPORTED,
         "build_s": build_s,
         "compile_s": compile_s,
-        "iteration_s": [run.monitor.cpu_s / iterations for run in runs],  # without monitoring
+        "iteration_s": iteration_s,
         "python_bytes": before,
         "peak_bytes": peak_bytes(),
     }
 
 
 def _put_together(tree: Any) -> tuple[float, Any]:
-    """Seconds that a TreeBuilder takes for the nodes of a tree, and the tree that it makes."""
+    """CPU seconds that a TreeBuilder takes for the nodes of a tree, and the tree that it makes."""
     import numpy as np
 
     from eqbench.model.builder import TreeBuilder
@@ -118,7 +123,7 @@ def _put_together(tree: Any) -> tuple[float, Any]:
     player, infoset, chance = tree.player.tolist(), tree.infoset.tolist(), tree.chance.tolist()
     payoffs = iter(tree.payoffs.base.tolist())
     child = np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)).tolist()
-    start = time.perf_counter()
+    start = time.process_time()
     builder = TreeBuilder(tree.players)
     for node, place in enumerate(places):
         if player[node] == TERMINAL:
@@ -130,7 +135,73 @@ def _put_together(tree: Any) -> tuple[float, Any]:
             i = infoset[node]
             builder.decision(place, player[node], tree.infoset_labels[i], tree.infoset_actions[i])
     again = builder.tree()
-    return time.perf_counter() - start, again
+    return time.process_time() - start, again
+
+
+def large_verifier(repetitions: int, games: Sequence[str]) -> dict[str, Any]:
+    """CPU time of measuring one profile of large games, each in a process of its own."""
+    rows = [in_child("model:measured_game", name=name, repetitions=repetitions) for name in games]
+    return {"rows": rows}
+
+
+def measured_game(name: str, repetitions: int) -> dict[str, Any]:
+    """Nanoseconds a node of three ways to measure a random profile, in turns.
+
+    Both ways of the verifier, and the regrets of the solvers' kernels. `first_s` is what the
+    compiled way takes the first time, with the machine code loaded from the cache.
+    """
+    import numpy as np
+
+    from eqbench.model.game import Game
+    from eqbench.model.payoff_model import SequenceFormModel
+    from eqbench.model.profile import random_profile
+    from eqbench.registry import default_registry
+    from eqbench.verification.compiled_sweep import CompiledSweep
+    from eqbench.verification.sweep import Numbers, TreeSweep
+
+    instance, spec, _ = default_registry().describe_game(name)
+    tree = instance.build()
+    behavior = random_profile(tree, np.random.default_rng(0))
+    CompiledSweep(tree).evaluate(behavior)  # now it is in the cache
+    first_s = in_child("model:first_measurement", players=tree.n_players)
+    plain, compiled = TreeSweep(tree), CompiledSweep(tree)
+    model = SequenceFormModel(Game(spec, tree).sequence_form)
+    numbers = Numbers(behavior, tree.chance_probability, tree.payoffs.table)
+    ways: dict[str, Callable[[], Any]] = {
+        "NumPy": lambda: np.subtract(*plain.evaluate(numbers)),
+        "compiled": lambda: np.subtract(*compiled.evaluate(behavior)),
+        "kernels": lambda: -model.regrets(behavior),
+    }
+    regrets = {way: measure() for way, measure in ways.items()}
+    ns: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(repetitions):
+        for way, measure in ways.items():
+            ns[way].append(1e9 * cpu_s(measure) / tree.n_nodes)
+    return {
+        "game": name,
+        "nodes": tree.n_nodes,
+        "ns": ns,
+        "first_s": first_s,
+        "largest_difference": max(
+            float(np.ptp(each)) for each in zip(*regrets.values(), strict=True)
+        ),
+    }
+
+
+def first_measurement(players: int) -> float:
+    """CPU seconds of the compiled way in a process that has loaded neither it nor Numba."""
+    import numpy as np
+
+    from eqbench.registry import load_game
+
+    tree = load_game(f"kuhn{players}").tree
+
+    def measure() -> None:
+        from eqbench.verification.compiled_sweep import CompiledSweep
+
+        CompiledSweep(tree).evaluate(np.ones(tree.n_actions))
+
+    return cpu_s(measure)
 
 
 # -- Payoff models -------------------------------------------------------------------------------

@@ -407,7 +407,7 @@ class Option:
 
 
 STANDARD_OUTPUT = "-"  # in place of a file to write
-MOST_NODES = 10_000_000  # that of eqbench.model.size_limit, which is not imported for a help text
+MOST_NODES = 15_000_000  # that of eqbench.model.size_limit, which is not imported for a help text
 
 # Options of several commands.
 Json = Annotated[bool, Option("Print JSON.", FLAG, "json")]

@@ -16,6 +16,7 @@ from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 from eqbench.verification import verify
+from eqbench.verification.compiled_sweep import CompiledSweep
 
 KINDS = ("random", "near-pure", "pure")
 
@@ -34,15 +35,17 @@ def draw_behavior(tree: GameTree, rng: np.random.Generator, kind: str) -> NDArra
 
 
 def measures(game: Game, behavior: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Payoffs and regrets (2, N) by each of the five ways."""
+    """Payoffs and regrets (2, N) by each of the six ways."""
     tree, form, own = game.tree, game.sequence_form, game.payoff_model()
     generic = SequenceFormModel(form)
     walk = TreeWalk(tree, behavior.tolist())
     verified = verify(tree, BehaviorProfile.of(tree, behavior))
+    paid, best = CompiledSweep(tree).evaluate(behavior)
     payoffs = reference.expected_payoffs(form, behavior)
     return {
         "walk": np.array([walk.payoffs(), walk.regrets()], dtype=np.float64),
         "verifier": np.array([verified.payoffs, verified.regrets]),
+        "compiled verifier": np.array([paid, best - paid]),
         "model": np.array([own.expected_payoffs(behavior), own.regrets(behavior)]),
         "kernels": np.array([generic.expected_payoffs(behavior), generic.regrets(behavior)]),
         "twin": np.array([payoffs, reference.best_response_values(form, behavior) - payoffs]),

@@ -88,6 +88,7 @@ GUARDED = {
     "eqbench/verification/dominance.py": "unit/test_dominance.py",
     "eqbench/verification/regularity.py": "unit/test_regularity.py",
     "eqbench/verification/subgames.py": "unit/test_subgames.py unit/test_dominance.py",
+    "eqbench/verification/compiled_sweep.py": "unit/test_compiled_sweep.py",
     "eqbench/verification/*.py": VERIFIER,
     "eqbench/store/*.py": STORE,
     "eqbench/harness/child.py": CHILDREN,

@@ -255,25 +255,26 @@ def _check_infosets(
 
 def _check_moves(parent: NDArray, move: NDArray, infoset: NDArray, table: InfosetTable) -> None:
     """Children of a node must be the moves 0, 1, 2, … and as many as the set has actions."""
-    child = np.arange(1, len(parent))
     if move[0] != -1:
         raise GameFormatError(f"the root has the move {move[0]}; expected -1")
-    if len(child) == 0:
+    if len(parent) == 1:
         return
-    first = np.concatenate(([True], np.diff(parent[1:]) > 0))
-    expected = child - child[first][np.cumsum(first) - 1]
-    if np.any(move[1:] != expected):
-        node = int(parent[1:][move[1:] != expected][0])
-        raise GameFormatError(f"the moves at node {node} are not 0, 1, 2, … in order")
-    count = np.bincount(parent[1:], minlength=len(parent))
-    sizes = np.array([len(actions) for actions in table.actions] or [0])
-    wrong = (infoset >= 0) & (count != sizes[infoset])
+    follows = parent[1:] == parent[:-1]  # a sibling
+    wrong = move[1:] != np.where(follows, np.add(move[:-1], 1, dtype=np.int32), np.int32(0))
     if wrong.any():
-        node = int(np.flatnonzero(wrong)[0])
-        label = table.label[int(infoset[node])]
+        node = int(parent[1:][wrong][0])
+        raise GameFormatError(f"the moves at node {node} are not 0, 1, 2, … in order")
+    youngest = np.flatnonzero(np.append(~follows[1:], [True])) + 1
+    nodes, count = parent[youngest], move[youngest] + 1
+    sizes = np.array([len(actions) for actions in table.actions] or [0])
+    decided = infoset[nodes]
+    unlike = np.flatnonzero((decided >= 0) & (count != sizes[decided]))
+    if len(unlike):
+        first = unlike[0]
+        label = table.label[decided[first]]
         raise GameFormatError(
-            f"node {node} has {count[node]} moves, its information set {label!r} has "
-            f"{sizes[infoset[node]]} actions; they must agree"
+            f"node {nodes[first]} has {count[first]} moves, its information set {label!r} has "
+            f"{sizes[decided[first]]} actions; they must agree"
         )
 
 

@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 
 from eqbench.model.cache import cache_root, package_sources, source_hash
 
+SWEEP = "compiled_sweep.py"
+
 
 def kernel(function: Callable) -> Callable:
     """Compile `function` with Numba, without the GIL, and keep the result on disk."""
@@ -123,5 +125,9 @@ def cache_folder() -> Path | None:
 
 
 def kernel_sources() -> list[Path]:
-    """All Python files of the model and of the built-in solvers, in a fixed order."""
-    return package_sources("eqbench.model", "eqbench.solvers")
+    """All Python files of the model, of the built-in solvers and of the verifier's own kernels.
+
+    In a fixed order. The rest of the verifier, which is compiled nowhere, is left out.
+    """
+    verifier = [file for file in package_sources("eqbench.verification") if file.name == SWEEP]
+    return package_sources("eqbench.model", "eqbench.solvers") + verifier

@@ -132,12 +132,15 @@ class _Layout:
         level: _Level | None = self._deal()
         while level is not None:
             level = self._descend(level, self._place(level))
-        nodes = {name: np.concatenate(parts) for name, parts in self.columns.items()}
+        # all of it twice would be what takes most memory, so the parts go as soon as they can
+        nodes = {name: np.concatenate(self.columns.pop(name)) for name in _COLUMNS}
+        numerators = [np.concatenate(parts) for parts in zip(*self.numerators, strict=True)]
+        self.numerators.clear()
         return assemble(
             self.rules.players,
             nodes,
             self.table,
-            payoffs(*(np.concatenate(parts) for parts in zip(*self.numerators, strict=True))),
+            payoffs(*numerators),
             chance_denominator=self.chance_denominator,
         )
 

@@ -10,17 +10,17 @@ behavior profile are simply the entries N.. of a vector over sequences (von Sten
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.tree import FloatArray, GameTree, IntArray
-
-_ENTRY_ARRAYS = ("entry_start", "entry_opponents", "entry_source")
+from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
 
 
 class FormArrays(NamedTuple):
@@ -124,58 +124,75 @@ class SequenceForm:
         return matrix
 
     @cached_property
-    def _entries(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
-        """Columns listed per sequence: starts (S+1,), opponents (N*Z, N-1), source (N*Z,)."""
+    def _entries(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray]:
+        """Columns listed per sequence: starts (S+1,), opponents (N*Z, N-1), and one more (N*Z,).
+
+        That is the weight of each entry, or where there is a parameter its place in a table
+        (Z, N). Players are sorted one after another, which saves memory.
+        """
         n, z = self.n_players, len(self.columns)
-        owner = self.columns.T.ravel()
-        order = np.argsort(owner, kind="stable")
-        count = np.bincount(owner, minlength=self.n_sequences)
-        start = np.concatenate(([0], np.cumsum(count)))
-        player, column = np.divmod(order, z) if z else (order, order)
-        others = np.array([[j for j in range(n) if j != p] for p in range(n)], dtype=np.int64)
-        opponents = self.columns[column[:, None], others.reshape(n, n - 1)[player]]
-        return (
-            _frozen(start.astype(np.uint64)),
-            _frozen(np.ascontiguousarray(opponents, dtype=np.uint32)),
-            _frozen(column * n + player),
-        )
+        counts = [np.bincount(column, minlength=self.n_sequences) for column in self.columns.T]
+        start = np.concatenate(([0], np.cumsum(np.sum(counts, axis=0))))
+        opponents = np.empty((n * z, n - 1), dtype=np.uint32)
+        last = np.empty(n * z, dtype=np.float64 if self.slope is None else np.int64)
+        for p in range(n):
+            order = np.argsort(self.columns[:, p], kind="stable")
+            idle = counts[p][p]  # columns in which the player does not move come first
+            acting = self.block_start[self.infoset_start[p]]
+            for first, columns in ((start[p], order[:idle]), (start[acting], order[idle:])):
+                here = slice(first, first + len(columns))
+                for j, other in enumerate(q for q in range(n) if q != p):
+                    opponents[here, j] = self.columns[columns, other]
+                if self.slope is None:
+                    last[here] = self.base[columns, p]
+                else:
+                    last[here] = columns * n + p
+        return _frozen(start.astype(np.uint64)), _frozen(opponents), _frozen(last)
+
+    def _weight(self, table: FloatArray) -> FloatArray:
+        """Numbers of a table (Z, N) in the order of entries, where there is a parameter."""
+        return _frozen(np.ascontiguousarray(table).ravel()[self._entries[2]])
 
     @cached_property
     def arrays(self) -> FormArrays:
         """The bundle that the kernels take."""
-        start, opponents, source = self._entries
-        weight = np.ascontiguousarray(self.payoffs).ravel()[source]
+        start, opponents, weight = self._entries
         return FormArrays(
             _frozen(self.block_start.astype(np.uint32)),
             _frozen(self.parent.astype(np.uint32)),
             _frozen(self.infoset_start.astype(np.uint32)),
             start,
             opponents,
-            _frozen(weight),
+            weight if self.slope is None else self._weight(self.payoffs),
             (0,) * (self.n_players - 1),
         )
 
     @cached_property
     def base_arrays(self) -> FormArrays:
         """The bundle with the payoffs where the parameter is 0."""
-        source = self._entries[2]
-        return self.arrays._replace(weight=_frozen(np.ascontiguousarray(self.base).ravel()[source]))
+        if self.slope is None:
+            return self.arrays
+        return self.arrays._replace(weight=self._weight(self.base))
 
     @cached_property
     def slope_arrays(self) -> FormArrays | None:
         """The bundle with the derivatives of payoffs by the parameter, None without one."""
         if self.slope is None:
             return None
-        slope = np.ascontiguousarray(self.slope).ravel()[self._entries[2]]
-        return self.arrays._replace(weight=_frozen(slope))
+        return self.arrays._replace(weight=self._weight(self.slope))
+
+    @property
+    def _entry_names(self) -> tuple[str, str, str]:
+        last = "entry_weight" if self.slope is None else "entry_source"
+        return "entry_start", "entry_opponents", last
 
     def entry_arrays(self) -> dict[str, NDArray]:
         """What takes longest to compile, by name, for a file; see `take_entry_arrays`."""
-        return dict(zip(_ENTRY_ARRAYS, self._entries, strict=True))
+        return dict(zip(self._entry_names, self._entries, strict=True))
 
     def take_entry_arrays(self, arrays: dict[str, NDArray]) -> None:
         """Use what `entry_arrays` gave, instead of compiling it again."""
-        self.__dict__["_entries"] = tuple(arrays[name] for name in _ENTRY_ARRAYS)
+        self.__dict__["_entries"] = tuple(arrays[name] for name in self._entry_names)
 
     def at(self, value: float) -> SequenceForm:
         """Same form with another value of the payoff parameter; structure is shared."""
@@ -189,20 +206,17 @@ class SequenceForm:
 def compile_sequence_form(tree: GameTree) -> SequenceForm:
     """Sequence form of a game tree."""
     n = tree.n_players
-    last = last_sequences(tree)
-    chance = tree.chance_probability.copy()
-    for level in tree.levels[1:]:
-        chance[level] *= chance[tree.parent[level]]
-    columns, group = _merge(last, tree.terminals)
-    weight = chance[tree.terminals]
+    columns, group = _merge(last_sequences(tree))
+    weight = _chance_reach(tree)
     payoffs = tree.payoffs
     rows = len(columns)
+    slope, value = None, 0.0
     if payoffs.slope is None:
-        base, slope, value = _sum_rows(group, weight[:, None] * payoffs.table, rows), None, 0.0
+        base = _sum_rows(group, weight, payoffs.table, rows)
     else:
-        scale = weight[:, None] / payoffs.denominator
-        base = _sum_rows(group, scale * payoffs.base, rows)
-        slope = _frozen(_sum_rows(group, scale * payoffs.slope, rows))
+        scale = weight / payoffs.denominator
+        base = _sum_rows(group, scale, payoffs.base, rows)
+        slope = _frozen(_sum_rows(group, scale, payoffs.slope, rows))
         value = float(payoffs.value or Fraction(0))
     parent = np.where(tree.infoset_parent < 0, tree.infoset_player, tree.infoset_parent + n)
     starts = np.searchsorted(tree.infoset_player, np.arange(n + 1))
@@ -224,29 +238,59 @@ def last_sequences(tree: GameTree) -> IntArray:
     """Last sequence of each player at each terminal, int32 (Z, N)."""
     n = tree.n_players
     result = np.empty((tree.n_terminals, n), dtype=np.int32)
-    mover = np.where(tree.incoming < 0, -1, tree.player[tree.parent])
-    for p in range(n):
-        last = np.full(tree.n_nodes, p, dtype=np.int32)
-        for level in tree.levels[1:]:
-            inherited = last[tree.parent[level]]
-            last[level] = np.where(mover[level] == p, tree.incoming[level] + n, inherited)
-        result[:, p] = last[tree.terminals]
+    last, done = np.arange(n, dtype=np.int32)[None], 0  # of the nodes at one depth, (K, N)
+    for above, here in _depths(tree):
+        if here.start > 0:
+            parent = tree.parent[here]
+            mover, infoset = tree.player[parent], tree.infoset[parent]
+            last = last[parent - above.start]
+            acting = np.flatnonzero(mover >= 0)
+            action = tree.action_start[infoset[acting]] + tree.move[here][acting]
+            last[acting, mover[acting]] = action + n
+        ends = last[tree.player[here] == TERMINAL]
+        result[done : done + len(ends)] = ends
+        done += len(ends)
     return result
 
 
-def _merge(last: IntArray, terminals: IntArray) -> tuple[IntArray, NDArray[np.int64]]:
+def _chance_reach(tree: GameTree) -> FloatArray:
+    """Probability of each terminal as far as chance makes it, (Z,)."""
+    result, done = np.empty(tree.n_terminals), 0
+    reach = np.ones(1)  # of the nodes at one depth
+    for above, here in _depths(tree):
+        if here.start > 0:
+            parent = tree.parent[here]
+            reach = reach[parent - above.start]
+            drawn = np.flatnonzero(tree.player[parent] == CHANCE)
+            reach[drawn] *= tree.chance[here][drawn] / tree.chance_denominator
+        ends = reach[tree.player[here] == TERMINAL]
+        result[done : done + len(ends)] = ends
+        done += len(ends)
+    return result
+
+
+def _depths(tree: GameTree) -> Iterator[tuple[slice, slice]]:
+    """Pairs of the nodes at a depth and those above, from the root down."""
+    return pairwise((slice(0, 0), *tree.levels))
+
+
+def _merge(last: IntArray) -> tuple[IntArray, IntArray]:
     """Distinct rows in lexicographic order, and the row that each terminal belongs to."""
     order = np.lexsort(last.T[::-1])
-    ordered = last[order]
-    new = np.ones(len(terminals), dtype=bool)
-    new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
-    group = np.empty(len(terminals), dtype=np.int64)
-    group[order] = np.cumsum(new) - 1
-    return np.ascontiguousarray(ordered[new]), group
+    last = last[order]
+    new = np.ones(len(last), dtype=bool)
+    new[1:] = np.any(last[1:] != last[:-1], axis=1)
+    group = np.empty(len(last), dtype=np.int32)
+    group[order] = np.cumsum(new, dtype=np.int32) - 1
+    return last if new.all() else last[new], group
 
 
-def _sum_rows(group: NDArray, values: FloatArray, rows: int) -> FloatArray:
-    return np.stack([np.bincount(group, column, rows) for column in values.T], axis=1)
+def _sum_rows(group: IntArray, weight: FloatArray, values: NDArray, rows: int) -> FloatArray:
+    """Sums of weighted values (Z, K) over equal `group`, (rows, K)."""
+    sums = np.empty((rows, values.shape[1]))
+    for column, numbers in enumerate(values.T):
+        sums[:, column] = np.bincount(group, weight * numbers, rows)
+    return sums
 
 
 def _frozen(array: NDArray) -> NDArray:

@@ -10,10 +10,10 @@ from functools import cache
 
 from eqbench.errors import GameTooLargeError
 
-DEFAULT_MAX_NODES = 10_000_000
+DEFAULT_MAX_NODES = 15_000_000  # these are built and compiled within 3 GiB
 # Peak while a large dealt game is built and compiled (benchmark large_games); games that are
 # put together node by node take up to 600.
-BUILDING_BYTES_PER_NODE = 220
+BUILDING_BYTES_PER_NODE = 200
 
 _max_nodes: ContextVar[int] = ContextVar("max_nodes", default=DEFAULT_MAX_NODES)
 

@@ -76,7 +76,7 @@ class Payoffs:
                 table = np.ascontiguousarray(self._rounded(), dtype=np.float64)
         except OverflowError:
             table = np.full(1, np.inf)
-        if not np.all(np.abs(table) <= LARGEST_PAYOFF):
+        if not -LARGEST_PAYOFF <= table.min() <= table.max() <= LARGEST_PAYOFF:
             raise GameFormatError(
                 f"a payoff is not finite; payoffs must be numbers of at most {LARGEST_PAYOFF:g}"
             )

@@ -120,6 +120,7 @@ _FORM_DTYPES = {
     "slope": "float64",
     "entry_start": "uint64",
     "entry_opponents": "uint32",
+    "entry_weight": "float64",
     "entry_source": "int64",
 }
 _FORM_ARRAYS = tuple(_FORM_DTYPES)[:8]
@@ -276,10 +277,11 @@ def _read_form(folder: Path, tree: GameTree, *, mapped: bool) -> SequenceForm | 
         "slope": (rows, n),
         "entry_start": (sequences + 1,),
         "entry_opponents": (rows * n, n - 1),
+        "entry_weight": (rows * n,),
         "entry_source": (rows * n,),
     }
-    if tree.payoffs.slope is None:
-        del shapes["slope"]
+    for name in ("slope", "entry_source") if tree.payoffs.slope is None else ("entry_weight",):
+        del shapes[name]
     arrays = {
         name: read_array(place / f"{name}.npy", _FORM_DTYPES[name], shape, mapped=mapped)
         for name, shape in shapes.items()
@@ -309,7 +311,7 @@ def _unreadable(error: OSError) -> DocumentError:
 def _fits(form: SequenceForm, tree: GameTree) -> bool:
     """Whether the layout of a form is that of the tree, and no index leads out of it."""
     n, entries = tree.n_players, form.columns.size
-    start, opponents, source = form.entry_arrays().values()
+    start, opponents, last = form.entry_arrays().values()
     above = np.where(tree.infoset_parent < 0, tree.infoset_player, tree.infoset_parent + n)
     return (
         np.array_equal(form.block_start, tree.action_start + n)
@@ -321,7 +323,7 @@ def _fits(form: SequenceForm, tree: GameTree) -> bool:
         and (int(start[0]), int(start[-1])) == (0, entries)
         and not np.any(start[1:] < start[:-1])
         and all(_within(array, form.n_sequences) for array in (form.columns, opponents))
-        and _within(source, entries)
+        and (form.slope is None or _within(last, entries))
     )
 
 

@@ -5,20 +5,26 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.rational import rational
-from eqbench.model.tree import GameTree
+from eqbench.model.tree import FloatArray, GameTree
 from eqbench.verification.certificate import Allowance
 from eqbench.verification.exact import ExactRules, Verification, measure_exactly
 from eqbench.verification.sweep import Numbers, TreeSweep
+
+if TYPE_CHECKING:
+    from eqbench.verification.compiled_sweep import CompiledSweep
 
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
 ROUNDING = 1e-12  # of the largest payoff; regrets below zero by less are 0
 UNRESOLVED = "it cannot be measured: floats do not resolve its regrets, integers take too long"
+# Nodes; loading machine code takes as long as thirty profiles of so many without it.
+COMPILED_FROM = 250_000
 LONGEST_FRACTION = 40  # characters that a person still reads
 
 
@@ -86,12 +92,31 @@ class Verifier:
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
-        self._sweep = TreeSweep(tree)
         self._rounding = ROUNDING * tree.largest_payoff
 
     @cached_property
     def _rules(self) -> ExactRules:
         return ExactRules.of(self.tree)
+
+    @cached_property
+    def _sweep(self) -> TreeSweep:
+        return TreeSweep(self.tree)
+
+    @cached_property
+    def _compiled(self) -> CompiledSweep:
+        # loading Numba takes longer than measuring most games
+        from eqbench.verification.compiled_sweep import CompiledSweep
+
+        return CompiledSweep(self.tree)
+
+    def _evaluate(self, frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Expected payoffs and best-response values in floats, two (N,)."""
+        tree = self.tree
+        if tree.n_nodes >= COMPILED_FROM:
+            return self._compiled.evaluate(frequencies)
+        return self._sweep.evaluate(
+            Numbers(frequencies, tree.chance_probability, tree.payoffs.table)
+        )
 
     def verify(self, profile: BehaviorProfile, allowance: Allowance | None = None) -> Verification:
         """Measured payoffs and regrets of a profile of this tree, in floats.
@@ -123,9 +148,7 @@ class Verifier:
                 if allowance.take(tree, lambda: self._rules, read):
                     exact = completed_rows(tree, checked)
                     return measure_exactly(self._sweep, self._rules, exact).rounded()
-        payoffs, best = self._sweep.evaluate(
-            Numbers(checked.probabilities, tree.chance_probability, tree.payoffs.table)
-        )
+        payoffs, best = self._evaluate(checked.probabilities)
         if tree.is_wide:
             most = 2 * np.abs(tree.payoffs.table).max(axis=0)
             return Verification(tuple(payoffs.tolist()), tuple(most.tolist()), resolved=False)

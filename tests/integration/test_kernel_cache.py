@@ -75,6 +75,7 @@ def test_every_kernel_source_is_part_of_the_cache_name(checkout: Path) -> None:
 
     names = {file.parent.name + "/" + file.name for file in kernel_sources()}
     assert {"model/kernels.py", "rank_sums/kernels.py", "cfr/iteration.py"} <= names
+    assert "verification/compiled_sweep.py" in names
     files = sorted((checkout / "eqbench" / "model").glob("*.py"))
     before = source_hash(files)
     edit_callee(checkout)

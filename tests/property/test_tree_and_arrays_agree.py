@@ -193,13 +193,14 @@ def test_game_at_a_pot_equals_the_game_built_there(spec: str, pot: Fraction) -> 
 
 def test_game_at_a_pot_shares_its_structure() -> None:
     start = eqbench.load_game("kuhn3")
-    columns = start.sequence_form.columns
+    columns, incoming = start.sequence_form.columns, start.tree.incoming
     moved = start.at(pot=3.2)
     assert moved.spec == eqbench.load_game("kuhn3(pot=3.2)").spec, "a float means its decimal"
-    for name in ("parent", "move", "player", "infoset", "chance", "infoset_parent", "incoming"):
+    for name in ("parent", "move", "player", "infoset", "chance", "infoset_parent"):
         assert getattr(moved.tree, name) is getattr(start.tree, name)
     assert moved.tree.payoffs.base is start.tree.payoffs.base
     assert moved.sequence_form.columns is columns
+    assert moved.tree.incoming is incoming
     assert start.tree.payoffs.value == 3, "the game itself stays where it was"
 
 

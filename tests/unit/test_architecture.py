@@ -51,6 +51,11 @@ def test_contracts_of_who_may_import_whom_hold(tmp_path: Path):
         ("eqbench/report/deep.py", "def f():\n    import eqbench.harness.plan"),
         ("eqbench/model/deep.py", "if TYPE_CHECKING:\n    import eqbench.store.schema"),
         ("eqbench/verification/deep.py", "from eqbench.model import kernels"),
+        ("eqbench/verification/deep.py", "from eqbench.model.compiled import kernel"),
+        (
+            "eqbench/verification/compiled_sweep.py",
+            "from eqbench.model.compiled import kernel\nfrom eqbench.model import kernels",
+        ),
         ("eqbench/cli/deep.py", "import eqbench.solvers.lcp"),
         ("eqbench/unheard_of.py", ""),
     ],

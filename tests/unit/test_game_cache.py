@@ -174,8 +174,9 @@ def test_games_not_used_for_longest_make_room(cache: Path, monkeypatch: pytest.M
     assert new.exists()
 
 
-def test_form_beside_a_tree_is_used_instead_of_compiling(tmp_path: Path) -> None:
-    game = eqbench.load_game("kuhn3")
+@pytest.mark.parametrize("spec", ["kuhn3", "leduc(ranks=2)"])  # with a parameter and without one
+def test_form_beside_a_tree_is_used_instead_of_compiling(spec: str, tmp_path: Path) -> None:
+    game = eqbench.load_game(spec)
     folder = tmp_path / "game"
     folder.mkdir()
     save_tree(game.tree, folder)
@@ -185,6 +186,9 @@ def test_form_beside_a_tree_is_used_instead_of_compiling(tmp_path: Path) -> None
     assert same_form(mapped, game)
     assert same_form(Game(game.spec, load_tree(folder), folder), game)
     assert not mapped.sequence_form.columns.flags.writeable
+    arrays = mapped.sequence_form.arrays
+    assert all(not large.flags.owndata for large in (arrays.opponents, arrays.entry_start))
+    assert arrays.weight.flags.owndata == (game.tree.payoffs.parameter is not None)
     payoffs = [
         g.payoff_model().expected_payoffs(np.full(g.tree.n_actions, 0.5)) for g in (mapped, game)
     ]
@@ -194,7 +198,7 @@ def test_form_beside_a_tree_is_used_instead_of_compiling(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("spec", "size"),
     [
-        ("kuhn(players=3,cards=100)", "about 24,255,001 nodes, which take about 5.0 GiB"),
+        ("kuhn(players=3,cards=100)", "about 24,255,001 nodes, which take about 4.5 GiB"),
         ("kuhn(players=6,cards=40)", r"about 10\^12 nodes, which take about [\d,.]+ GiB"),
         ("liars_dice(dice=20)", "more memory than any machine has"),
     ],

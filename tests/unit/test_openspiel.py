@@ -39,7 +39,7 @@ REFUSED = [
     ("mfg_garnet", GameFormatError, "mean-field"),
     ("stones_and_gems", GameFormatError, "draws its chance moves itself"),
     ("pig", GameFormatError, "does not tell what players know"),
-    ("chess", GameTooLargeError, "openspiel:chess.* far more than 10,000,000 nodes"),
+    ("chess", GameTooLargeError, "openspiel:chess.* far more than 15,000,000 nodes"),
     ("goofspiel", GameTooLargeError, "far more than"),
     ("oshi_zumo(coins=3,size=1)", GameTooLargeError, "more than 1,000 moves"),
     ("liars_dice_ir(dice_sides=3)", ImperfectRecallError, r"openspiel:liars_dice_ir.*'P0 1 1-3"),

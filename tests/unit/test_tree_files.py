@@ -397,10 +397,14 @@ def test_frame_of_another_job_is_no_game(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_game_beyond_the_memory_of_the_machine_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(size_limit, "_machine_bytes", lambda: 220 * 600)
+    monkeypatch.setattr(
+        size_limit, "_machine_bytes", lambda: size_limit.BUILDING_BYTES_PER_NODE * 600
+    )
     with pytest.raises(GameTooLargeError, match=r"allowed are 600 nodes.*this machine has"):
         eqbench.load_game("kuhn3", max_nodes=10**12)
-    monkeypatch.setattr(size_limit, "_machine_bytes", lambda: 220 * 601)
+    monkeypatch.setattr(
+        size_limit, "_machine_bytes", lambda: size_limit.BUILDING_BYTES_PER_NODE * 601
+    )
     assert eqbench.load_game("kuhn3", max_nodes=10**12).tree.n_nodes == 601
 
 
