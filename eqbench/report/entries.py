@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-import numpy as np
-
+from eqbench import statistics as censored
 from eqbench.errors import UsageError
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.traces import Snapshot, read_trace
+from eqbench.store.traces import Snapshot, read_progress, read_trace
 from eqbench.text import printable, shortened
 
 Key = TypeVar("Key", bound=Hashable)
@@ -28,6 +28,9 @@ ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "abse
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
+REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which tables have times too
+MOST_REASONS = 24  # of a status in a note
+TO_TARGET, INTERVAL = "time to target", "95 % interval"
 _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
@@ -70,10 +73,9 @@ class Entry:
         return [*(self.snapshots or ()), *ended]
 
     @property
-    def cost(self) -> float:
-        """Seconds of solving, of what is not ok twice the timeout."""
-        time = self.record.elapsed_s if self.record.status == "ok" else None
-        return 2 * self.source.timeout_s if time is None and self.source else time or 0.0
+    def limit_s(self) -> float:
+        """Seconds of solving that the cell had; no more than it took where nobody knows."""
+        return self.source.timeout_s if self.source else self.record.elapsed_s or 0.0
 
     def time_to(self, regret: float | None = None) -> float:
         """Seconds of solving until a max regret was measured, or else the target was met.
@@ -81,12 +83,26 @@ class Entry:
         Infinite if it never was. The end meets the target if it is ok: rounding may leave a little
         more, and there may be no target.
         """
-        level = self.record.target or 0.0 if regret is None else regret
-        times = [point.elapsed_s for point in self.curve if point.max_regret <= level]
-        if regret is None:
-            end = self.record.elapsed_s
-            times = [] if end is None or self.record.status != "ok" else [*times, end]
-        return min(times, default=math.inf)
+        if regret is None and self.record.status != "ok":
+            return math.inf  # and nothing is read
+        if regret in self._times:
+            return self._times[regret]
+        return min((p.elapsed_s for p in self.curve if p.max_regret <= regret), default=math.inf)
+
+    @cached_property
+    def _times(self) -> dict[float | None, float]:
+        """Times to the target and to the usual regrets, which outlive the curve: cells are many."""
+        record, target = self.record, self.record.target or 0.0
+        ends = [(math.inf if record.elapsed_s is None else record.elapsed_s, record.max_regret)]
+        points = [(time, regret) for time, regret in ends if regret is not None]
+        if self.source is not None and record.trace is not None:
+            with suppress(UsageError):  # reports can do without
+                points += read_progress(self.source.path / record.trace)
+        found: dict[float | None, float] = {
+            level: min((time for time, regret in points if regret <= level), default=math.inf)
+            for level in (*REGRETS, target)
+        }
+        return found | {None: min(found[target], ends[0][0])}
 
 
 @dataclass(frozen=True)
@@ -131,11 +147,63 @@ class Trials:
         """Statistics by column of a summary; None where no cell has a figure."""
         found: dict[str, Any] = {"cells": len(self.entries), "ok": self.ok}
         for title, name in (("max regret", "max_regret"), ("time", "elapsed_s")):
-            known = self.figures(name)
-            ends = np.quantile(known, np.arange(5) / 4).tolist() if known else [None] * 5
-            found |= {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
-        costs = [entry.cost for entry in began(self.entries)]
-        return found | {"PAR-2 time": sum(costs) / len(costs) if costs else None}
+            found |= _quartiles(title, self.figures(name))
+        ran = began(self.entries)
+        limits = [entry.limit_s for entry in ran]
+        return found | time_statistics([entry.time_to() for entry in ran], limits)
+
+
+@dataclass(frozen=True)
+class VirtualBest:
+    """The fastest solver of each trial, as if one knew in advance which it is."""
+
+    cells: int  #: number of trials
+    wins: Mapping[str, int]  #: by solver, in how many trials nobody reached the target earlier
+    statistics: Mapping[str, Any]  #: as those of `Trials`
+
+
+def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
+    """Virtual best solver of the cells of a game; None for a single one, or if nobody was ok."""
+    times, limits, wins = [], [], Counter[str]()
+    for _, own in by_trial(entries):
+        reached = {solver: entry.time_to() for solver, entry in own.items()}
+        times.append(min(reached.values()))
+        limits.append(max(entry.limit_s for entry in own.values()))
+        wins.update(name for name, time in reached.items() if time == times[-1] < math.inf)
+    if not wins or len(trials(entries)) < 2:
+        return None
+    ok = sum(time < math.inf for time in times)
+    found = {"cells": len(times), "ok": ok} | time_statistics(times, limits)
+    return VirtualBest(len(times), wins, found)
+
+
+def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
+    """Cells of a game by solver for each seed and repeat, with its name.
+
+    Those of solvers that use no chance belong to all seeds.
+    """
+    cells = grouped(entries, lambda entry: (entry.record.seed, entry.record.repeat))
+    found = []
+    for seed, repeat in sorted(key for key in cells if key[0] is not None) or sorted(cells):
+        sure = cells.get((None, repeat), []) if seed is not None else []
+        own = {entry.solver: entry for entry in [*sure, *cells[seed, repeat]]}
+        found.append((cells[seed, repeat][0].record.trial, own))
+    return found
+
+
+def time_statistics(times: Sequence[float], limits: Sequence[float]) -> dict[str, Any]:
+    """Statistics of times to the target, of which those that are infinite have missed it."""
+    means = (censored.penalized_mean, censored.shifted_geometric_mean)
+    found = _quartiles(TO_TARGET, times)
+    found |= {INTERVAL: censored.median_interval(times)}
+    ends = [mean(times, limits) if times else None for mean in means]
+    return found | dict(zip(("PAR-2 time", "SGM time"), ends, strict=True))
+
+
+def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Best, quartiles and worst by their titles; None where there is nothing."""
+    ends = [float(censored.quantile(values, k / 4)) if values else None for k in range(5)]
+    return {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
@@ -214,17 +282,22 @@ def named(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     return [(typed if times[typed] == 1 else title, own) for typed, title, own in groups]
 
 
-def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
-    """Solver of a row, with its seed, repeat and run where they tell rows apart."""
-    trial = entry.record.trial if any(several(name, entries) for name in TRIAL) else ""
-    more = ", ".join(filter(None, (trial, entry.run if several("run", entries) else "")))
-    return entry.record.solver + (f" ({more})" if more else "")
+def row_labels(entries: Sequence[Entry]) -> Callable[[Entry], str]:
+    """Labels of rows: the solver, with its seed, repeat and run where they tell rows apart."""
+    has_trials, has_runs = any(several(name, entries) for name in TRIAL), several("run", entries)
+
+    def label(entry: Entry) -> str:
+        trial = entry.record.trial if has_trials else ""
+        more = ", ".join(filter(None, (trial, entry.run if has_runs else "")))
+        return entry.record.solver + (f" ({more})" if more else "")
+
+    return label
 
 
-def labels(sharing: Iterable[Entry], entries: Sequence[Entry]) -> str:
+def labels(sharing: Iterable[Entry], label: Callable[[Entry], str]) -> str:
     """Labels of some rows; those of a solver share one, which says how many there are."""
     return ", ".join(
-        row_label(first, entries) if not others else f"{first.solver} ×{1 + len(others)}"
+        label(first) if not others else f"{first.solver} ×{1 + len(others)}"
         for first, *others in (own.entries for own in trials(sharing))
     )
 
@@ -237,11 +310,14 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
     notes = [f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}"]
     said = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
+    label = row_labels(entries)
     for head, own in grouped(said, lambda remark: remark[0]).items():
         groups = grouped(own, lambda remark: remark[1])
-        parts = [labels([e for *_, e in same], entries) + tail for tail, same in groups.items()]
+        most = [*groups.items()][:MOST_REASONS]
+        parts = [labels([e for *_, e in same], label) + tail for tail, same in most]
         if head in _BUDGETS and len(groups) == 1 and own[0][1]:  # the table says of whom
             parts = [own[0][1].removeprefix(" – ")]
+        parts += [f"and {more:,} more reasons" for more in [len(groups) - len(most)] if more]
         notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
     return [printable(note) for note in notes[not targets :]]
 

@@ -6,6 +6,7 @@ import io
 import struct
 import tokenize
 import zipfile
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,12 @@ _DAMAGED = (
 )
 
 
-def read_arrays(data: bytes, most_bytes: int) -> dict[str, NDArray[Any]]:
+def read_arrays(
+    data: bytes, most_bytes: int, names: Collection[str] | None = None
+) -> dict[str, NDArray[Any]]:
     """All arrays of an archive that take at most so many bytes; nothing is unpickled.
+
+    With `names` only those of them that are there.
 
     Raises
     ------
@@ -34,11 +39,12 @@ def read_arrays(data: bytes, most_bytes: int) -> dict[str, NDArray[Any]]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > most_bytes:
                 raise ValueError(f"its arrays take more than {size_text(most_bytes)}")
-        with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-            arrays = dict(stored)
+            arrays = {}
+            for member in archive.namelist():
+                name = member.removesuffix(".npy")
+                if names is None or name in names:
+                    with archive.open(member) as file:
+                        arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
     except _DAMAGED as error:
         raise ValueError(shortened(printable(str(error) or repr(error)))) from None
-    # a member that is not an array comes as bytes
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError("it holds what is not an array")
     return arrays

@@ -293,8 +293,9 @@ class RunFolder:
 
         Those that were finished later are left out.
         """
-        finished = {record.key for record in self.cells()}
-        return [record for record in self._records(INTERRUPTED) if record.key not in finished]
+        stopped = self._records(INTERRUPTED)  # as a rule none, and then nothing else is read
+        finished = {record.key for record in self.cells()} if stopped else set()
+        return [record for record in stopped if record.key not in finished]
 
     def _records(self, name: str, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
