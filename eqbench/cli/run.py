@@ -139,7 +139,8 @@ def run(options: RunOptions) -> int:
         for words in said:
             say(words)
         failure = _execute(job, folder, again, verbose=options.verbose)
-    _print(job.records, folder, options)
+    if options.as_json or not options.quiet:
+        _print(job.records, folder, options)
     if failure is not None:
         done = sum(record.status != "interrupted" for record in job.records)
         retry = f" --retry {','.join(options.retry)}" if options.retry else ""

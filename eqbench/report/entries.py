@@ -9,10 +9,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
 from eqbench import statistics as censored
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, first_of
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
@@ -83,9 +84,9 @@ class Entry:
         Infinite if it never was. The end meets the target if it is ok: rounding may leave a little
         more, and there may be no target.
         """
-        if regret is None and self.record.status != "ok":
-            return math.inf  # and nothing is read
-        if regret in self._times:
+        if regret is None:
+            return self._times[None] if self.record.status == "ok" else math.inf
+        if regret in REGRETS:
             return self._times[regret]
         return min((p.elapsed_s for p in self.curve if p.max_regret <= regret), default=math.inf)
 
@@ -194,8 +195,8 @@ def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
 def time_statistics(times: Sequence[float], limits: Sequence[float]) -> dict[str, Any]:
     """Statistics of times to the target, of which those that are infinite have missed it."""
     means = (censored.penalized_mean, censored.shifted_geometric_mean)
-    found = _quartiles(TO_TARGET, times)
-    found |= {INTERVAL: censored.median_interval(times)}
+    found: dict[str, Any] = {INTERVAL: censored.median_interval(times)}
+    found |= _quartiles(TO_TARGET, times)
     ends = [mean(times, limits) if times else None for mean in means]
     return found | dict(zip(("PAR-2 time", "SGM time"), ends, strict=True))
 
@@ -230,6 +231,17 @@ def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
     return sorted(map(Trials, groups), key=place)
 
 
+def first_trials(entries: Sequence[Entry], most: int) -> list[Entry]:
+    """As many cells as a page has room for: the first ones of each solver on each game, in turns.
+
+    If these are more, they are those of the first games.
+    """
+    groups = grouped(entries, lambda e: (game_identity(e.record), e.run, e.record.solver)).values()
+    in_turn = (entry for turn in zip_longest(*groups) for entry in turn if entry)
+    taken = set(islice(in_turn, most))
+    return [entry for entry in entries if entry in taken]
+
+
 def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
     """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
     return [entry for own in trials(entries, order) for entry in own.entries]
@@ -238,6 +250,11 @@ def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
 def began(entries: Iterable[Entry]) -> list[Entry]:
     """Entries of solvers that take the game and are available."""
     return [entry for entry in entries if entry.record.status not in ABSENT]
+
+
+def hosts(entries: Iterable[Entry]) -> list[str]:
+    """Machines that cells ran on, as far as they are known."""
+    return sorted({getattr(entry.record, "host", "") for entry in entries} - {""})
 
 
 def several(name: str, entries: Iterable[Entry]) -> bool:
@@ -319,6 +336,10 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
             parts = [own[0][1].removeprefix(" – ")]
         parts += [f"and {more:,} more reasons" for more in [len(groups) - len(most)] if more]
         notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
+    if len(machines := hosts(entries)) > 1:
+        notes.append(
+            f"times are of different machines, which may differ in speed: {first_of(machines)}"
+        )
     return [printable(note) for note in notes[not targets :]]
 
 

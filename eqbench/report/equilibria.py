@@ -10,7 +10,16 @@ from itertools import zip_longest
 
 from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import NEGLIGIBLE, Entry, Trials, arranged, labels, row_labels, several, trials
+from eqbench.report.entries import (
+    NEGLIGIBLE,
+    Entry,
+    Trials,
+    arranged,
+    labels,
+    row_labels,
+    several,
+    trials,
+)
 from eqbench.report.rows import Row, Table
 from eqbench.report.view import EQUILIBRIA
 from eqbench.spec import is_foreign

@@ -64,8 +64,8 @@ class View:
     show_all: Annotated[
         bool,
         Option(
-            "One row per cell, however many there are. A game with more than 500 cells has a summary "
-            "otherwise, in the terminal with more than 24 of several seeds.",
+            "One row per cell, however many there are. A game with more than 500 cells has a "
+            "summary otherwise, in the terminal with more than 24 of several seeds.",
             FLAG,
             "all",
         ),
