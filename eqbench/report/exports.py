@@ -119,13 +119,15 @@ def report_on(
     *,
     summarize: bool | None = False,
     few: int = FEW_CELLS,
+    entries: Sequence[Entry] = (),
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
     With `summarize` there is one row per game and solver instead of one per cell, and all tables
-    of equilibria; with None so it is for games with more than `few` cells of several seeds.
+    of equilibria; with None so it is for games with more than `few` cells of several seeds. The
+    `entries` of the runs may be known, with what was read for them.
     """
-    entries = entries_of(runs)
+    entries = entries or entries_of(runs)
     tables = []
     for title, group in titled(entries):
         finished = [entry for entry in group if entry.record.status != "interrupted"]

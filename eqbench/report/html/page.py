@@ -71,7 +71,7 @@ def report_page(
     kept = {game_identity(entry.record) for entry in shown}
     games = charts.shown_games([e for e in everything if game_identity(e.record) in kept], facts)
     data = charts.datasets(shown, facts)
-    report = report_on(runs, summarize=True)
+    report = report_on(runs, summarize=True, entries=everything)
     matrices = [matrix(game, number) for number, game in enumerate(games)]
     whole, single = ([overview(games)], matrices) if len(games) > 1 else (matrices, [])
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
