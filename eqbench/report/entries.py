@@ -25,6 +25,7 @@ Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 
 STATUSES = read_data("statuses")
+_RANKS = {status: rank for rank, status in enumerate(STATUSES)}
 ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
@@ -218,17 +219,18 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
     """Entries by solver and run, in an order that :class:`~eqbench.report.view.View` offers."""
 
+    def middle(own: Trials, name: str) -> float:
+        return max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
+
     def place(own: Trials) -> Any:
-        regret, time = (
-            max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
-            for name in ("max_regret", "elapsed_s")
-        )
-        worst = max([*STATUSES].index(entry.record.status) for entry in own.entries)
-        places = {"status": (worst, regret), "regret": regret, "time": time, "given": 0}
-        return places.get(order, own.entries[0].record.solver)
+        if order == "status":
+            worst = max(_RANKS[entry.record.status] for entry in own.entries)
+            return worst, middle(own, "max_regret")
+        names = {"regret": "max_regret", "time": "elapsed_s"}
+        return middle(own, names[order]) if order in names else own.entries[0].record.solver
 
     groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
-    return sorted(map(Trials, groups), key=place)
+    return [*map(Trials, groups)] if order == "given" else sorted(map(Trials, groups), key=place)
 
 
 def first_trials(entries: Sequence[Entry], most: int) -> list[Entry]:
