@@ -12,7 +12,7 @@ from eqbench.cli.output import print_report, put, put_page, say_notes, say_writt
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, Option, Quiet, Words
+from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, NoTable, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
@@ -56,7 +56,7 @@ class ReportRequest(View, CellFilter):
             "status",
         ),
     ] = ()
-    quiet: Quiet = False
+    quiet: NoTable = False
 
 
 @command(ReportRequest)

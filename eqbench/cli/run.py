@@ -25,7 +25,7 @@ from eqbench.cli.progress import shown, told
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.report.view import View
-from eqbench.requests import FLAG, FOLDER, File, Json, Option, Quiet, Words
+from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option, Words
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
@@ -109,7 +109,7 @@ class RunOptions(View):
         Option("Show what would be run and what is there already; run nothing.", FLAG, "dry-run"),
     ] = False
     as_json: Json = False
-    quiet: Quiet = False
+    quiet: NoTable = False
     verbose: Annotated[bool, Option("Say what each cell did as it ends.", FLAG, short="v")] = False
 
 
