@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 NOTHING_RAN = 4
 _BAD = ("crashed", "refuted")
-_NEVER_RAN = ("unsupported", "unavailable")
 
 
 def run_of(words: Iterable[str]) -> str:
@@ -228,10 +227,12 @@ def _execute(
 
 def _exit_code(records: list[CellRecord]) -> int:
     """Exit code of a finished run."""
+    from eqbench.store.schema import NEVER_RAN
+
     statuses = [record.status for record in records]
     if any(status in _BAD for status in statuses):
         return 1
-    return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
+    return NOTHING_RAN if all(status in NEVER_RAN for status in statuses) else 0
 
 
 def _print_plan(

@@ -8,9 +8,10 @@ from typing import Any
 
 from eqbench.errors import counted, first_of
 from eqbench.report import said
-from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, named, trials
+from eqbench.report.entries import STATUSES, arranged, named, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.rows import seconds, small
+from eqbench.store.trials import Entry, Trials, began
 
 MOST_GAMES = 5  # that have a sentence each
 

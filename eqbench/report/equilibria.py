@@ -10,20 +10,12 @@ from itertools import zip_longest
 
 from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import (
-    NEGLIGIBLE,
-    Entry,
-    Trials,
-    arranged,
-    labels,
-    row_labels,
-    several,
-    trials,
-)
+from eqbench.report.entries import NEGLIGIBLE, arranged, labels, row_labels, trials
 from eqbench.report.rows import Row, Table
 from eqbench.report.view import EQUILIBRIA
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EquilibriumRecord
+from eqbench.store.trials import Entry, Trials, several
 
 MOST_CLUSTERS = 12
 SAME_PAYOFF = 1e-5  # less is not seen in tables

@@ -10,28 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from eqbench.report.answer import answer
-from eqbench.report.entries import (
-    INTERVAL,
-    Entry,
-    Trials,
-    arranged,
-    began,
-    cell_notes,
-    hosts,
-    titled,
-    trials,
-    virtual_best,
-)
+from eqbench.report.entries import arranged, cell_notes, titled, trials
 from eqbench.report.equilibria import counts, equilibria_tables
 from eqbench.report.rows import Report
 from eqbench.report.view import DEFAULT, VIRTUAL_BEST, View, cell_table, summary
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
+from eqbench.store.trials import INTERVAL, Entry, Trials, began, hosts, virtual_best
 from eqbench.text import cell_text, csv_text
 
 # of a game, with a row each: of a few seeds where people read along, and of any elsewhere
 FEW_CELLS, MOST_CELLS = 24, 500
-LONG = "{:,} cells in a row for each solver; --all and eqbench report RUN --format csv have each"
+LONG = "{:,} cells, one row per solver: --all or eqbench report RUN --format csv has them all"
 
 
 def results_csv(runs: Sequence[StoredRun]) -> str:

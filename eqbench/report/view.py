@@ -9,20 +9,11 @@ from typing import Annotated, Any
 
 from eqbench.documents import convert
 from eqbench.report import read_data
-from eqbench.report.entries import (
-    INTERVAL,
-    TRIAL,
-    Entry,
-    Trials,
-    began,
-    row_labels,
-    several,
-    trials,
-    virtual_best,
-)
+from eqbench.report.entries import row_labels, trials
 from eqbench.report.naming import label, marks
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Row, Table, seconds
 from eqbench.requests import FLAG, Choice, Option, Words
+from eqbench.store.trials import INTERVAL, TRIAL, Entry, Trials, began, several, virtual_best
 from eqbench.text import printable
 from eqbench.verification import credible_text
 

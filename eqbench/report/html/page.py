@@ -20,19 +20,7 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.entries import (
-    MOST_REASONS,
-    REGRETS,
-    STATUSES,
-    Entry,
-    Trials,
-    began,
-    first_trials,
-    game_identity,
-    grouped,
-    titled,
-    trials,
-)
+from eqbench.report.entries import MOST_REASONS, STATUSES, titled, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import MOST_CELLS, entries_of, report_on, run_names
 from eqbench.report.html import document as html
@@ -42,6 +30,7 @@ from eqbench.report.view import COLUMNS, INDEX, cell_table
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
+from eqbench.store.trials import REGRETS, Entry, Trials, began, first_trials, game_identity, grouped
 from eqbench.text import printable
 
 TEXTS = read_data("html/texts")
@@ -223,7 +212,7 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
 
 def _tables(report: Report, name: str, most: int) -> list[html.Table]:
     """The tables of equilibria of a report, or its summaries, each for its game; of the first."""
-    games = accumulate(not table.topic for table in report.tables)  # first is its summary
+    games = accumulate(int(not table.topic) for table in report.tables)  # first is its summary
     return [
         html.page_table(table, f"{name}-{game}", game=str(game - 1))
         for game, table in zip(games, report.tables, strict=True)
