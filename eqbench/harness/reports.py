@@ -13,7 +13,14 @@ from eqbench.equilibria.extremes import payoff_ends
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.registry import default_registry
 from eqbench.report.charts import GameFacts
-from eqbench.report.exports import FEW_CELLS, MOST_CELLS, report_on, results_csv, summary_csv
+from eqbench.report.exports import (
+    FEW_CELLS,
+    MOST_CELLS,
+    entries_of,
+    report_on,
+    results_csv,
+    summary_csv,
+)
 from eqbench.report.formats import latex, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
@@ -22,6 +29,7 @@ from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
 from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST
 from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.trials import first_trials
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 
@@ -108,7 +116,9 @@ def page_of(
     runs: Sequence[StoredRun], *, summarize: bool | None = None, place: Path | None = None
 ) -> str:
     """Page about stored runs, for a file in the folder `place`."""
-    specs = dict.fromkeys(cell.game_spec for run in runs for cell in run.cells)
+    cells = entries_of(runs)  # games that are not shown need not be built
+    shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
+    specs = dict.fromkeys(entry.record.game_spec for entry in shown)
     return report_page(runs, dict(game_facts(specs)), summarize=summarize, place=place)
 
 
