@@ -37,10 +37,14 @@ def test_quiet_commands_print_no_table_and_make_none(
     place: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cwd, _ = place
-    monkeypatch.delattr("eqbench.report.exports.report_on")
+    made: list[object] = []
+    monkeypatch.setattr(
+        "eqbench.report.exports.report_on", lambda *given, **more: made.append(given)
+    )
     for words in (("report", "latest"), ("run", "--resume", "results/first")):
         done = eqbench(*words, "-q", cwd=cwd)
         assert (done.code, done.out, done.err) == (0, "", "")
+    assert made == []
     assert eqbench("report", "latest", "-q", "--format", "csv", cwd=cwd).out
 
 
