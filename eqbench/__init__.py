@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from eqbench.api.catalog import list_games, list_solvers
     from eqbench.api.peers import from_gambit, from_openspiel, gambit_line, to_gambit, to_openspiel
-    from eqbench.api.runs import Run, run
+    from eqbench.api.runs import Run, load_summary, run
     from eqbench.api.studies import crossplay, qre, ranges, simulate, stability, trace
     from eqbench.errors import (
         DocumentError,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "eqbench.api.catalog": "list_games list_solvers",
     "eqbench.api.peers": "from_gambit from_openspiel gambit_line to_gambit to_openspiel",
-    "eqbench.api.runs": "Run run",
+    "eqbench.api.runs": "Run load_summary run",
     "eqbench.api.studies": "crossplay qre ranges simulate stability trace",
     "eqbench.errors": "DocumentError EqbenchError GameFormatError GameTooLargeError "
     "ImperfectRecallError ProfileError SolverUnavailableError SpecError StoreError UsageError",
@@ -94,6 +94,7 @@ __all__ = [  # type checkers and linters read names one by one
     "load_profile",
     "load_results",
     "load_solver",
+    "load_summary",
     "load_traces",
     "qre",
     "ranges",

@@ -412,6 +412,7 @@ MOST_NODES = 15_000_000  # that of eqbench.model.size_limit, which is not import
 # Options of several commands.
 Json = Annotated[bool, Option("Print JSON.", FLAG, "json")]
 Quiet = Annotated[bool, Option("Nothing but errors on standard error.", FLAG, short="q")]
+NoTable = Annotated[bool, Option("Neither tables nor messages but errors.", FLAG, short="q")]
 Plugins = Annotated[
     tuple[str, ...],
     Option("Python file that registers games or solvers.", FILE, "plugin", extends=True),

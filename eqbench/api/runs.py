@@ -23,10 +23,17 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
 from eqbench.report.answer import answer
-from eqbench.report.exports import entries_of
+from eqbench.report.exports import SUMMARY_COLUMNS, entries_of, summary_rows
 from eqbench.report.view import View
 from eqbench.spec import split_specs
-from eqbench.store.results import load_equilibria, load_results, load_traces
+from eqbench.store.results import (
+    Runs,
+    data_frame,
+    load_equilibria,
+    load_results,
+    load_traces,
+    stored_runs,
+)
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_games import game_of_runs
 from eqbench.store.stored_profiles import profile_file
@@ -159,6 +166,10 @@ class Run(Displayed, Sequence[CellRecord]):
         """One row per cell, as :func:`eqbench.load_results`."""
         return load_results(self.path)
 
+    def summary(self) -> pd.DataFrame:
+        """One row per game and solver over all seeds, as :func:`eqbench.load_summary`."""
+        return load_summary(self.path)
+
     def equilibria(self) -> pd.DataFrame:
         """One row per verified profile, as :func:`eqbench.load_equilibria`."""
         return load_equilibria(self.path)
@@ -257,6 +268,30 @@ def run(
     parts = tuple(map(_with_modules, experiment.parts))
     folder = None if out is None else Path(out)
     return Run(carry_out(replace(experiment, parts=parts), folder, tell))
+
+
+def load_summary(runs: Runs) -> pd.DataFrame:
+    """Statistics over the seeds of one or several runs, one row per run, game and solver.
+
+    `cells` and `ok` are counts. Of the max regret, the time of solving (`elapsed_s`) and the time
+    to the target (`time_to_target_s`) there are best, quartiles, median and worst; a time to the
+    target is missing where it is longer than the timeout. `interval_low_s` and `interval_high_s`
+    are the ends of a bootstrap interval of the median time to the target at 95 %, from five cells
+    on. `par2_elapsed_s` is the mean time to the target with twice the timeout for a cell that
+    missed it, `sgm_elapsed_s` the geometric mean of times + 10 ms, less these, with the timeout
+    for a cell that missed it. `fastest` counts seeds in which nobody reached the target earlier;
+    the solver `virtual best` stands for the fastest in each. `hosts` counts machines, so far as
+    they are known: with more than one, times are not of one speed. `equilibria` holds dictionaries:
+    how many cells found each. Parameters and errors as in :func:`eqbench.load_results`.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"])
+    >>> run.summary()[["solver", "cells", "ok"]].values.tolist()
+    [['lcp', 1, 1], ['sequence_lp', 1, 1], ['virtual best', 1, 1]]
+    """
+    return data_frame(summary_rows(stored_runs(runs)), SUMMARY_COLUMNS)
 
 
 def _with_modules(request: Request) -> Request:

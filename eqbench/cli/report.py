@@ -12,7 +12,7 @@ from eqbench.cli.output import print_report, put, put_page, say_notes, say_writt
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, Option, Quiet, Words
+from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, NoTable, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html")
 
@@ -56,7 +56,7 @@ class ReportRequest(View, CellFilter):
             "status",
         ),
     ] = ()
-    quiet: Quiet = False
+    quiet: NoTable = False
 
 
 @command(ReportRequest)
@@ -71,7 +71,7 @@ def report(request: ReportRequest) -> None:
     from eqbench.report.exports import report_on
     from eqbench.store.stored_run import chosen, read_runs
 
-    formats, out, summarize = request.formats, request.out, request.summary
+    formats, out, summarize = request.formats, request.out, request.summarize
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
     if len(formats) > 1 and out in (None, STANDARD_OUTPUT):
@@ -99,7 +99,8 @@ def report(request: ReportRequest) -> None:
         place = Path(str(out))
         say_written(write_reports(formats, stored, place, request, summarize=summarize))
     elif formats == ("terminal",):
-        print_report(report_on(stored, request, summarize=request.summarize))
+        if not request.quiet:
+            print_report(report_on(stored, request, summarize=summarize))
     else:
         text = report_text(formats[0], stored, request, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")

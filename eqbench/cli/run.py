@@ -26,7 +26,7 @@ from eqbench.cli.progress import shown, told
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.report.view import View
-from eqbench.requests import FLAG, FOLDER, File, Json, Option, Quiet, Words
+from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option, Words
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 NOTHING_RAN = 4
 _BAD = ("crashed", "refuted")
-_NEVER_RAN = ("unsupported", "unavailable")
 
 
 def run_of(words: Iterable[str]) -> str:
@@ -110,7 +109,7 @@ class RunOptions(View):
         Option("Show what would be run and what is there already; run nothing.", FLAG, "dry-run"),
     ] = False
     as_json: Json = False
-    quiet: Quiet = False
+    quiet: NoTable = False
     verbose: Annotated[bool, Option("Say what each cell did as it ends.", FLAG, short="v")] = False
 
 
@@ -142,7 +141,8 @@ def run(options: RunOptions) -> int:
         for words in said:
             say(words)
         failure = _execute(job, folder, again, verbose=options.verbose)
-    _print(job.records, folder, options)
+    if options.as_json or not options.quiet:
+        _print(job.records, folder, options)
     if failure is not None:
         done = sum(record.status != "interrupted" for record in job.records)
         retry = f" --retry {','.join(options.retry)}" if options.retry else ""
@@ -231,10 +231,12 @@ def _execute(
 
 def _exit_code(records: list[CellRecord]) -> int:
     """Exit code of a finished run."""
+    from eqbench.store.schema import NEVER_RAN
+
     statuses = [record.status for record in records]
     if any(status in _BAD for status in statuses):
         return 1
-    return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
+    return NOTHING_RAN if all(status in NEVER_RAN for status in statuses) else 0
 
 
 def _print_plan(

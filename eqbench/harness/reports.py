@@ -13,7 +13,14 @@ from eqbench.equilibria.extremes import payoff_ends
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.registry import default_registry
 from eqbench.report.charts import GameFacts
-from eqbench.report.exports import report_on, results_csv, summary_csv
+from eqbench.report.exports import (
+    FEW_CELLS,
+    MOST_CELLS,
+    entries_of,
+    report_on,
+    results_csv,
+    summary_csv,
+)
 from eqbench.report.formats import latex, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
@@ -22,6 +29,7 @@ from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
 from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST
 from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.trials import first_trials
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 
@@ -32,7 +40,7 @@ def write_reports(
     place: Path,
     view: View = DEFAULT,
     *,
-    summarize: bool = False,
+    summarize: bool | None = None,
 ) -> Iterator[Path]:
     """Write reports on runs in several formats into a folder and yield the files."""
     for name in formats:
@@ -56,7 +64,7 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
     for run in runs:
         page = run.path / "report.html"
         if _is_old(page, [run.path / LINES, run.path / INTERRUPTED]):
-            write_report(page, page_of([run], summarize=False, place=run.path))
+            write_report(page, page_of([run], place=run.path))
             yield page
         links[f"./{os.path.relpath(page, file.parent)}"] = run  # the name may hold a colon
     write_report(file, index_page(links))
@@ -90,21 +98,27 @@ def report_text(
 ) -> str:
     """Report on runs as text in a format, for a file in the folder `place`.
 
-    With `summarize` None a game with many cells of several seeds has a summary.
+    With `summarize` None a game with very many cells has a summary, where people read along also
+    with many of several seeds; CSV has all cells.
     """
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
-        return page_of(stored, summarize=bool(summarize), place=place)
-    tables = report_on(stored, view, summarize=summarize)
+        return page_of(stored, summarize=summarize, place=place)
+    few = FEW_CELLS if name == "terminal" else MOST_CELLS
+    tables = report_on(stored, view, summarize=summarize, few=few)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
     return markdown(tables) if name == "md" else latex(tables)
 
 
-def page_of(runs: Sequence[StoredRun], *, summarize: bool, place: Path | None = None) -> str:
+def page_of(
+    runs: Sequence[StoredRun], *, summarize: bool | None = None, place: Path | None = None
+) -> str:
     """Page about stored runs, for a file in the folder `place`."""
-    specs = dict.fromkeys(cell.game_spec for run in runs for cell in run.cells)
+    cells = entries_of(runs)  # games that are not shown need not be built
+    shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
+    specs = dict.fromkeys(entry.record.game_spec for entry in shown)
     return report_page(runs, dict(game_facts(specs)), summarize=summarize, place=place)
 
 

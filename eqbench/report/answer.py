@@ -8,9 +8,10 @@ from typing import Any
 
 from eqbench.errors import counted, first_of
 from eqbench.report import said
-from eqbench.report.entries import STATUSES, Entry, Trials, arranged, began, named, trials
+from eqbench.report.entries import STATUSES, arranged, named, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.rows import seconds, small
+from eqbench.store.trials import Entry, Trials, began
 
 MOST_GAMES = 5  # that have a sentence each
 
@@ -49,7 +50,7 @@ def _facts(games: Sequence[Sequence[Entry]]) -> dict[str, Any]:
         "runs": len(solvers) - len({entry.record.solver for entry in cells}),
         "targets": sorted({entry.record.target or 0.0 for entry in cells}),
         "fastest": _fastest(ran),
-        "closest": sorted((r, own.solver) for own in sound for r in own.figures("max_regret"))[:1],
+        "closest": sorted((own.best, own.solver) for own in sound if own.best is not None)[:1],
         "sets": {item.name: item for item in found if not item.is_cluster},
         "clusters": [item for item in found if item.is_cluster],
         "ends": [(texts, names) for texts in STATUSES.values() if (names := _ended(games, texts))],

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
 from eqbench.report import read_data, said
 from eqbench.report.charts import SHORTEST_S
-from eqbench.report.entries import STATUSES, Entry, game_identity, game_title, grouped
+from eqbench.report.entries import STATUSES, game_title
 from eqbench.report.equilibria import counts
 from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
@@ -27,6 +27,7 @@ from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
+from eqbench.store.trials import Entry, game_identity, grouped
 from eqbench.text import printable
 
 _DATA = read_data("comparison")

@@ -1,187 +1,48 @@
-"""Records as entries of reports: their groups, names, anytime curves, and notes on them."""
+"""Entries of reports: their order, names, and notes on them."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-import numpy as np
-
-from eqbench.errors import UsageError
+from eqbench.errors import first_of
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
-from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import StoredRun
-from eqbench.store.traces import Snapshot, read_trace
+from eqbench.store.trials import TRIAL, Entry, Trials, grouped, hosts, several
 from eqbench.text import printable, shortened
 
-Key = TypeVar("Key", bound=Hashable)
-Item = TypeVar("Item")
-
 STATUSES = read_data("statuses")
+_RANKS = {status: rank for rank, status in enumerate(STATUSES)}
 ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
-_PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
-TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
-
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """A record, the name of its run, which is empty where there is one only, and the run itself."""
-
-    run: str
-    record: CellRecord
-    source: StoredRun | None = None
-
-    @property
-    def solver(self) -> str:
-        """Solver of the row, with its run where there are several."""
-        return self.record.solver + (f" ({self.run})" if self.run else "")
-
-    @property
-    def is_proved(self) -> bool:
-        """True if the profile of the row is an equilibrium by exact computation."""
-        return bool(self.record.equilibria) and self.record.equilibria[0].is_proved
-
-    @cached_property
-    def snapshots(self) -> Sequence[Snapshot] | None:
-        """Measured snapshots in order of time; None if they cannot be read."""
-        if self.source is None or self.record.trace is None:
-            return ()
-        try:
-            stored = read_trace(self.source.path / self.record.trace)
-        except UsageError:  # reports can do without
-            return None
-        return sorted(stored, key=lambda point: point.elapsed_s)
-
-    @cached_property
-    def curve(self) -> Sequence[Snapshot]:
-        """Measured snapshots, as far as they can be read, and what the cell ended with."""
-        record = self.record
-        end = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
-        ended = [] if None in end else [Snapshot(*end)]  # type: ignore[arg-type]
-        return [*(self.snapshots or ()), *ended]
-
-    @property
-    def cost(self) -> float:
-        """Seconds of solving, of what is not ok twice the timeout."""
-        time = self.record.elapsed_s if self.record.status == "ok" else None
-        return 2 * self.source.timeout_s if time is None and self.source else time or 0.0
-
-    def time_to(self, regret: float | None = None) -> float:
-        """Seconds of solving until a max regret was measured, or else the target was met.
-
-        Infinite if it never was. The end meets the target if it is ok: rounding may leave a little
-        more, and there may be no target.
-        """
-        level = self.record.target or 0.0 if regret is None else regret
-        times = [point.elapsed_s for point in self.curve if point.max_regret <= level]
-        if regret is None:
-            end = self.record.elapsed_s
-            times = [] if end is None or self.record.status != "ok" else [*times, end]
-        return min(times, default=math.inf)
-
-
-@dataclass(frozen=True)
-class Trials:
-    """Cells that belong together, as a rule those of one solver of a run on one game."""
-
-    entries: Sequence[Entry]
-
-    @property
-    def solver(self) -> str:
-        """Solver of the first, with its run where there are several."""
-        return self.entries[0].solver
-
-    @property
-    def ok(self) -> int:
-        """Number of cells that reached the target, or ended ok without one."""
-        return sum(entry.record.status == "ok" for entry in self.entries)
-
-    @property
-    def is_always_ok(self) -> bool:
-        """True if all cells did."""
-        return self.ok == len(self.entries)
-
-    @property
-    def best(self) -> float | None:
-        """Smallest max regret of any cell."""
-        return min(self.figures("max_regret"), default=None)
-
-    def figures(self, name: str) -> list[float]:
-        """Known values of a field of the records."""
-        values = (getattr(entry.record, name) for entry in self.entries)
-        return [value for value in values if value is not None]
-
-    def time_to(self, regret: float | None = None) -> float | None:
-        """Median time to a max regret, or else to the target, of the cells that reached it."""
-        times = (entry.time_to(regret) for entry in self.entries)
-        reached = [time for time in times if time < math.inf]
-        return statistics.median(reached) if reached else None
-
-    @property
-    def statistics(self) -> dict[str, Any]:
-        """Statistics by column of a summary; None where no cell has a figure."""
-        found: dict[str, Any] = {"cells": len(self.entries), "ok": self.ok}
-        for title, name in (("max regret", "max_regret"), ("time", "elapsed_s")):
-            known = self.figures(name)
-            ends = np.quantile(known, np.arange(5) / 4).tolist() if known else [None] * 5
-            found |= {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
-        costs = [entry.cost for entry in began(self.entries)]
-        return found | {"PAR-2 time": sum(costs) / len(costs) if costs else None}
-
-
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Items that have a key in common, the keys in the order in which they first occur."""
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
+MOST_REASONS = 24  # of a status in a note
 
 
 def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
     """Entries by solver and run, in an order that :class:`~eqbench.report.view.View` offers."""
 
+    def middle(own: Trials, name: str) -> float:
+        return max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
+
     def place(own: Trials) -> Any:
-        regret, time = (
-            max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
-            for name in ("max_regret", "elapsed_s")
-        )
-        worst = max([*STATUSES].index(entry.record.status) for entry in own.entries)
-        places = {"status": (worst, regret), "regret": regret, "time": time, "given": 0}
-        return places.get(order, own.entries[0].record.solver)
+        if order == "status":
+            worst = max(_RANKS[entry.record.status] for entry in own.entries)
+            return worst, middle(own, "max_regret")
+        names = {"regret": "max_regret", "time": "elapsed_s"}
+        return middle(own, names[order]) if order in names else own.entries[0].record.solver
 
     groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
-    return sorted(map(Trials, groups), key=place)
+    return [*map(Trials, groups)] if order == "given" else sorted(map(Trials, groups), key=place)
 
 
 def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
     """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
     return [entry for own in trials(entries, order) for entry in own.entries]
-
-
-def began(entries: Iterable[Entry]) -> list[Entry]:
-    """Entries of solvers that take the game and are available."""
-    return [entry for entry in entries if entry.record.status not in ABSENT]
-
-
-def several(name: str, entries: Iterable[Entry]) -> bool:
-    """Return whether cells differ in their ``run`` or in one of `TRIAL`."""
-    holders = (entry if name == "run" else entry.record for entry in entries)
-    return len({getattr(holder, name) for holder in holders} - {None}) > 1
-
-
-def game_identity(record: CellRecord) -> str:
-    """Name of a game by its content, if it is from a file and that is known, else by its spec."""
-    content = record.game_content if is_foreign(record.game_spec) else ""
-    return content or record.game_spec
 
 
 def game_title(typed: str, spec: str) -> str:
@@ -214,17 +75,22 @@ def named(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     return [(typed if times[typed] == 1 else title, own) for typed, title, own in groups]
 
 
-def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
-    """Solver of a row, with its seed, repeat and run where they tell rows apart."""
-    trial = entry.record.trial if any(several(name, entries) for name in TRIAL) else ""
-    more = ", ".join(filter(None, (trial, entry.run if several("run", entries) else "")))
-    return entry.record.solver + (f" ({more})" if more else "")
+def row_labels(entries: Sequence[Entry]) -> Callable[[Entry], str]:
+    """Labels of rows: the solver, with its seed, repeat and run where they tell rows apart."""
+    has_trials, has_runs = any(several(name, entries) for name in TRIAL), several("run", entries)
+
+    def label(entry: Entry) -> str:
+        trial = entry.record.trial if has_trials else ""
+        more = ", ".join(filter(None, (trial, entry.run if has_runs else "")))
+        return entry.record.solver + (f" ({more})" if more else "")
+
+    return label
 
 
-def labels(sharing: Iterable[Entry], entries: Sequence[Entry]) -> str:
+def labels(sharing: Iterable[Entry], label: Callable[[Entry], str]) -> str:
     """Labels of some rows; those of a solver share one, which says how many there are."""
     return ", ".join(
-        row_label(first, entries) if not others else f"{first.solver} ×{1 + len(others)}"
+        label(first) if not others else f"{first.solver} ×{1 + len(others)}"
         for first, *others in (own.entries for own in trials(sharing))
     )
 
@@ -237,12 +103,19 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
     notes = [f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}"]
     said = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
+    label = row_labels(entries)
     for head, own in grouped(said, lambda remark: remark[0]).items():
         groups = grouped(own, lambda remark: remark[1])
-        parts = [labels([e for *_, e in same], entries) + tail for tail, same in groups.items()]
+        most = [*groups.items()][:MOST_REASONS]
+        parts = [labels([e for *_, e in same], label) + tail for tail, same in most]
         if head in _BUDGETS and len(groups) == 1 and own[0][1]:  # the table says of whom
             parts = [own[0][1].removeprefix(" – ")]
+        parts += [f"and {more:,} more reasons" for more in [len(groups) - len(most)] if more]
         notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
+    if len(machines := hosts(entries)) > 1:
+        notes.append(
+            f"times are of different machines, which may differ in speed: {first_of(machines)}"
+        )
     return [printable(note) for note in notes[not targets :]]
 
 

@@ -10,11 +10,12 @@ from itertools import zip_longest
 
 from eqbench.errors import counted
 from eqbench.report import naming
-from eqbench.report.entries import NEGLIGIBLE, Entry, Trials, arranged, labels, several, trials
+from eqbench.report.entries import NEGLIGIBLE, arranged, labels, row_labels, trials
 from eqbench.report.rows import Row, Table
 from eqbench.report.view import EQUILIBRIA
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EquilibriumRecord
+from eqbench.store.trials import Entry, Trials, several
 
 MOST_CLUSTERS = 12
 SAME_PAYOFF = 1e-5  # less is not seen in tables
@@ -114,7 +115,7 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
         notes.append(f"{counted(more, 'more cluster')}; {listed}")
     named = [(entry, [i.identity for i in entry.record.equilibria]) for entry in entries]
     if unknown := [entry for entry, own in named if own and not any(own)]:
-        notes.append(f"not identified: {labels(unknown, entries)}")
+        notes.append(f"not identified: {labels(unknown, row_labels(entries))}")
     title = title if is_foreign(game.game_spec) else game.game
     return [Table(title, columns, rows, tuple(notes), topic="equilibria found")]
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from eqbench.report.answer import answer
-from eqbench.report.entries import Entry, Trials, arranged, began, cell_notes, titled, trials
+from eqbench.report.entries import arranged, cell_notes, titled, trials
 from eqbench.report.equilibria import counts, equilibria_tables
 from eqbench.report.rows import Report
-from eqbench.report.view import DEFAULT, View, cell_table, summary
+from eqbench.report.view import DEFAULT, VIRTUAL_BEST, View, cell_table, summary
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
+from eqbench.store.trials import INTERVAL, Entry, Trials, began, hosts, virtual_best
 from eqbench.text import cell_text, csv_text
 
-MOST_CELLS = 24  # of a game with several seeds, of which there is a summary otherwise
+# of a game, with a row each: of a few seeds where people read along, and of any elsewhere
+FEW_CELLS, MOST_CELLS = 24, 500
+LONG = "{:,} cells, one row per solver: --all or eqbench report RUN --format csv has them all"
 
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
@@ -36,26 +40,61 @@ def results_csv(runs: Sequence[StoredRun]) -> str:
 
 
 def summary_csv(runs: Sequence[StoredRun]) -> str:
-    """One row per run, game and solver, with statistics over the seeds.
+    """One row per run, game and solver, with statistics over the seeds; see `summary_rows`.
 
     `equilibria` is JSON: how many cells found each.
     """
-    specs = ("game", "solver", "game_spec", "solver_spec")
+    rows = summary_rows(runs)
+    lines = (row | {"equilibria": json.dumps(row["equilibria"])} for row in rows)
+    return _csv(SUMMARY_COLUMNS, lines)
+
+
+def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
+    """Statistics by run, game and solver, and those of the virtual best solver of each game.
+
+    None stands for what is not known, or is longer than the timeout.
+    """
     rows: list[dict[str, Any]] = []
     for run in runs:
         for _, game in titled(Entry("", cell, run) for cell in run.finished):
+            best = virtual_best(began(game))
             for own in trials(game):
-                cell = own.entries[0].record
-                row = {"run": str(run.path)} | {name: getattr(cell, name) for name in specs}
-                row |= {_csv_name(title): value for title, value in own.statistics.items()}
-                rows.append(row | {"equilibria": json.dumps(counts(own.entries))})
-    statistics = map(_csv_name, Trials(()).statistics)
-    return _csv(["run", *specs, *statistics, "equilibria"], rows)
+                found = {"fastest": best.wins[own.solver] if best else None, **own.statistics}
+                rows.append(_summary_row(own.entries, own.entries[0].record.solver, found))
+            if best:
+                rows.append(_summary_row(game, VIRTUAL_BEST, best.statistics))
+                rows[-1] |= {"solver_spec": "", "equilibria": {}}
+    return rows
+
+
+def _summary_row(entries: Sequence[Entry], solver: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    cell, run = entries[0].record, entries[0].source
+    row = {name: getattr(cell, name) for name in ("game", "game_spec", "solver_spec")}
+    row |= {"run": str(run and run.path), "solver": solver, "hosts": len(hosts(entries))}
+    ends = found[INTERVAL] or (None, None)
+    values = dict(found) | dict(zip(_ENDS, ends, strict=True))
+    row |= {
+        name: None if values.get(t) == math.inf else values.get(t) for t, name in _NAMES.items()
+    }
+    return row | {"equilibria": counts(entries)}
 
 
 def _csv_name(title: str) -> str:
     """Name of a column of statistics for other programs."""
-    return title.lower().replace("-", "").replace(" ", "_").replace("time", "elapsed_s")
+    words = title.lower().replace("-", "").replace(" ", "_")
+    known = {"time_to_target": "time_to_target_s", "time": "elapsed_s"}
+    return next((words.replace(old, new) for old, new in known.items() if old in words), words)
+
+
+_ENDS = tuple(f"{side} end of {INTERVAL}" for side in ("lower", "upper"))
+_NAMES = {title: _csv_name(title) for title in Trials(()).statistics if title != INTERVAL}
+_NAMES |= {"fastest": "fastest"} | dict(
+    zip(_ENDS, ("interval_low_s", "interval_high_s"), strict=True)
+)
+SUMMARY_COLUMNS = (
+    *("run", "game", "solver", "game_spec", "solver_spec", *_NAMES.values()),
+    *("hosts", "equilibria"),
+)
 
 
 def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
@@ -65,20 +104,28 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
 
 
 def report_on(
-    runs: Sequence[StoredRun], view: View = DEFAULT, *, summarize: bool | None = False
+    runs: Sequence[StoredRun],
+    view: View = DEFAULT,
+    *,
+    summarize: bool | None = False,
+    few: int = FEW_CELLS,
+    entries: Sequence[Entry] = (),
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
     With `summarize` there is one row per game and solver instead of one per cell, and all tables
-    of equilibria; with None so it is for games with many cells of several seeds.
+    of equilibria; with None so it is for games with more than `few` cells of several seeds. The
+    `entries` of the runs may be known, with what was read for them.
     """
-    entries = entries_of(runs)
+    entries = entries or entries_of(runs)
     tables = []
     for title, group in titled(entries):
         finished = [entry for entry in group if entry.record.status != "interrupted"]
-        is_long = len(group) > MOST_CELLS and len(group) > len(trials(group))
+        is_long = len(group) > few and len(group) > len(trials(group))
         if finished and (is_long if summarize is None else summarize):
             table = summary(finished, view)
+            long = (LONG.format(len(group)),) * (summarize is None)
+            table = replace(table, notes=(*long, *table.notes))
         else:
             table = cell_table(arranged(began(group), view.sort), view, with_game=False)
         said = (*table.notes, *cell_notes(group))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from eqbench.documents import convert
 from eqbench.report import read_data
-from eqbench.report.entries import TRIAL, Entry, began, row_label, several, trials
+from eqbench.report.entries import row_labels, trials
 from eqbench.report.naming import label, marks
-from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Column, Row, Table
+from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Row, Table, seconds
 from eqbench.requests import FLAG, Choice, Option, Words
+from eqbench.store.trials import INTERVAL, TRIAL, Entry, Trials, began, several, virtual_best
 from eqbench.text import printable
 from eqbench.verification import credible_text
 
@@ -23,6 +25,7 @@ SUMMARY, EQUILIBRIA, INDEX = (
 )
 _NAMES = tuple(sorted(CELLS))
 LEAST_CELLS = 4  # that have quartiles in a table
+VIRTUAL_BEST = "virtual best"
 _GAME = Column("game", identifies=True)
 
 
@@ -47,13 +50,13 @@ class View:
     ] = ()
     summary: Annotated[
         bool,
-        Option("One row per solver over all seeds: quartiles of max regret and times.", FLAG),
+        Option("One row per solver over all seeds: statistics of max regret and times.", FLAG),
     ] = False
     show_all: Annotated[
         bool,
         Option(
-            "One row per cell, however many there are. A game with more than 24 cells of several "
-            "seeds has a summary otherwise.",
+            "One row per cell, however many there are. A game with more than 500 cells has a "
+            "summary otherwise, in the terminal with more than 24 of several seeds.",
             FLAG,
             "all",
         ),
@@ -72,7 +75,8 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     """Table of cells without title and notes, as a rule with a column for the game as typed."""
     columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
-    rows = tuple(_row(entry, entries) for entry in entries)
+    label_of = row_labels(entries)
+    rows = tuple(_row(entry, label_of(entry)) for entry in entries)
     absent = {name for name in COLUMNS["rare"] if all(row.values[name] is None for row in rows)}
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     for name, column in CELLS.items():
@@ -86,20 +90,44 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
 
 
 def summary(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
-    """Table of a game with one row for each solver."""
-    rows = []
-    for own in trials(began(entries), view.sort):
-        first, figures = own.entries[0], own.statistics.items()
-        shown = {t: v for t, v in figures if len(own.entries) >= LEAST_CELLS or "quartile" not in t}
-        rows.append(Row(own.solver, {"run": first.run, "solver": first.record.solver, **shown}))
+    """Table of a game with one row for each solver, and one for the best of them in each trial."""
+    ran = began(entries)
+    solvers, best = trials(ran, view.sort), virtual_best(ran)
+    rows = [
+        Row(own.solver, _summary_values(own) | {"fastest": best.wins[own.solver] if best else None})
+        for own in solvers
+    ]
+    limits = sorted({entry.limit_s for entry in ran if entry.source})
+    if best:
+        values = {"solver": VIRTUAL_BEST, **_shown(best.statistics, best.cells, limits)}
+        rows.append(Row(VIRTUAL_BEST, values))
     columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
-    kept = tuple(column for column in columns if any(column.title in row.values for row in rows))
-    limits = sorted({entry.source.timeout_s for entry in entries if entry.source})
+    kept = (c for c in columns if any(row.values.get(c.title) is not None for row in rows))
     timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
-    return Table("", kept, tuple(rows), (timeout,))
+    return Table("", tuple(kept), tuple(rows), (timeout,))
 
 
-def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
+def _summary_values(own: Trials) -> dict[str, Any]:
+    first, limits = own.entries[0], [entry.limit_s for entry in own.entries]
+    shown = _shown(own.statistics, len(own.entries), limits)
+    return {"run": first.run, "solver": first.record.solver, **shown}
+
+
+def _shown(figures: Mapping[str, Any], cells: int, limits: Sequence[float]) -> dict[str, Any]:
+    """Statistics as tables have them: few cells have no quartiles, and infinity is a limit."""
+    beyond = Cell(f"> {seconds(min(limits, default=0.0))}", None)
+    shown = {
+        title: beyond if value == math.inf else value
+        for title, value in figures.items()
+        if cells >= LEAST_CELLS or "quartile" not in title
+    }
+    if ends := figures[INTERVAL]:
+        low, high = (beyond.text if end == math.inf else seconds(end) for end in ends)
+        shown[INTERVAL] = low if low == high else f"{low} – {high}"
+    return shown
+
+
+def _row(entry: Entry, name: str) -> Row:
     record, fields = entry.record, COLUMNS["fields"]
     claim = record.equilibria[0].claim if record.equilibria else ""
     known = {c.title: getattr(record, fields.get(name, name), None) for name, c in CELLS.items()}
@@ -115,4 +143,4 @@ def _row(entry: Entry, entries: Sequence[Entry]) -> Row:
     }
     if entry.is_proved and record.max_regret == 0:
         values["max regret"] = EXACT_ZERO
-    return Row(row_label(entry, entries), values)
+    return Row(name, values)

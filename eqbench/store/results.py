@@ -28,11 +28,12 @@ _TEXTS = (
     *("refutation", "profile", "equilibrium", "identity", "leading", "trace", "log"),
     *("exact_max_regret", "undominated", "sequential"),
 )
-_OBJECTS = ("statistics", "also", "parameters")
+_OBJECTS = ("statistics", "also", "parameters", "equilibria")
 _COUNTS = (
     *("seed", "repeat", "iterations", "peak_memory_bytes"),
     *("candidates", "rank", "work", "dimension", "sets", "credible"),
     *("subgames", "subgame_perfect", "index"),
+    *("cells", "ok", "fastest", "hosts"),
 )
 _CELL = (
     *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
@@ -85,11 +86,11 @@ def load_results(runs: Runs) -> pd.DataFrame:
     >>> eqbench.load_results("two")[["solver", "status", "equilibrium"]].values.tolist()
     [['lcp', 'ok', 'kuhn2'], ['sequence_lp', 'ok', 'kuhn2']]
     """
-    stored = _read(runs)
+    stored = stored_runs(runs)
     rows = result_rows(stored)
     statistics = [cell.statistics for run in stored for cell in run.cells]
     columns = [*result_columns(stored), "statistics"]
-    return _frame(
+    return data_frame(
         [row | {"statistics": own} for row, own in zip(rows, statistics, strict=True)], columns
     )
 
@@ -113,7 +114,7 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     `index` missing where an equilibrium is not known to be regular. Parameters, errors and types
     as in :func:`load_results`.
     """
-    stored = _read(runs)
+    stored = stored_runs(runs)
     rows = [
         _cell(run, cell) | _candidate(run, rank, item)
         for run in stored
@@ -123,7 +124,7 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     per_player = _player_columns(_players(stored))
     figures = [*per_player, *_QUALITY, "exploitability", "exact_max_regret"]
     verdicts = [*_IDENTITY_COLUMNS, *_CREDIBLE_COLUMNS, *_KIND_COLUMNS]
-    return _frame(rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *verdicts])
+    return data_frame(rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *verdicts])
 
 
 def load_traces(runs: Runs) -> pd.DataFrame:
@@ -133,7 +134,7 @@ def load_traces(runs: Runs) -> pd.DataFrame:
     as in :func:`load_results`; of a curve that cannot be read a warning says why.
     """
     rows = []
-    for run in _read(runs):
+    for run in stored_runs(runs):
         for cell in run.cells:
             if cell.trace is None:
                 continue
@@ -143,7 +144,7 @@ def load_traces(runs: Runs) -> pd.DataFrame:
                 warnings.warn(str(error), stacklevel=2)
             else:
                 rows += [_cell(run, cell) | asdict(point) for point in points]
-    return _frame(rows, _TRACE_COLUMNS)
+    return data_frame(rows, _TRACE_COLUMNS)
 
 
 def result_columns(runs: Sequence[StoredRun]) -> list[str]:
@@ -231,7 +232,7 @@ def _path(run: StoredRun, relative: str | None) -> str | None:
     return None if relative is None else f"{run.path}/{relative}"
 
 
-def _read(runs: Runs) -> list[StoredRun]:
+def stored_runs(runs: Runs) -> list[StoredRun]:
     """Runs in folders, by absolute paths; a warning says what is damaged in them."""
     named = [runs] if isinstance(runs, str | Path) else runs
     stored = [read_run(run_folder(str(run)).absolute()) for run in named]
@@ -241,7 +242,7 @@ def _read(runs: Runs) -> list[StoredRun]:
     return stored
 
 
-def _frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+def data_frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
     """Data frame whose types depend on the columns alone, also without rows."""
     import pandas as pd
 

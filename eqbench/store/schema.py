@@ -41,6 +41,7 @@ Status = Literal[
     "refuted",
     "interrupted",
 ]
+NEVER_RAN = ("unsupported", "unavailable")  # statuses of cells whose solver never began
 Claim = Literal["iterate", "average", "equilibrium", "complete list"]
 EQUILIBRIA = ("equilibrium", "complete list")  # claims of equilibria
 

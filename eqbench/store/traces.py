@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,21 @@ def read_trace(file: Path) -> tuple[Snapshot, ...]:
     UsageError
         If the file is missing or damaged.
     """
+    return tuple(_snapshots(_arrays(file, ARRAYS)))
+
+
+def read_progress(file: Path) -> list[tuple[float, float]]:
+    """Seconds of solving and max regret of each snapshot, in half the time of `read_trace`."""
+    arrays = _arrays(file, ("elapsed_s", "regrets"))
+    regrets = arrays["regrets"].max(axis=1)
+    return list(zip(arrays["elapsed_s"].tolist(), regrets.tolist(), strict=True))
+
+
+def _arrays(file: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Some arrays of a curve, as declared and of equal length."""
     try:
-        return tuple(_snapshots(_arrays(read_file(file, MOST_TRACE_BYTES))))
+        stored = read_arrays(read_file(file, MOST_TRACE_BYTES), MOST_TRACE_BYTES, names)
+        return _checked(stored, names)
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
@@ -60,22 +73,21 @@ def read_trace(file: Path) -> tuple[Snapshot, ...]:
         ) from None
 
 
-def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
-    """The arrays of a curve, as declared and of equal length."""
-    stored = read_arrays(data, MOST_TRACE_BYTES)
-    if missing := ARRAYS.keys() - stored.keys():
+def _checked(stored: dict[str, NDArray[Any]], names: Collection[str]) -> dict[str, NDArray[Any]]:
+    if missing := set(names) - stored.keys():
         raise ValueError(f"it holds no {min(missing)}")
-    arrays = {name: stored[name] for name in ARRAYS}
-    for name, (kind, dimensions) in ARRAYS.items():
-        array = arrays[name]
+    arrays = {name: stored[name] for name in names}
+    first = next(iter(names))
+    for name, array in arrays.items():
+        kind, dimensions = ARRAYS[name]
         if array.dtype.kind != kind or array.ndim != dimensions:
             raise ValueError(f"{name} holds {array.dtype} in {array.ndim} dimensions")
         if kind == "f" and not np.isfinite(array).all():
             raise ValueError(f"{name} holds what is not finite")
-        if len(array) != len(arrays["work"]):
-            raise ValueError(f"{name} and work are of different lengths")
-    if arrays["work"].min(initial=0) < 0 or arrays["elapsed_s"].min(initial=0.0) < 0:
-        raise ValueError("work or elapsed_s is negative")
+        if len(array) != len(arrays[first]):
+            raise ValueError(f"{name} and {first} are of different lengths")
+        if name in ("work", "elapsed_s") and array.min(initial=0) < 0:
+            raise ValueError("work or elapsed_s is negative")
     return arrays
 
 

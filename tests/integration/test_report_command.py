@@ -33,6 +33,21 @@ def test_report_prints_the_table_of_the_run(place: tuple[Path, str]) -> None:
         assert (done.code, done.out) == (0, printed)
 
 
+def test_quiet_commands_print_no_table_and_make_none(
+    place: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cwd, _ = place
+    made: list[object] = []
+    monkeypatch.setattr(
+        "eqbench.report.exports.report_on", lambda *given, **more: made.append(given)
+    )
+    for words in (("report", "latest"), ("run", "--resume", "results/first")):
+        done = eqbench(*words, "-q", cwd=cwd)
+        assert (done.code, done.out, done.err) == (0, "", "")
+    assert made == []
+    assert eqbench("report", "latest", "-q", "--format", "csv", cwd=cwd).out
+
+
 def test_every_format_goes_to_a_file_of_its_own(place: tuple[Path, str]) -> None:
     cwd, _ = place
     done = eqbench(

@@ -16,10 +16,11 @@ from itertools import chain, combinations, cycle, product
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.entries import Entry, grouped, named
+from eqbench.report.entries import named
 from eqbench.report.exports import entries_of
 from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.store.stored_run import StoredRun
+from eqbench.store.trials import Entry, by_trial, grouped
 from eqbench.text import printable
 
 VEGA_LITE = "6.4"
@@ -117,14 +118,11 @@ def datasets(
 
 def solver_trials(games: Iterable[ShownGame]) -> list[Trial]:
     """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
-    trials: list[Trial] = []
-    for game in games:
-        cells = [(entry, entry.record) for entry in game.entries]
-        names = {(record.seed, record.repeat): record.trial for _, record in cells}
-        for seed, repeat in sorted(key for key in names if key[0] is not None) or sorted(names):
-            own = [e for e, cell in cells if cell.repeat == repeat and cell.seed in (seed, None)]
-            trials.append((names[seed, repeat], {printable(entry.solver): entry for entry in own}))
-    return trials
+    return [
+        (name, {printable(solver): entry for solver, entry in own.items()})
+        for game in games
+        for name, own in by_trial(game.entries)
+    ]
 
 
 def _cells(games: Iterable[ShownGame]) -> dict[Entry, dict[str, Any]]:

@@ -13,15 +13,16 @@ from fractions import Fraction
 from itertools import accumulate
 from operator import attrgetter
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.entries import STATUSES, Entry, Trials, began, game_identity, grouped, trials
+from eqbench.report.entries import MOST_REASONS, STATUSES, titled, trials
 from eqbench.report.equilibria import Found, equilibria
-from eqbench.report.exports import entries_of, report_on, run_names
+from eqbench.report.exports import MOST_CELLS, entries_of, report_on, run_names
 from eqbench.report.html import document as html
 from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
@@ -29,10 +30,10 @@ from eqbench.report.view import COLUMNS, INDEX, cell_table
 from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
+from eqbench.store.trials import REGRETS, Entry, Trials, began, first_trials, game_identity, grouped
 from eqbench.text import printable
 
 TEXTS = read_data("html/texts")
-REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which a matrix has times too
 _MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
@@ -44,45 +45,53 @@ def report_page(
     runs: Sequence[StoredRun],
     facts: Mapping[str, charts.GameFacts],
     *,
-    summarize: bool = False,
+    summarize: bool | None = False,
     place: Path | None = None,
 ) -> str:
     """The page as text; the same runs and facts of games, by canonical spec, give the same text.
 
     It has summaries over all seeds if asked for, and links to the files of runs if these are near
-    the folder `place`, for which it is.
+    the folder `place`, for which it is. Unless `summarize` is False very many cells have summaries
+    alone, and only the first trials are drawn and have rows.
     """
-    entries = entries_of(runs)
-    games = charts.shown_games(entries, facts)
-    data = charts.datasets(entries, facts)
-    report = report_on(runs, summarize=True)
+    everything = entries_of(runs)
+    shown = everything if summarize is False else first_trials(everything, MOST_CELLS)
+    is_thin = len(shown) < len(everything)
+    kept = {game_identity(entry.record) for entry in shown}
+    games = charts.shown_games([e for e in everything if game_identity(e.record) in kept], facts)
+    data = charts.datasets(shown, facts)
+    report = report_on(runs, summarize=True, entries=everything)
     matrices = [matrix(game, number) for number, game in enumerate(games)]
     whole, single = ([overview(games)], matrices) if len(games) > 1 else (matrices, [])
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
-    if unread := [cell_name(entry.record) for entry in entries if entry.snapshots is None]:
+    if is_thin:
+        of_games = f" of the first {len(games)} games" * (len(games) < len(titled(everything)))
+        thinned = TEXTS["thinned"].format(len(shown), len(everything), of_games)
+        notes.append(thinned)
+    if unread := [cell_name(entry.record) for entry in shown if entry.snapshots is None]:
         notes.append(TEXTS["unread"].format(cells=first_of(unread)))
-    found = _tables(report, "found")
+    found = _tables(report, "found", len(games))
     parts: dict[str, Sequence[html.Block]] = {
         "What was found": [
             [*whole, *drawn(data, "regret")],
             *single,
             html.Prose(notes, small=True),
         ],
-        "All cells": _cells(entries, report) if entries else [],
+        "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
+        "First cells" if is_thin else "All cells": _cells(shown, report) if shown else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],
             html.Prose(TEXTS["names"] if found else [], small=True),
             *found,
         ],
         "Solvers compared": [drawn(data, "targets", "profile", "pairs")],
-        "Over seeds": _tables(report, "summary") if summarize else [],
         "Cost": [drawn(data, "memory", "times")],
         "What was run": [block for run in runs for block in about(run)],
     }
-    values = _data(runs, entries, games, place)
+    values = _data(runs, shown, charts.shown_games(shown, facts), place)
     values |= {"solvers": data.pop("solvers"), "datasets": data}
-    shown = first_of([game.name for game in games], 4)
-    title = f"eqbench on {shown}" if shown else "eqbench report"
+    names = first_of([game.name for game in games], 4)
+    title = f"eqbench on {names}" if names else "eqbench report"
     return html.document(title, parts, lead=report.answer, data=values)
 
 
@@ -156,10 +165,11 @@ def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
     }
     sign = next(sign for sign, holds in signs.items() if holds)
     time, best = own.time_to(), own.best
+    reasons = dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)
     figure = seconds(time) if time is not None else "" if best is None else small(best)
     return Cell(
         " ".join(filter(None, (status, often, sign, figure * with_figure))),
-        hint="; ".join(dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)),
+        hint="; ".join([*reasons][:MOST_REASONS]),
         kind="fair" if often and TONES[status] == "good" else TONES[status],
     )
 
@@ -200,13 +210,13 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
     ]
 
 
-def _tables(report: Report, name: str) -> list[html.Table]:
-    """The tables of equilibria of a report, or its summaries, each for its game."""
-    games = accumulate(not table.topic for table in report.tables)  # first is its summary
+def _tables(report: Report, name: str, most: int) -> list[html.Table]:
+    """The tables of equilibria of a report, or its summaries, each for its game; of the first."""
+    games = accumulate(int(not table.topic) for table in report.tables)  # first is its summary
     return [
         html.page_table(table, f"{name}-{game}", game=str(game - 1))
         for game, table in zip(games, report.tables, strict=True)
-        if bool(table.topic) == (name == "found")
+        if bool(table.topic) == (name == "found") and game <= most
     ]
 
 
@@ -260,6 +270,8 @@ def _data(
 ) -> dict[str, Any]:
     """All rows and what the runs were asked for, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
+    shown_keys = {entry.record.key for entry in entries}
+    left_out = {cell.key for run in runs for cell in run.cells} - shown_keys
     most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(entries), 1) + 1)
     cells = {}
     for entry in entries:
@@ -282,7 +294,7 @@ def _data(
             "label": label,
             "folder": _folder(run, place),
             "planned": run.planned,
-            "plan": run.plan,
+            "plan": run.plan | {"cells": [key for key in run.plan["cells"] if key not in left_out]},
         }
         for label, run in run_of.items()
     ]
@@ -344,7 +356,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     rows = []
     for link, run in runs.items():
         entries = entries_of([run])
-        figures = Trials(entries).statistics
+        own = Trials(entries)
+        times = own.figures("elapsed_s")
         statuses = Counter(cell.status for cell in run.cells)
         row = [
             Cell(run.path.absolute().name, link=link),
@@ -352,8 +365,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
             ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
             statuses["ok"],
             run.planned,
-            figures["median time"],
-            figures["best max regret"],
+            median(times) if times else None,
+            own.best,
             first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
             first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
             str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],

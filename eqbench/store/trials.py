@@ -1,0 +1,240 @@
+"""Cells as trials: records with their runs, in groups, with statistics over seeds."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, zip_longest
+from typing import Any, TypeVar
+
+from eqbench import statistics as censored
+from eqbench.errors import UsageError
+from eqbench.spec import is_foreign
+from eqbench.store.schema import NEVER_RAN, CellRecord
+from eqbench.store.stored_run import StoredRun
+from eqbench.store.traces import Snapshot, read_progress, read_trace
+
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
+
+REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which tables have times too
+TO_TARGET, INTERVAL = "time to target", "95 % interval"
+_PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
+TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A record, the name of its run, which is empty where there is one only, and the run itself."""
+
+    run: str
+    record: CellRecord
+    source: StoredRun | None = None
+
+    @property
+    def solver(self) -> str:
+        """Solver of the row, with its run where there are several."""
+        return self.record.solver + (f" ({self.run})" if self.run else "")
+
+    @property
+    def is_proved(self) -> bool:
+        """True if the profile of the row is an equilibrium by exact computation."""
+        return bool(self.record.equilibria) and self.record.equilibria[0].is_proved
+
+    @cached_property
+    def snapshots(self) -> Sequence[Snapshot] | None:
+        """Measured snapshots in order of time; None if they cannot be read."""
+        if self.source is None or self.record.trace is None:
+            return ()
+        try:
+            stored = read_trace(self.source.path / self.record.trace)
+        except UsageError:  # reports can do without
+            return None
+        return sorted(stored, key=lambda point: point.elapsed_s)
+
+    @cached_property
+    def curve(self) -> Sequence[Snapshot]:
+        """Measured snapshots, as far as they can be read, and what the cell ended with."""
+        record = self.record
+        end = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
+        ended = [] if None in end else [Snapshot(*end)]  # type: ignore[arg-type]
+        return [*(self.snapshots or ()), *ended]
+
+    @property
+    def limit_s(self) -> float:
+        """Seconds of solving that the cell had; no more than it took where nobody knows."""
+        return self.source.timeout_s if self.source else self.record.elapsed_s or 0.0
+
+    def time_to(self, regret: float | None = None) -> float:
+        """Seconds of solving until a max regret was measured, or else the target was met.
+
+        Infinite if it never was. The end meets the target if it is ok: rounding may leave a little
+        more, and there may be no target.
+        """
+        if regret is None:
+            return self._times[None] if self.record.status == "ok" else math.inf
+        if regret in REGRETS:
+            return self._times[regret]
+        return min((p.elapsed_s for p in self.curve if p.max_regret <= regret), default=math.inf)
+
+    @cached_property
+    def _times(self) -> dict[float | None, float]:
+        """Times to the target and to the usual regrets, which outlive the curve: cells are many."""
+        record, target = self.record, self.record.target or 0.0
+        ends = [(math.inf if record.elapsed_s is None else record.elapsed_s, record.max_regret)]
+        points = [(time, regret) for time, regret in ends if regret is not None]
+        if self.source is not None and record.trace is not None:
+            with suppress(UsageError):  # reports can do without
+                points += read_progress(self.source.path / record.trace)
+        found: dict[float | None, float] = {
+            level: min((time for time, regret in points if regret <= level), default=math.inf)
+            for level in (*REGRETS, target)
+        }
+        return found | {None: min(found[target], ends[0][0])}
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Cells that belong together, as a rule those of one solver of a run on one game."""
+
+    entries: Sequence[Entry]
+
+    @property
+    def solver(self) -> str:
+        """Solver of the first, with its run where there are several."""
+        return self.entries[0].solver
+
+    @property
+    def ok(self) -> int:
+        """Number of cells that reached the target, or ended ok without one."""
+        return sum(entry.record.status == "ok" for entry in self.entries)
+
+    @property
+    def is_always_ok(self) -> bool:
+        """True if all cells did."""
+        return self.ok == len(self.entries)
+
+    @property
+    def best(self) -> float | None:
+        """Smallest max regret of any cell."""
+        return min(self.figures("max_regret"), default=None)
+
+    def figures(self, name: str) -> list[float]:
+        """Known values of a field of the records."""
+        values = (getattr(entry.record, name) for entry in self.entries)
+        return [value for value in values if value is not None]
+
+    def time_to(self, regret: float | None = None) -> float | None:
+        """Median time to a max regret, or else to the target, of the cells that reached it."""
+        times = (entry.time_to(regret) for entry in self.entries)
+        reached = [time for time in times if time < math.inf]
+        return statistics.median(reached) if reached else None
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """Statistics by column of a summary; None where no cell has a figure."""
+        found: dict[str, Any] = {"cells": len(self.entries), "ok": self.ok}
+        for title, name in (("max regret", "max_regret"), ("time", "elapsed_s")):
+            found |= _quartiles(title, self.figures(name))
+        ran = began(self.entries)
+        limits = [entry.limit_s for entry in ran]
+        return found | time_statistics([entry.time_to() for entry in ran], limits)
+
+
+@dataclass(frozen=True)
+class VirtualBest:
+    """The fastest solver of each trial, as if one knew in advance which it is."""
+
+    cells: int  #: number of trials
+    wins: Mapping[str, int]  #: by solver, in how many trials nobody reached the target earlier
+    statistics: Mapping[str, Any]  #: as those of `Trials`
+
+
+def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
+    """Virtual best solver of the cells of a game; None for a single one, or if nobody was ok."""
+    times, limits, wins = [], [], Counter[str]()
+    for _, own in by_trial(entries):
+        reached = {solver: entry.time_to() for solver, entry in own.items()}
+        times.append(min(reached.values()))
+        limits.append(max(entry.limit_s for entry in own.values()))
+        wins.update(name for name, time in reached.items() if time == times[-1] < math.inf)
+    if not wins or len({entry.solver for entry in entries}) < 2:
+        return None
+    ok = sum(time < math.inf for time in times)
+    found = {"cells": len(times), "ok": ok} | time_statistics(times, limits)
+    return VirtualBest(len(times), wins, found)
+
+
+def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
+    """Cells of a game by solver for each seed and repeat, with its name.
+
+    Those of solvers that use no chance belong to all seeds.
+    """
+    cells = grouped(entries, lambda entry: (entry.record.seed, entry.record.repeat))
+    found = []
+    for seed, repeat in sorted(key for key in cells if key[0] is not None) or sorted(cells):
+        sure = cells.get((None, repeat), []) if seed is not None else []
+        own = {entry.solver: entry for entry in [*sure, *cells[seed, repeat]]}
+        found.append((cells[seed, repeat][0].record.trial, own))
+    return found
+
+
+def time_statistics(times: Sequence[float], limits: Sequence[float]) -> dict[str, Any]:
+    """Statistics of times to the target, of which those that are infinite have missed it."""
+    means = (censored.penalized_mean, censored.shifted_geometric_mean)
+    found: dict[str, Any] = {INTERVAL: censored.median_interval(times)}
+    found |= _quartiles(TO_TARGET, times)
+    ends = [mean(times, limits) if times else None for mean in means]
+    return found | dict(zip(("PAR-2 time", "SGM time"), ends, strict=True))
+
+
+def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Best, quartiles and worst by their titles; None where there is nothing."""
+    ends = [float(censored.quantile(values, k / 4)) if values else None for k in range(5)]
+    return {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items that have a key in common, the keys in the order in which they first occur."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def began(entries: Iterable[Entry]) -> list[Entry]:
+    """Entries of solvers that take the game and are available."""
+    return [entry for entry in entries if entry.record.status not in NEVER_RAN]
+
+
+def hosts(entries: Iterable[Entry]) -> list[str]:
+    """Machines that cells ran on, as far as they are known."""
+    return sorted({getattr(entry.record, "host", "") for entry in entries} - {""})
+
+
+def several(name: str, entries: Iterable[Entry]) -> bool:
+    """Return whether cells differ in their ``run`` or in one of `TRIAL`."""
+    holders = (entry if name == "run" else entry.record for entry in entries)
+    return len({getattr(holder, name) for holder in holders} - {None}) > 1
+
+
+def game_identity(record: CellRecord) -> str:
+    """Name of a game by its content, if it is from a file and that is known, else by its spec."""
+    content = record.game_content if is_foreign(record.game_spec) else ""
+    return content or record.game_spec
+
+
+def first_trials(entries: Sequence[Entry], most: int) -> list[Entry]:
+    """As many cells as a page has room for: the first ones of each solver on each game, in turns.
+
+    If these are more, they are those of the first games.
+    """
+    groups = grouped(entries, lambda e: (game_identity(e.record), e.run, e.record.solver)).values()
+    in_turn = (entry for turn in zip_longest(*groups) for entry in turn if entry)
+    taken = set(islice(in_turn, most))
+    return [entry for entry in entries if entry in taken]
