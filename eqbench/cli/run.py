@@ -287,7 +287,7 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
     lists = folder.completeness()
-    stored = StoredRun(folder.path, folder.plan, tuple(records), 0, (), lists)
+    stored = StoredRun(folder.path, folder.plan, tuple(records), 0, (), lists, folder.hosts())
     put_result(
         document,
         # what has not finished is said below

@@ -11,7 +11,7 @@ from typing import Any
 from eqbench.errors import first_of
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
-from eqbench.store.trials import TRIAL, Entry, Trials, grouped, hosts, several
+from eqbench.store.trials import TRIAL, Entry, Trials, grouped, processors, several
 from eqbench.text import printable, shortened
 
 STATUSES = read_data("statuses")
@@ -112,10 +112,8 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
             parts = [own[0][1].removeprefix(" – ")]
         parts += [f"and {more:,} more reasons" for more in [len(groups) - len(most)] if more]
         notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
-    if len(machines := hosts(entries)) > 1:
-        notes.append(
-            f"times are of different machines, which may differ in speed: {first_of(machines)}"
-        )
+    if len(found := processors(entries)) > 1:
+        notes.append(f"times are of different processors: {first_of(found)}")
     return [printable(note) for note in notes[not targets :]]
 
 

@@ -16,7 +16,7 @@ from eqbench.report.rows import Report
 from eqbench.report.view import DEFAULT, VIRTUAL_BEST, View, cell_table, summary
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.trials import INTERVAL, Entry, Trials, began, hosts, virtual_best
+from eqbench.store.trials import INTERVAL, Entry, Trials, began, processors, virtual_best
 from eqbench.text import cell_text, csv_text
 
 # of a game, with a row each: of a few seeds where people read along, and of any elsewhere
@@ -70,7 +70,7 @@ def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
 def _summary_row(entries: Sequence[Entry], solver: str, found: Mapping[str, Any]) -> dict[str, Any]:
     cell, run = entries[0].record, entries[0].source
     row = {name: getattr(cell, name) for name in ("game", "game_spec", "solver_spec")}
-    row |= {"run": str(run and run.path), "solver": solver, "hosts": len(hosts(entries))}
+    row |= {"run": str(run and run.path), "solver": solver, "processors": len(processors(entries))}
     ends = found[INTERVAL] or (None, None)
     values = dict(found) | dict(zip(_ENDS, ends, strict=True))
     row |= {
@@ -93,7 +93,7 @@ _NAMES |= {"fastest": "fastest"} | dict(
 )
 SUMMARY_COLUMNS = (
     *("run", "game", "solver", "game_spec", "solver_spec", *_NAMES.values()),
-    *("hosts", "equilibria"),
+    *("processors", "equilibria"),
 )
 
 

@@ -33,7 +33,7 @@ _COUNTS = (
     *("seed", "repeat", "iterations", "peak_memory_bytes"),
     *("candidates", "rank", "work", "dimension", "sets", "credible"),
     *("subgames", "subgame_perfect", "index"),
-    *("cells", "ok", "fastest", "hosts"),
+    *("cells", "ok", "fastest", "processors"),
 )
 _CELL = (
     *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from eqbench.errors import UsageError, nearest
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.latest import LATEST, latest_run
 from eqbench.store.run_folder import RunFolder
-from eqbench.store.schema import CellRecord, CompletenessRecord, CompletenessRecords
+from eqbench.store.schema import CellRecord, CompletenessRecord, CompletenessRecords, HostRecord
 
 MOST_CELLS = 60
 
@@ -35,6 +35,8 @@ class StoredRun:
         What was left out because it is damaged, in sentences.
     completeness : dict
         What indices say about all equilibria of a game, by its spec, when the run last ended.
+    hosts : dict
+        Machines on which cells ran, by their names in records.
     """
 
     path: Path
@@ -43,6 +45,7 @@ class StoredRun:
     outdated: int
     notes: tuple[str, ...]
     completeness: CompletenessRecords = field(default_factory=dict)
+    hosts: Mapping[str, HostRecord] = field(default_factory=dict)
 
     @property
     def finished(self) -> tuple[CellRecord, ...]:
@@ -117,8 +120,9 @@ def read_run(path: str | Path) -> StoredRun:
     plan = folder.plan | {"cells": list(dict.fromkeys(folder.plan["cells"]))}
     by_key = {cell.key: cell for cell in folder.all_cells()}
     cells = tuple(by_key[key] for key in plan["cells"] if key in by_key)
-    lists = folder.completeness()
-    return StoredRun(folder.path, plan, cells, len(by_key) - len(cells), folder.notes, lists)
+    lists, hosts = folder.completeness(), folder.hosts()
+    outdated = len(by_key) - len(cells)
+    return StoredRun(folder.path, plan, cells, outdated, folder.notes, lists, hosts)
 
 
 def read_runs(texts: Iterable[str]) -> list[StoredRun]:

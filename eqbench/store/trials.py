@@ -42,6 +42,13 @@ class Entry:
         return self.record.solver + (f" ({self.run})" if self.run else "")
 
     @property
+    def processor(self) -> str:
+        """Processor that the cell ran on, or the name of a machine of which nothing is known."""
+        host = self.record.host
+        known = {} if self.source is None else self.source.hosts.get(host, {})
+        return str(known.get("processor", host))
+
+    @property
     def is_proved(self) -> bool:
         """True if the profile of the row is an equilibrium by exact computation."""
         return bool(self.record.equilibria) and self.record.equilibria[0].is_proved
@@ -212,9 +219,9 @@ def began(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry.record.status not in NEVER_RAN]
 
 
-def hosts(entries: Iterable[Entry]) -> list[str]:
-    """Machines that cells ran on, as far as they are known."""
-    return sorted({getattr(entry.record, "host", "") for entry in entries} - {""})
+def processors(entries: Iterable[Entry]) -> list[str]:
+    """Processors that cells ran on, as far as they are known."""
+    return sorted({entry.processor for entry in entries} - {""})
 
 
 def several(name: str, entries: Iterable[Entry]) -> bool:

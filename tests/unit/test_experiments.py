@@ -230,7 +230,7 @@ def test_repeats_are_cells_of_their_own_that_every_table_tells_apart(tmp_path: P
     once = eqbench("run", *options, "-q", "--out", "once", cwd=tmp_path)
     assert once.code == 0, once.err
     shutil.copytree(tmp_path / "once", tmp_path / "run")
-    done = eqbench("run", "--resume", "run", "--repeats", "2", "-q", cwd=tmp_path)
+    done = eqbench("run", "--resume", "run", "--repeats", "2", cwd=tmp_path)
     assert done.code == 0, done.err
     frame = package.load_results(tmp_path / "run")
     pairs = zip(frame["solver"], frame["seed"].fillna(-1), frame["repeat"], strict=True)

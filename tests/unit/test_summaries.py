@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,19 +118,21 @@ def test_frame_has_the_rows_of_the_csv(tmp_path: Path) -> None:
     assert eqbench.Run(tmp_path).summary().equals(frame)
 
 
-def test_times_of_different_machines_are_never_pooled_in_silence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run = run_of(*seeds(TIMES))
-    notes = [*report_on([run], summarize=True).tables[0].notes]
-    machine = {"a0": "one", "a1": "two"}
-    monkeypatch.setattr(
-        CellRecord, "host", property(lambda own: machine.get(own.key, "")), raising=False
-    )
-    (row, *_) = summary_rows([run])
-    more = set(report_on([run], summarize=True).tables[0].notes) - set(notes)
-    assert row["hosts"] == 2
-    assert ["one, two" in note for note in more] == [True]
+def test_times_of_different_processors_are_never_pooled_in_silence() -> None:
+    processors = {"one": "slow", "two": "fast", "three": "fast"}
+    hosts = {name: {"host": name, "processor": known} for name, known in processors.items()}
+
+    def notes(*names: str) -> tuple[int, set[str]]:
+        records = [
+            replace(each, host=name) for each, name in zip(seeds(TIMES), names, strict=False)
+        ]
+        run = replace(run_of(*records), hosts=hosts)
+        (row, *_) = summary_rows([run])
+        return row["processors"], set(report_on([run], summarize=True).tables[0].notes)
+
+    alike, (number, said) = notes("two", "three"), notes("one", "two")
+    assert (alike[0], number) == (1, 2)
+    assert ["fast, slow" in note for note in said - alike[1]] == [True]
 
 
 def test_very_many_cells_have_a_summary_in_every_format_that_says_how_to_get_them_all() -> None:
