@@ -45,7 +45,7 @@ class Entry:
     def processor(self) -> str:
         """Processor that the cell ran on, or the name of a machine of which nothing is known."""
         host = self.record.host
-        known = {} if self.source is None else self.source.hosts.get(host, {})
+        known: Mapping[str, Any] = {} if self.source is None else self.source.hosts.get(host, {})
         return str(known.get("processor", host))
 
     @property
