@@ -182,7 +182,7 @@ def test_children_end_with_the_run_that_waits_for_them(cluster: Cluster) -> None
     worker = worker_below(nanny)
 
     def solving() -> bool:
-        return any(child.children() for child in worker.children() if child.children())
+        return any(len(_tree_of(child.pid)) > 1 for child in worker.children())
 
     wait_for(solving)
     run.kill()
