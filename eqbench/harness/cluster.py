@@ -7,6 +7,7 @@ there; what comes back to the run is only ever read as documents of declared typ
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import secrets
@@ -14,8 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ _NAMES = (
 )
 CONNECT_S = 30.0
 LOOK_S = 2.0  # between looks at which workers there are
-FETCH_S = 600.0  # for a result that a worker has
+FETCH_S = 60.0  # for a result that a worker has
 TRIES = 4  # of a cell whose worker or game is lost
 CORES_A_WORKER = 8  # of a cluster on this machine
 MOST_ANSWER_BYTES = 1024 * 2**20
@@ -73,7 +73,11 @@ def connect(scheduler: str) -> Any:
             memory_limit=0,  # cells have limits of their own
             dashboard_address=None,
         )
-        return distributed.Client(cluster, **settings)
+        try:
+            return distributed.Client(cluster, **settings)
+        except BaseException:
+            cluster.close()
+            raise
     try:
         if "://" in scheduler:
             return distributed.Client(scheduler, **settings)
@@ -99,9 +103,12 @@ def connected(scheduler: str) -> Iterator[Any]:
 def disconnect(client: Any) -> None:
     """Close a client, and the cluster that was begun for it."""
     cluster = client.cluster
-    client.close(timeout=CONNECT_S)
-    if cluster is not None:
-        cluster.close()
+    try:
+        with suppress(Exception):  # a scheduler that is gone cannot be taken leave of
+            client.close(timeout=CONNECT_S)
+    finally:
+        if cluster is not None:
+            cluster.close()
 
 
 @dataclass(frozen=True)
@@ -142,10 +149,23 @@ def _worker(address: str, answer: Any, threads: int) -> Worker:
         return Worker(address, threads, {}, f"it cannot say what it is: {printable(str(answer))}")
 
 
+@contextmanager
+def _answering() -> Iterator[None]:
+    """Errors of Dask as those of a scheduler that does not answer any more."""
+    try:
+        yield
+    except Exception as error:
+        words = printable(shortened(str(error) or type(error).__name__))
+        raise SchedulerError(f"the scheduler does not answer any more: {words}") from None
+
+
 def _infos(client: Any) -> dict[str, Any]:
     """What the scheduler knows of each worker."""
-    workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-    return workers
+    with _answering():
+        ask = client.scheduler.identity
+        known: dict[str, Any] = client.sync(ask, n_workers=-1, callback_timeout=CONNECT_S)
+        workers: dict[str, Any] = known["workers"]
+        return workers
 
 
 class ClusterEngine:
@@ -181,31 +201,37 @@ class ClusterEngine:
         self._jobs, self._verify_here, self._say = jobs, verify_here, say
         self._run = secrets.token_hex(4)
         self._flights: dict[str, _Flight] = {}
-        self._landed: deque[str] = deque()
+        self._held: list[_Flight] = []
+        self._landed: deque[tuple[str, Any]] = deque()
         self._some_landed = threading.Event()
         self._trees: dict[str, Any] = {}
         self._unfit: dict[str, str] = {}
-        self._threads, self._looked = 1, 0.0
-        self._resources: dict[str, float] = {}
+        self._fit: dict[str, Any] = {}
+        self._numbers, self._looked, self._cancelled = itertools.count(), 0.0, False
+        self._said: set[str] = set()
         self._client = connect(scheduler)
         try:
-            self._client.register_plugin(node.Hook())
+            self._look()
             for worker in workers_of(self._client):
                 if worker.unfit:
                     self._refuse(worker.address, worker.unfit)
-            self._look()
+            with suppress(Exception):  # those without eqbench cannot have it, and take no part
+                self._client.register_plugin(node.Hook())
         except BaseException:
             self.close()
             raise
 
     @property
     def at_work(self) -> int:
-        return len(self._flights)
+        return len(self._flights) + len(self._held)
 
     def slots(self) -> int:
         if time.monotonic() - self._looked > LOOK_S:
             self._look()
-        return self._jobs or 2 * self._threads
+        if not self._fit:
+            self._say_once(f"waits for workers; {self._client.scheduler.address} has none")
+            return 0
+        return self._jobs or 2 * max(1, sum(info["nthreads"] for info in self._fit.values()))
 
     def submit(self, cell: Cell, received: Received) -> None:
         self._send(_Flight(cell, received))
@@ -217,44 +243,69 @@ class ClusterEngine:
         self._some_landed.clear()
         ended: list[Ended] = []
         while self._landed:
-            flight = self._flights.pop(self._landed.popleft(), None)
-            if flight is not None and (result := self._result(flight)) is not None:
+            name, data = self._landed.popleft()
+            flight = self._flights.pop(name, None)
+            if flight is None:
+                continue
+            result: Result | BaseException | None
+            try:
+                result = self._result(flight, data)
+            except SchedulerError as error:  # what else has landed is stored all the same
+                result = error
+            if result is not None:
                 ended.append((flight.cell, result))
         return ended
 
     def cancel(self) -> None:
         """End all cells; what they had reported is on other machines, and lost."""
-        landed = set(self._landed)
-        under_way = {name for name in self._flights if name not in landed}
+        self._cancelled = True
+        self._held.clear()
+        landed = {name for name, _ in list(self._landed)}
+        under_way = [name for name in self._flights if name not in landed]
         futures = [self._flights.pop(name).future for name in under_way]
         if futures and self._client.status == "running":
-            self._client.cancel(futures)
+            with suppress(Exception):  # they end with the connection, too
+                self._client.cancel(futures)
 
     def close(self) -> None:
         disconnect(self._client)
 
     def _send(self, flight: _Flight) -> None:
-        flight.tries += 1
+        """Send a cell to a worker as soon as there is one, unless all is to end."""
+        if self._cancelled:
+            return
+        if not self._fit:
+            self._held.append(flight)
+            return
         cell = flight.cell
-        name = f"eqbench-{self._run}-{cell.key}-{flight.tries}"
+        # a name of its own for each time: Dask answers to a known one with what it has
+        name = f"eqbench-{self._run}-{cell.key}-{next(self._numbers)}"
         document = msgspec.msgpack.encode(self._asked(cell, name))
-        fit = [each for each in _infos(self._client) if each not in self._unfit]
-        if self._unfit and not fit:
-            raise self._nobody()
-        flight.future = self._client.submit(
-            self._node.carry_out,
-            document,
-            self._tree(cell),
-            key=name,
-            pure=False,
-            workers=fit if self._unfit else None,
-            resources=self._needed(cell) or None,
-        )
-        self._flights[name] = flight
-        flight.future.add_done_callback(lambda future: self._land(name))
+        flight.only = frozenset(self._fit) if self._unfit else frozenset()
+        flight.tree = self._tree(cell)
+        with _answering():
+            flight.future = self._client.submit(
+                self._node.carry_out,
+                document,
+                flight.tree,
+                key=name,
+                pure=False,
+                workers=sorted(flight.only) or None,
+                resources=self._needed(cell) or None,
+            )
+            self._flights[name] = flight
+            flight.future.add_done_callback(lambda future: self._land(name, future))
 
-    def _land(self, name: str) -> None:
-        self._landed.append(name)
+    def _land(self, name: str, future: Any) -> None:
+        """Fetch a result, in Dask's thread for that: no interrupt has to wait for it."""
+        try:
+            data = future.result(timeout=FETCH_S)
+        except BaseException as error:
+            if future.status == "pending":  # its worker went away, and another one runs it
+                future.add_done_callback(lambda future: self._land(name, future))
+                return
+            data = error
+        self._landed.append((name, data))
         self._some_landed.set()
 
     def _asked(self, cell: Cell, name: str) -> Any:
@@ -272,7 +323,7 @@ class ClusterEngine:
             solver_spec=cell.solver.spec,
             deterministic=cell.solver.deterministic,
             version=cell.solver.version,
-            plugins={file: read_file(file).decode() for file in cell.solver.plugins},
+            plugins={file: read_file(file) for file in cell.solver.plugins},
             seed=cell.seed,
             repeat=cell.repeat,
             request=request | {"games": [], "solvers": []},
@@ -286,46 +337,67 @@ class ClusterEngine:
         content = cell.game.content
         if content not in self._trees:
             data = self._node.packed(cell.game.game, self._workspace)
-            self._trees[content] = self._client.scatter(data)
+            with _answering():
+                self._trees[content] = self._client.scatter(data)
         return self._trees[content]
 
     def _needed(self, cell: Cell) -> dict[str, float]:
-        """What a cell takes of what the workers say that they have."""
+        """What a cell takes of what all workers say that they have."""
+        offers = [info.get("resources") or {} for info in self._fit.values()]
         limits = cell.limits
         needed = {"cores": float(limits.threads), "memory": float(limits.memory_bytes)}
-        return {name: number for name, number in needed.items() if name in self._resources}
+        needed = {k: v for k, v in needed.items() if all(k in offer for offer in offers)}
+        if not any(all(offer[k] >= v for k, v in needed.items()) for offer in offers):
+            words = " and ".join(f"{name}={number:g}" for name, number in needed.items())
+            self._say_once(f"no worker has the resources {words} of a cell, which waits for one")
+        return needed
 
     def _look(self) -> None:
-        """See how many threads there are."""
-        infos = [info for each, info in _infos(self._client).items() if each not in self._unfit]
-        self._threads = max(1, sum(info["nthreads"] for info in infos))
-        self._resources = dict(infos[0].get("resources") or {}) if infos else {}
+        """See which workers there are; a cell bound to none of them is sent once more."""
+        infos = _infos(self._client)
+        self._fit = {each: info for each, info in infos.items() if each not in self._unfit}
         self._looked = time.monotonic()
+        bound = [each for each in self._flights.values() if each.only]
+        lost = [each.future for each in bound if not each.only & self._fit.keys()]
+        if lost and self._fit:
+            with _answering():
+                self._client.cancel(lost)
+        held, self._held = self._held, []
+        for flight in held:
+            self._send(flight)
 
-    def _result(self, flight: _Flight) -> Result | BaseException | None:
+    def _say_once(self, words: str) -> None:
+        if words not in self._said:
+            self._said.add(words)
+            self._say(words)
+
+    def _result(self, flight: _Flight, data: Any) -> Result | None:
         """Result of a cell that has landed; None if it was sent once more."""
-        future, cell = flight.future, flight.cell
-        if future.status == "error":
-            return self._failed(cell, future.exception(timeout=FETCH_S))
-        try:
-            answer = self._read(future.result(timeout=FETCH_S))
-        except (CancelledError, TimeoutError, OSError):
+        cell = flight.cell
+        if isinstance(data, BaseException) and flight.future.status == "error":
+            return self._failed(cell, data)
+        # a type error says that it is not one of those that are read
+        if isinstance(data, BaseException) and not isinstance(data, TypeError):
             return self._lost(flight)
-        except (DocumentError, TypeError) as error:
+        try:
+            answer = self._read(data)
+        except DocumentError as error:
             return unusable(names_of(cell), error)
         if answer.refused:
             self._refuse(answer.worker, answer.refused)
-            flight.tries -= 1
             self._send(flight)
             return None
+        if answer.ended_early:
+            return self._lost(flight)
         try:
             return self._taken(answer, flight)
-        except (DocumentError, ValueError) as error:
+        except Exception as error:  # whatever it sent, only its own cell may suffer
             return unusable(names_of(cell), error).on(answer.host)
 
     def _read(self, data: Any) -> Any:
         if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
-            raise DocumentError("the answer of a worker is not one")
+            what = f": {data}" if isinstance(data, Exception) else ""
+            raise DocumentError(f"the answer of a worker is not one{what}")
         try:
             return msgspec.msgpack.decode(data, type=self._node.Answer)
         except msgspec.MsgspecError as error:
@@ -349,9 +421,12 @@ class ClusterEngine:
         """Send a cell once more whose worker or game went away, unless the scheduler did."""
         if self._client.status != "running":
             raise SchedulerError("the connection to the scheduler is lost")
+        flight.tries += 1
         if flight.tries >= TRIES:
             return _gone_away(flight.cell)
-        self._trees.pop(flight.cell.game.content, None)
+        content = flight.cell.game.content
+        if self._trees.get(content) is flight.tree:  # other cells may have sent it anew
+            self._trees.pop(content, None)
         self._send(flight)
         return None
 
@@ -367,7 +442,8 @@ class ClusterEngine:
         if address not in self._unfit:
             self._unfit[address] = reason
             self._say(f"the worker {address} takes no part: {reason}")
-        if not [each for each in _infos(self._client) if each not in self._unfit]:
+        self._look()
+        if not self._fit:
             raise self._nobody()
 
     def _nobody(self) -> SchedulerError:
@@ -386,6 +462,8 @@ class _Flight:
     received: Received
     tries: int = 0
     future: Any = None
+    tree: Any = None
+    only: frozenset[str] = frozenset()  # workers that it is bound to; empty if to none
 
 
 def _gone_away(cell: Cell) -> Result:

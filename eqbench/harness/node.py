@@ -18,7 +18,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from distributed import Status, WorkerPlugin, get_worker
@@ -36,6 +36,7 @@ from eqbench.harness.request import Request
 from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
 from eqbench.registry import Registry, default_registry
+from eqbench.store.schema import HostRecord
 from eqbench.text import shortened
 
 MOST_RESULT_BYTES = 64 * 2**20
@@ -45,7 +46,7 @@ GAMES = 4  # that are kept
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A cell, as it is sent to a machine.
 
-    `task` is its name in Dask. `plugins` are texts of files by their names. A game is built from
+    `task` is its name in Dask. `plugins` are files by their names. A game is built from
     its spec if it is `shipped`, otherwise its tree is sent along.
     """
 
@@ -60,7 +61,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     solver_spec: str
     deterministic: bool
     version: str
-    plugins: dict[str, str]
+    plugins: dict[str, bytes]
     seed: int | None
     repeat: int
     request: dict[str, Any]
@@ -108,17 +109,19 @@ class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a machine answers: a refusal, a judged result, or what the child has said.
 
-    `host` describes the machine, `record` is a line of ``runs.jsonl``.
+    `host` describes the machine, `record` is a line of ``runs.jsonl``; `ended_early` if the machine
+    was told to end.
     """
 
     worker: str
-    host: dict[str, Any]
+    host: HostRecord
     refused: str = ""
     record: str = ""
     profiles: list[str] = []
     trace: bytes | None = None
     log: str = ""
     heard: Heard | None = None
+    ended_early: bool = False
 
 
 class Node:
@@ -134,22 +137,31 @@ class Node:
 
     def carry_out(self, asked: Asked, tree: bytes | None, worker: str) -> Answer:
         """What comes of a cell, or why this machine must not run it."""
-        answer = functools.partial(Answer, worker, dict(self.place.host))
+        answer = functools.partial(Answer, worker, cast("HostRecord", self.place.host))
         if asked.fingerprint != fingerprint():
             return answer(refused=differences(asked.fingerprint, fingerprint()))
-        try:
-            cell = self._cell(asked, tree)
-        except EqbenchError as error:
-            return answer(refused=str(error))
+        # from here on, since building a game may take long
         with self._stop(asked.task) as stop:
+            try:
+                cell = self._cell(asked, tree)
+            except EqbenchError as error:
+                return answer(refused=str(error))
             received = Received(cell.game.game.tree.n_actions)
             if not asked.judge:
                 outcome = observe(cell, self.place, stop, received)
-                return answer(heard=Heard.of(outcome, received))
+                return answer(
+                    heard=Heard.of(outcome, received), ended_early=outcome.ended == "interrupted"
+                )
             result = _bounded(attempt(cell, self.place, stop, received))
         line = result.record.to_line().decode()
         profiles = list(result.profiles)
-        return answer(record=line, profiles=profiles, trace=result.trace, log=result.log)
+        return answer(
+            record=line,
+            profiles=profiles,
+            trace=result.trace,
+            log=result.log,
+            ended_early=result.record.status == "interrupted",
+        )
 
     def released(self, task: str) -> None:
         """End a cell that nobody waits for any more."""
@@ -178,7 +190,7 @@ class Node:
             If something here is not what the run has: its key says so.
         """
         workspace = Path(self._workspace.name)
-        files = tuple(_written(workspace, name, text) for name, text in asked.plugins.items())
+        files = tuple(_written(workspace, name, data) for name, data in asked.plugins.items())
         registry = default_registry().with_plugins(files)
         entry = registry.solver_entry(asked.solver_spec)
         solver = PlannedSolver(
@@ -234,27 +246,20 @@ def packed(game: Game, workspace: Path) -> bytes:
 
 
 def unpacked(spec: str, tree: bytes, workspace: Path) -> Game:
-    """A game from the bytes of its tree.
-
-    Raises
-    ------
-    UsageError
-        If they are none.
-    """
+    """A game from the bytes of its tree."""
     folder = new_folder(workspace)
     with zipfile.ZipFile(io.BytesIO(tree)) as archive:
         archive.extractall(folder)
     return Game(spec, load_tree(folder, spec))
 
 
-def _written(workspace: Path, name: str, text: str) -> str:
+def _written(workspace: Path, name: str, data: bytes) -> str:
     """Path of a plugin's file, which is written unless it is there."""
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    file = workspace / "plugins" / digest / Path(name).name
+    file = workspace / "plugins" / hashlib.sha256(data).hexdigest() / Path(name).name
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_name(f".{threading.get_ident()}")
-        draft.write_text(text, encoding="utf-8", newline="")
+        draft.write_bytes(data)
         draft.replace(file)
     return str(file)
 

@@ -161,13 +161,28 @@ def test_workers_and_the_run_itself_may_be_killed_and_every_cell_is_as_on_this_m
     assert cells_of(cluster.folder / "run") == local
 
 
+def test_run_begins_without_workers_and_one_that_joins_late_with_other_sources_is_refused(
+    cluster: Cluster, local: dict[str, Any], tmp_path: Path
+) -> None:
+    run = begin(cluster, *NAPS, "--out", "run")
+    assert run.stderr is not None
+    while "waits for workers" not in (line := run.stderr.readline()):
+        assert line, "it ended"
+    cluster.worker()
+    wait_for_cells(cluster, run, 1)
+    cluster.worker(PYTHONPATH=str(edited(tmp_path)))
+    _, said = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 0, said
+    assert cells_of(cluster.folder / "run") == local
+
+
 def test_children_end_with_the_run_that_waits_for_them(cluster: Cluster) -> None:
     nanny = cluster.worker()
     run = begin(cluster, *NAPS[:3], "naps(seconds=600)", *NAPS[6:], "--timeout", "600")
     worker = worker_below(nanny)
 
     def solving() -> bool:
-        return any(child.children() for child in worker.children() if child.children())
+        return any(len(_tree_of(child.pid)) > 1 for child in worker.children())
 
     wait_for(solving)
     run.kill()
@@ -195,17 +210,22 @@ def test_lost_scheduler_leaves_the_store_whole_and_the_way_to_go_on_is_said(
     assert cells_of(cluster.folder / "run") == local
 
 
-def test_worker_with_other_sources_takes_no_part_and_both_versions_are_said(
-    cluster: Cluster, tmp_path: Path
-) -> None:
+def edited(folder: Path) -> Path:
+    """Where an eqbench with other sources is."""
     home = Path(package.__file__).parent
     for part in (".", "games", "solvers"):
         source = home if part == "." else home.parent / part
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, tmp_path / "edited" / "eqbench" / part, ignore=ignored)
-    with open(tmp_path / "edited" / "eqbench" / "spec.py", "a") as file:
+        shutil.copytree(source, folder / "edited" / "eqbench" / part, ignore=ignored)
+    with open(folder / "edited" / "eqbench" / "spec.py", "a") as file:
         file.write("# edited\n")
-    cluster.worker(PYTHONPATH=str(tmp_path / "edited"))
+    return folder / "edited"
+
+
+def test_worker_with_other_sources_takes_no_part_and_both_versions_are_said(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.worker(PYTHONPATH=str(edited(tmp_path)))
     wait_for(lambda: len(workers(cluster)) == 1)
     ended = eqbench("run", *NAPS, "--scheduler", cluster.file, "--out", "run", cwd=tmp_path)
     assert ended.code == 1
