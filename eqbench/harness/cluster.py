@@ -29,6 +29,7 @@ from eqbench.harness.engine import Ended
 from eqbench.harness.environment import fingerprint
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell
+from eqbench.harness.request import LOCAL_CLUSTER
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
 
@@ -64,7 +65,7 @@ def connect(scheduler: str) -> Any:
         "set_as_default": False,
         "timeout": CONNECT_S,
     }
-    if scheduler == "local":
+    if scheduler == LOCAL_CLUSTER:
         cores = os.cpu_count() or 1
         workers = -(-cores // CORES_A_WORKER)
         cluster = distributed.LocalCluster(

@@ -20,7 +20,7 @@ from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError, counted, nearest
-from eqbench.harness.request import Request
+from eqbench.harness.request import NO_SCHEDULER, Request, placed_scheduler
 from eqbench.registry import Registry, default_registry
 from eqbench.requests import Field, fields_of, to_data
 from eqbench.spec import GAME_FILES, is_foreign, parse_spec, split_specs
@@ -62,14 +62,14 @@ class Experiment:
         UsageError
             If parts name different ones.
         """
-        named = {part.scheduler for part in self.parts}
+        named = {part.scheduler or NO_SCHEDULER for part in self.parts}
         if len(named) > 1:
             raise UsageError(
-                f"parts of a run name the schedulers {', '.join(sorted(map(str, named)))}; name "
-                "one for all, or run them into folders of their own"
+                f"parts of a run name the schedulers {', '.join(sorted(named))}; name one for all, "
+                "or run them into folders of their own"
             )
         scheduler = named.pop()
-        return None if scheduler == "none" else scheduler
+        return None if scheduler == NO_SCHEDULER else scheduler
 
     @property
     def tolerance(self) -> float:
@@ -175,6 +175,7 @@ def _with_files(request: Request, folder: Path) -> Request:
             ",".join(_placed(spec, folder) for spec in split_specs(text)) for text in request.games
         ),
         plugins=tuple(str((folder / file).absolute()) for file in request.plugins),
+        scheduler=placed_scheduler(request.scheduler, folder),
     )
 
 

@@ -122,6 +122,7 @@ class PlannedRun:
         self._lines: LineReader[CellRecord] | None = None
 
     def __enter__(self) -> PlannedRun:
+        self._scheduler = self.experiment.scheduler
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
         self._guardian = Guardian(self._workspace.name)
         try:
@@ -216,12 +217,12 @@ class PlannedRun:
         """What carries out the cells: this machine, or a cluster."""
         asked, place = self.experiment, self._place
         assert place is not None
-        if asked.scheduler is None:
+        if self._scheduler is None:
             return LocalEngine(place, asked.jobs or 1)
         from eqbench.harness.cluster import ClusterEngine  # which needs Dask
 
         return ClusterEngine(
-            asked.scheduler,
+            self._scheduler,
             place,
             Path(self._workspace.name),
             asked.jobs,

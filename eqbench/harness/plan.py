@@ -23,7 +23,7 @@ from eqbench.harness.environment import environment, solver_version
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
-from eqbench.harness.request import Request
+from eqbench.harness.request import Request, placed_scheduler
 from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
 from eqbench.model.size_limit import enough_memory, node_limit
@@ -270,7 +270,11 @@ def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def _plain(request: Request) -> dict[str, Any]:
-    request = replace(request, plugins=absolute_files(request.plugins))
+    request = replace(
+        request,
+        plugins=absolute_files(request.plugins),
+        scheduler=placed_scheduler(request.scheduler, Path.cwd()),
+    )
     return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(request).items()}
 
 

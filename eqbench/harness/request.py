@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from eqbench.requests import (
@@ -126,3 +127,13 @@ class Request:
         ),
     ] = "fork"
     plugins: Plugins = ()
+
+
+LOCAL_CLUSTER, NO_SCHEDULER = "local", "none"
+
+
+def placed_scheduler(scheduler: str | None, folder: Path) -> str | None:
+    """A scheduler as it is found from everywhere: a file with its address may be relative."""
+    if scheduler in (None, LOCAL_CLUSTER, NO_SCHEDULER) or "://" in scheduler:
+        return scheduler
+    return str((folder / scheduler).absolute())

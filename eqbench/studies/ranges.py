@@ -225,7 +225,7 @@ class RangesFolder(StudyFolder):
         run = read_run(path)
         (stored,) = stored_experiment(RunFolder.open(path)).parts
         shared = {name: getattr(stored, name) for name in _SHARED}
-        shared |= {"plugins": tuple(stored.plugins), "jobs": stored.jobs or 1}
+        shared["plugins"] = tuple(stored.plugins)
         request = replace(request_of(run.plan["request"]), **shared)
         note = "; ".join(run.notes) or None
         return cls(path, created=run.plan["created"], note=note), request
@@ -253,7 +253,7 @@ class RangesFolder(StudyFolder):
                     for cell in job.cells
                 ]
             elif rest:
-                most_s = Estimate(study.request.jobs).left_s(rest)
+                most_s = Estimate(study.request.jobs or 1).left_s(rest)
                 session.say(f"{len(rest):,} optima to find: up to {seconds(most_s)}")
             watch = _Watch(job, session, verbose=study.request.verbose)
             with suppress(KeyboardInterrupt):  # what there is makes a table

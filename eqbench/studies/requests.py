@@ -265,13 +265,14 @@ class RangesRequest(StudyRequest):
     ] = 60.0
     threads: Annotated[int, _replaceable("Threads per optimum.", THREADS)] = 1
     jobs: Annotated[
-        int,
+        int | None,
         _replaceable(
             "Cells that are solved at the same time; more than there are cores spoils the times.",
             JOBS,
             short="j",
+            default="1; twice the threads of a cluster",
         ),
-    ] = 1
+    ] = None
     scheduler: Scheduler = None
     verbose: Annotated[
         bool, Option("Say what each cell did as it ends.", FLAG, short="v", once=True)
