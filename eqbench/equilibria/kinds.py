@@ -13,11 +13,7 @@ import numpy as np
 
 from eqbench.display import Displayed
 from eqbench.equilibria.plan_dominance import PlanProof, undominated_plan
-from eqbench.equilibria.tremble_search import (
-    contested_nodes,
-    find_contradiction,
-    find_trembles,
-)
+from eqbench.equilibria.tremble_search import contested_nodes, find_contradiction, find_trembles
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree

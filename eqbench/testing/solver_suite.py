@@ -42,11 +42,7 @@ HANGS_S = 10.0
 
 
 def check_solver(
-    spec: str,
-    *,
-    games: Sequence[str] = GAMES,
-    plugins: Sequence[str] = (),
-    isolated: bool = False,
+    spec: str, *, games: Sequence[str] = GAMES, plugins: Sequence[str] = (), isolated: bool = False
 ) -> Iterator[Result]:
     """Results of the contract suite for a solver.
 
