@@ -26,8 +26,8 @@ from eqbench.testing.promises import (
     BrokenPromiseError,
     NotApplicableError,
     Result,
+    is_presentable,
     keep,
-    presentable,
 )
 from eqbench.verification import DEFAULT_TOLERANCE, Verifier
 
@@ -126,11 +126,6 @@ class _Subject:
             except ProfileError as error:
                 raise BrokenPromiseError(f"on {game} it reports no profile: {error}") from None
         return found
-
-
-def _is_presentable(subject: _Subject) -> str:
-    """it is a frozen dataclass."""
-    return presentable(subject.facts)
 
 
 def _has_a_canonical_spec(subject: _Subject) -> str:
@@ -296,7 +291,7 @@ def _same(first: list[ProfileFrame], second: list[ProfileFrame]) -> bool:
 
 
 _PROMISES = (
-    _is_presentable,
+    is_presentable,
     _has_a_canonical_spec,
     _solves_or_refuses,
     _hands_over_profiles,
