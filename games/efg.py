@@ -20,8 +20,7 @@ from eqbench.model.file_labels import distinct, numbered
 from eqbench.model.size_limit import max_nodes, too_large
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree, Payoffs
 
-from .gambit_file import GambitFile
-from .gambit_text import Scanner, read_header, skip_comment
+from .gambit_text import GambitFile, Scanner, read_header, skip_comment
 
 
 @dataclass

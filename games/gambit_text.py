@@ -1,4 +1,4 @@
-"""Text of Gambit's game files as tokens that know their lines; shared by the two formats.
+"""Gambit's game files, their text as tokens that know their lines; shared by the two formats.
 
 Tokens are found when they are asked for, so a fault is reported before the rest of a file is
 looked at.
@@ -6,10 +6,13 @@ looked at.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NoReturn, TypeVar
 
 from eqbench.documents import read_file
@@ -19,6 +22,7 @@ from eqbench.model.file_labels import distinct
 T = TypeVar("T")
 
 MAX_BYTES = 256 * 2**20
+CACHED_FROM = 2**20  # characters; smaller files are read about as fast as their arrays
 MAX_PLAYERS = 100
 
 _LONGEST_NUMBER = 100
@@ -67,6 +71,40 @@ def read_text(path: str) -> str:
             f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8, the encoding of game "
             "files; convert the file, for example with iconv -t UTF-8"
         ) from None
+
+
+@dataclass(frozen=True)
+class GambitFile:
+    """A game file; it is read once, when its text is first needed.
+
+    Parameters
+    ----------
+    path : path of the file
+    """
+
+    path: str
+
+    @property
+    def spec(self) -> str:
+        """The path as it was typed."""
+        return self.path
+
+    @cached_property
+    def text(self) -> str:
+        """Text of the file, kept: what is built and the key of the cache belong together.
+
+        Raises
+        ------
+        GameFormatError
+            As :func:`read_text`.
+        """
+        return read_text(self.path)
+
+    def cache_key(self) -> str:
+        """Hash of the contents of a large file; empty if it is small."""
+        if len(self.text) < CACHED_FROM:
+            return ""
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 class Scanner:

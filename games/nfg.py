@@ -17,8 +17,7 @@ from eqbench.model.file_labels import numbered
 from eqbench.model.size_limit import check_expected_nodes
 from eqbench.model.tree import GameTree
 
-from .gambit_file import GambitFile
-from .gambit_text import Scanner, read_header, skip_comment
+from .gambit_text import GambitFile, Scanner, read_header, skip_comment
 from .strategic import MAX_PLAYERS, strategic_form, strategic_form_nodes
 
 

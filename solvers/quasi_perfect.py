@@ -29,16 +29,7 @@ from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
 from eqbench.solver import Candidate
 
-from .complementarity import (
-    RAY,
-    RUNNING,
-    SOLVED,
-    Problem,
-    Tableau,
-    break_tie,
-    pivot,
-    tableau_of,
-)
+from .complementarity import RAY, RUNNING, SOLVED, Problem, Tableau, break_tie, pivot, tableau_of
 from .fischer_burmeister import affine_plans
 from .search import memory_refusal
 

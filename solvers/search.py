@@ -91,9 +91,14 @@ def repeat(
             monitor.snapshot(place, work=start + count)
 
 
+def has_choice(game: Game) -> bool:
+    """Whether any information set has more than one action."""
+    return any(len(actions) > 1 for actions in game.tree.infoset_actions)
+
+
 def without_choice(game: Game, monitor: Monitor) -> Termination | None:
     """Hand over the only profile of a game in which nobody has a choice; None for others."""
-    if any(len(actions) > 1 for actions in game.tree.infoset_actions):
+    if has_choice(game):
         return None
     monitor.candidate(BehaviorProfile.uniform(game.tree), claim="equilibrium")
     return Termination("converged", "no information set has a choice")

@@ -8,17 +8,7 @@ from typing import Annotated
 from eqbench.cli.options import command
 from eqbench.cli.output import deliver, put_result, say_notes
 from eqbench.errors import UsageError
-from eqbench.requests import (
-    FILE,
-    FLAG,
-    CellFilter,
-    Choice,
-    Json,
-    Kind,
-    Option,
-    Quiet,
-    StoredRun,
-)
+from eqbench.requests import FILE, FLAG, CellFilter, Choice, Json, Kind, Option, Quiet, StoredRun
 
 REGRESSION = 3
 

@@ -32,8 +32,7 @@ class DrawRequest(GameOptions):
         ),
     ] = None
     out: Annotated[
-        str | None,
-        Option("SVG file to write; - is standard output.", FILE, default="GAME.svg"),
+        str | None, Option("SVG file to write; - is standard output.", FILE, default="GAME.svg")
     ] = None
     quiet: Quiet = False
 

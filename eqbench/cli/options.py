@@ -136,11 +136,7 @@ class RequestCommand(WithExamples):
     """A command of requests, which says what was probably meant where its words do not fit."""
 
     def __init__(
-        self,
-        name: str,
-        fields: Sequence[Field],
-        meant: Callable[[list[str]], str],
-        **rest: Any,
+        self, name: str, fields: Sequence[Field], meant: Callable[[list[str]], str], **rest: Any
     ) -> None:
         super().__init__(name, **rest)
         self.fields, self.meant = fields, meant

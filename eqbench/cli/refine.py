@@ -79,12 +79,7 @@ def refine(request: RefineRequest) -> None:
 
 def _measured(tree: GameTree, profile: BehaviorProfile) -> dict[str, Any]:
     """Payoffs, largest regret and credibility, in fractions where the regret is exactly 0."""
-    from eqbench.verification import (
-        Allowance,
-        affordable_credibility,
-        certify,
-        verify,
-    )
+    from eqbench.verification import Allowance, affordable_credibility, certify, verify
 
     measured = verify(tree, profile)
     certified = certify(tree, profile, Allowance())

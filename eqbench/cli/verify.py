@@ -26,8 +26,7 @@ class OfProfile(GameOptions):
     """What commands are asked that look at one profile."""
 
     words: Annotated[
-        tuple[str, ...],
-        Option("Profile, and its game.", StoredRun("WORDS"), argument=True),
+        tuple[str, ...], Option("Profile, and its game.", StoredRun("WORDS"), argument=True)
     ] = ()
     game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
     profile: Annotated[

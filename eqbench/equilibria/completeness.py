@@ -122,7 +122,8 @@ def completeness(
         return None
     tree = game.tree
     if regrets is None:
-        regrets = [_max_regret(tree, profile) for profile in profiles]
+        measured = (certify(tree, profile) or verify(tree, profile) for profile in profiles)
+        regrets = [float(each.max_regret) for each in measured]
     allowance = Allowance() if allowance is None else allowance
     rows = [BehaviorProfile.of(tree, profile.probabilities).probabilities for profile in profiles]
     indices: list[int | None] = []
@@ -207,8 +208,3 @@ def _plan(tree: GameTree, frequencies: Sequence[Any]) -> list[Any]:
             for action in range(starts[i], starts[i + 1]):
                 weights[action] *= weights[above]
     return weights
-
-
-def _max_regret(tree: GameTree, profile: BehaviorProfile) -> float:
-    exact = certify(tree, profile)
-    return float((exact or verify(tree, profile)).max_regret)

@@ -13,11 +13,7 @@ import numpy as np
 
 from eqbench.display import Displayed
 from eqbench.equilibria.plan_dominance import PlanProof, undominated_plan
-from eqbench.equilibria.tremble_search import (
-    contested_nodes,
-    find_contradiction,
-    find_trembles,
-)
+from eqbench.equilibria.tremble_search import contested_nodes, find_contradiction, find_trembles
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
@@ -140,9 +136,11 @@ class Kind(Displayed):
                 for player, plan in enumerate(self.plans)
             ],
             "subgames": [
-                {"after": _history(play, int(self.subgames.roots[k]))}
-                | {"regrets": list(map(_plain, self.subgames.regrets[k]))}
-                for k in gaining.tolist()
+                {"after": [_place(tree, action) for action in reversed(play.path(int(root)))]}
+                | {"regrets": list(map(_plain, regrets))}
+                for root, regrets in zip(
+                    self.subgames.roots[gaining], self.subgames.regrets[gaining], strict=True
+                )
             ],
             "refuted_sets": [
                 _set(tree, i) | {"loss": _plain(self.sequential.credibility.bound[i])}
@@ -292,11 +290,6 @@ def _place(tree: GameTree, action: int) -> dict[str, Any]:
     infoset = int(np.searchsorted(tree.action_start, action, side="right")) - 1
     name = tree.infoset_actions[infoset][action - tree.action_start[infoset]]
     return _set(tree, infoset) | {"action": name}
-
-
-def _history(play: Play, node: int) -> list[dict[str, Any]]:
-    """Actions of the players that lead to a node."""
-    return [_place(play.tree, action) for action in reversed(play.path(node))]
 
 
 def _plain(value: Any) -> float | str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from os.path import normpath
 from pathlib import Path
@@ -94,6 +94,11 @@ class Stored:
     def __getitem__(self, name: str) -> StoredJob:
         """The job of this name."""
         return self._open.setdefault(name, StoredJob(name, self.path))
+
+
+def summary_of(job: str) -> Callable[[Stored], Any]:
+    """Return the fact that is all that a job has found."""
+    return lambda stored: stored[job].summary
 
 
 class CheckedJobs(Stored):

@@ -120,8 +120,7 @@ class TraceRequest(StudyRequest):
     draws = "payoffs, frequencies and counts"
 
     game: Annotated[
-        str,
-        _game("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'."),
+        str, _game("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'.")
     ]
     parameter: Annotated[
         str, Option("The parameter.", Kind("NAME"), default="that of the game")
@@ -295,8 +294,7 @@ class CrossplayRequest(StudyRequest):
     writes_always = False
 
     runs: Annotated[
-        tuple[str, ...],
-        Option("Folders of runs, or `latest`; or the game.", RUN, argument=True),
+        tuple[str, ...], Option("Folders of runs, or `latest`; or the game.", RUN, argument=True)
     ] = ()
     game: Annotated[
         str | None, Option("Game; needed if the runs have several, or there is no run.", GAME)

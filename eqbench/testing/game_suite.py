@@ -14,7 +14,6 @@ from eqbench.model import reference
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
-from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree import FloatArray
 from eqbench.model.tree_files import content_hash
@@ -24,8 +23,8 @@ from eqbench.testing.promises import (
     BrokenPromiseError,
     NotApplicableError,
     Result,
+    is_presentable,
     keep,
-    presentable,
 )
 from eqbench.verification import Verifier, verify_exactly
 
@@ -112,11 +111,6 @@ def _can_be_built(subject: _Subject) -> str:
     return f"{tree.n_nodes:,} nodes, {tree.n_infosets:,} information sets"
 
 
-def _is_presentable(subject: _Subject) -> str:
-    """it is a frozen dataclass."""
-    return presentable(subject.facts)
-
-
 def _is_reproducible(subject: _Subject) -> str:
     """its canonical spec builds the same game again."""
     spec = subject.game.spec
@@ -152,11 +146,12 @@ def _tree_and_arrays_agree(subject: _Subject) -> str:
     scale = max(game.tree.payoff_range, float(np.abs(game.tree.payoffs.table).max()), 1e-300)
     for profile in subject.profiles:
         measured = verifier.verify(BehaviorProfile.of(game.tree, profile))
+        payoffs = reference.expected_payoffs(form, profile)
         for values, expected in (
             (model.expected_payoffs(profile), measured.payoffs),
             (model.regrets(profile), measured.regrets),
-            (reference.expected_payoffs(form, profile), measured.payoffs),
-            (_reference_regrets(form, profile), measured.regrets),
+            (payoffs, measured.payoffs),
+            (reference.best_response_values(form, profile) - payoffs, measured.regrets),
         ):
             worst = max(worst, float(np.abs(values - np.array(expected)).max()) / scale)
     if worst > TOLERANCE:
@@ -164,11 +159,6 @@ def _tree_and_arrays_agree(subject: _Subject) -> str:
             f"they differ by {worst:.1e} of the payoffs' size; allowed are {TOLERANCE:.0e}"
         )
     return f"within {worst:.0e} on {len(subject.profiles)} profiles"
-
-
-def _reference_regrets(form: SequenceForm, profile: FloatArray) -> FloatArray:
-    best = reference.best_response_values(form, profile)
-    return best - reference.expected_payoffs(form, profile)
 
 
 def _exact_and_floats_agree(subject: _Subject) -> str | None:
@@ -219,7 +209,7 @@ def _parameter_is_affine(subject: _Subject) -> str:
 
 _PROMISES = (
     _can_be_built,
-    _is_presentable,
+    is_presentable,
     _is_reproducible,
     _announces_its_size,
     _tree_and_arrays_agree,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from eqbench.harness.frames import BuiltFrame, DescribedFrame
 
@@ -40,14 +40,19 @@ class NotApplicableError(Exception):
     """Says why a promise does not apply."""
 
 
-def presentable(facts: DescribedFrame | BuiltFrame) -> str:
-    """Advice on how a plugin presents itself; options without a description break nothing.
+class Presented(Protocol):
+    """What both suites are about: a plugin that presents itself."""
 
-    Raises
-    ------
-    BrokenPromiseError
-        If it is not frozen.
+    @property
+    def facts(self) -> DescribedFrame | BuiltFrame: ...
+
+
+def is_presentable(subject: Presented) -> str:
+    """it is a frozen dataclass.
+
+    Options without a description break nothing, but there is advice on them.
     """
+    facts = subject.facts
     if not facts.frozen:
         raise BrokenPromiseError("decorate the class with @dataclass(frozen=True)")
     if missing := facts.undocumented:

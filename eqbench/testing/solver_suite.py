@@ -26,8 +26,8 @@ from eqbench.testing.promises import (
     BrokenPromiseError,
     NotApplicableError,
     Result,
+    is_presentable,
     keep,
-    presentable,
 )
 from eqbench.verification import DEFAULT_TOLERANCE, Verifier
 
@@ -42,11 +42,7 @@ HANGS_S = 10.0
 
 
 def check_solver(
-    spec: str,
-    *,
-    games: Sequence[str] = GAMES,
-    plugins: Sequence[str] = (),
-    isolated: bool = False,
+    spec: str, *, games: Sequence[str] = GAMES, plugins: Sequence[str] = (), isolated: bool = False
 ) -> Iterator[Result]:
     """Results of the contract suite for a solver.
 
@@ -130,11 +126,6 @@ class _Subject:
             except ProfileError as error:
                 raise BrokenPromiseError(f"on {game} it reports no profile: {error}") from None
         return found
-
-
-def _is_presentable(subject: _Subject) -> str:
-    """it is a frozen dataclass."""
-    return presentable(subject.facts)
 
 
 def _has_a_canonical_spec(subject: _Subject) -> str:
@@ -300,7 +291,7 @@ def _same(first: list[ProfileFrame], second: list[ProfileFrame]) -> bool:
 
 
 _PROMISES = (
-    _is_presentable,
+    is_presentable,
     _has_a_canonical_spec,
     _solves_or_refuses,
     _hands_over_profiles,

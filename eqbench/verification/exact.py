@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 
 from eqbench.display import Displayed
 from eqbench.errors import UsageError
-from eqbench.model.profile import (
-    BehaviorProfile,
-    check_exact_rows,
-    completed,
-    completed_rows,
-)
+from eqbench.model.profile import BehaviorProfile, check_exact_rows, completed, completed_rows
 from eqbench.model.rational import rational
 from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer, not_to_zero
 from eqbench.verification.sweep import Numbers, TreeSweep
@@ -218,8 +213,7 @@ def _integers(
         for p in range(tree.n_players)
     ]
     by_chance: NDArray = np.array(
-        [rules.chance_denominator ** (most_chance - m) for m in range(most_chance + 1)],
-        dtype=dtype,
+        [rules.chance_denominator ** (most_chance - m) for m in range(most_chance + 1)], dtype=dtype
     )
     numbers = Numbers(
         action=np.array(action, dtype=dtype),

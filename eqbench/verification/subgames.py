@@ -118,9 +118,7 @@ def best_values(play: Play, roots: NDArray, player: int) -> NDArray:
         outer_reach[subgames], outer_key[subgames] = reach[nodes], key[nodes]
         reach[nodes], key[nodes] = play.one, n_actions + subgames
     value = sum_by(
-        key[tree.terminals],
-        reach[tree.terminals] * play.payoffs[:, player],
-        n_actions + len(roots),
+        key[tree.terminals], reach[tree.terminals] * play.payoffs[:, player], n_actions + len(roots)
     )
     sets = np.array(tree.infosets_of(player), dtype=np.int64)
     first_nodes = play.deciding[play.first_node[sets]]

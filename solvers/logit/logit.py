@@ -17,7 +17,14 @@ from eqbench.solver import CHUNK_S, Monitor, Termination
 from ..polish.frequencies import GainSystem, Polished, polish
 from ..polish.plans import polish as polish_plans
 from ..polish.plans import warm_up_polish
-from ..search import CLAIMED, BudgetSpentError, check_time, memory_refusal, without_choice
+from ..search import (
+    CLAIMED,
+    BudgetSpentError,
+    check_time,
+    has_choice,
+    memory_refusal,
+    without_choice,
+)
 from .branch import BLOCK, Branch, turns
 from .kernels import bytes_needed
 from .offpath import OFF_PATH, VANISHING, made_credible, refined
@@ -244,11 +251,6 @@ class Logit:
         See `eqbench.continuation.OffPath`.
         """
         return made_credible(game, profile)
-
-
-def has_choice(game: Game) -> bool:
-    """Whether any information set has more than one action."""
-    return any(len(actions) > 1 for actions in game.tree.infoset_actions)
 
 
 def polished(

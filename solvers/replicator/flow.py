@@ -7,7 +7,6 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
@@ -16,6 +15,7 @@ from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
+from ..ncp.presolve import CompactGame
 from ..search import importable
 from . import integrators, kernels
 from .integrators import LARGEST, Dop853, Integration, Taylor, refusal, stepper
@@ -164,8 +164,11 @@ class ReplicatorFlow:
 
     @cached_property
     def _moving(self) -> kernels.Field:
-        """The game as it is integrated: nothing in it but choices."""
-        return field_of(contracted(self._game.sequence_form), self.speed)
+        """The game as it is integrated: nothing in it but choices.
+
+        In simplified three-player Kuhn poker 25 of 62 sequences are left.
+        """
+        return field_of(CompactGame.of(self._game.sequence_form), self.speed)
 
     @cached_property
     def _same_set(self) -> FloatArray:
@@ -220,36 +223,3 @@ def field_of(form: SequenceForm, speed: FloatArray) -> kernels.Field:
         first=(choices.first + n).astype(np.uint32),
         speed=speed,
     )
-
-
-def contracted(form: SequenceForm) -> SequenceForm:
-    """The same payoffs and choices, in the same order, with nothing between the choices.
-
-    A sequence whose last actions were the only ones is that up to the last choice, and terminals
-    are merged by these. In simplified three-player Kuhn poker 25 of 62 sequences are left.
-    """
-    n, size = form.n_players, np.diff(form.block_start)
-    chosen = np.flatnonzero(size > 1)
-    start = n + np.concatenate(([0], np.cumsum(size[chosen])))
-    kept = np.arange(form.n_sequences)
-    kept[n:][np.repeat(size > 1, size)] = np.arange(n, start[-1])
-    for i in np.flatnonzero(size == 1):
-        kept[form.block_start[i]] = kept[form.parent[i]]
-    columns, group = np.unique(kept[form.columns], axis=0, return_inverse=True)
-    group = group.ravel()
-    return SequenceForm(
-        n_players=n,
-        block_start=_indices(start),
-        parent=_indices(kept[form.parent[chosen]]),
-        infoset_start=_indices(np.searchsorted(form.infoset_player[chosen], np.arange(n + 1))),
-        infoset_player=_indices(form.infoset_player[chosen]),
-        columns=_indices(columns),
-        chance=np.bincount(group, form.chance, len(columns)).astype(np.float64),
-        base=np.stack([np.bincount(group, own, len(columns)) for own in form.payoffs.T], axis=1),
-        slope=None,
-        value=0.0,
-    )
-
-
-def _indices(array: NDArray) -> NDArray[np.int32]:
-    return np.ascontiguousarray(array, dtype=np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,7 @@ from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.billingham_2017.lists import CENTERS, NAMES, counted
 from eqbench.papers.checks import Finding
 from eqbench.papers.formulas import Points, is_true, value_at
-from eqbench.papers.stored import Stored
+from eqbench.papers.stored import Stored, summary_of
 
 CHAOTIC, ABSORBED = "chaotic transient", "boundary absorption"
 
@@ -26,13 +26,8 @@ def sizes(stored: Stored) -> dict[str, int]:
     return {of: stored[job].printed_json["sizes"]["free frequencies"] for of, job in jobs.items()}
 
 
-def _summary_of(job: str) -> Callable[[Stored], Any]:
-    """A fact that is what a job has computed."""
-    return lambda stored: stored[job].summary
-
-
-rules, neighbors, beyond_bounds = map(_summary_of, ("rules", "table_1", "bounds"))
-equations, motion = map(_summary_of, ("equations", "motion"))
+rules, neighbors, beyond_bounds = map(summary_of, ("rules", "table_1", "bounds"))
+equations, motion = map(summary_of, ("equations", "motion"))
 
 
 def labels(stored: Stored) -> Finding:

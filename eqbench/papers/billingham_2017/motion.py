@@ -35,7 +35,8 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     slopes = Stored(jobs, full=full)["polynomials"].summary["times"]
     gaps, integrators = [], []
     for pot in CASES:
-        flow, start = _flow(pot), np.random.default_rng(0).normal(size=len(NAMES))
+        start = np.random.default_rng(0).normal(size=len(NAMES))
+        flow: Flow = load_solver("replicator(integrator=dop853)").flow(load_game(f"skp(pot={pot})"))
         states = np.random.default_rng(0).normal(scale=2.0, size=(50, len(NAMES)))
         gaps += [_gaps(flow, state, slopes, float(pot)) for state in states]
         methods = {"lsoda": LSODA, "dormand_prince_5": RK45}
@@ -45,12 +46,6 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         integrators.append({name: np.abs(state - own).max() for name, state in others.items()})
     apart = pd.DataFrame(integrators).max().to_dict()
     return {"integrators": apart, **{str(of): gap for of, gap in pd.DataFrame(gaps).max().items()}}
-
-
-def _flow(pot: str) -> Flow:
-    game = load_game(f"skp(pot={pot})")
-    flow: Flow = load_solver("replicator(integrator=dop853)").flow(game)
-    return flow
 
 
 def _gaps(flow: Flow, state: FloatArray, slopes: dict[str, str], pot: float) -> dict[str, float]:

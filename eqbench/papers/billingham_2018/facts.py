@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from eqbench.papers.billingham_2018.branches import COUNTED, by_deck
 from eqbench.papers.billingham_2018.compute import SMALL_DECKS
 from eqbench.papers.billingham_2018.skp import exact_curves, places
 from eqbench.papers.checks import Missing
-from eqbench.papers.stored import Stored
+from eqbench.papers.stored import Stored, summary_of
 
 Nested = dict[Any, Any]  # values by name, nested
 
@@ -24,13 +23,8 @@ _SAME, _SLACK, _WORSE = 1e-6, 1e-3, 1e-8
 _EXACT = 1e-12  # what rounding leaves of a regret
 
 
-def _summary(job: str) -> Callable[[Stored], Any]:
-    """The fact that is all that a job has found."""
-    return lambda stored: stored[job].summary
-
-
 rules, threats, four_cards, half_street, memory, skp_exact, limits, branches = map(
-    _summary,
+    summary_of,
     ["rules", "threats", "four_cards", "many_cards", "memory", "skp_exact", "limits", "branches"],
 )
 

@@ -19,6 +19,7 @@ from eqbench.dynamics import Flow, Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.tree import FloatArray, IntArray
+from eqbench.studies.frame import legend
 
 WORDS = ("periodic", "quasi_periodic", "chaotic_transient", "boundary_absorption", "undecided")
 AT = ("at_zero", "at_one")
@@ -72,11 +73,6 @@ LARGEST_RATIO = 8
 MOST_POINTS = 16  # at which Jacobians are computed
 NO_INFLUENCE = 1e-5  # share of the largest entry below which there is none
 
-UNMEASURED = (
-    "only absorption could be told, and there is none: regular and chaotic motion differ in the "
-    "growth of a small displacement, which was not measured (play hand by hand has none)"
-)
-_LONGER = "follow the trajectory for longer"
 Verdict = tuple[str, str, float | None]  # word, reason, and the time from which on it holds
 
 
@@ -199,11 +195,8 @@ def classify(flow: Flow, trajectory: Trajectory) -> Regime:
     times, ending = trajectory.times, trajectory.ending
     ended = f"; the trajectory ended early: {ending}" if ending else ""
     if len(times) < LEAST_TIMES:
-        reason = (
-            f"states at {len(times):,} times; a regime takes at least {LEAST_TIMES:,}, so follow "
-            f"it for longer or with a smaller --every{ended}"
-        )
-        return Regime("undecided", reason)
+        reason = legend("regimes.short", times=len(times), least=LEAST_TIMES)
+        return Regime("undecided", reason + ended)
     spacing = np.diff(times)
     if np.ptp(spacing) > 1e-6 * spacing.mean():
         raise UsageError(
@@ -478,14 +471,10 @@ class _Motion:
             return self._at_rest()
         swing_growth = _swing_growth(self.moving)
         if self.near_windows[-1].mean >= ABSORBED and swing_growth >= SWING_GROWTH:
-            reason = (
-                f"switches along faces with growing dwell times; {self._dwelling()}, and "
-                f"their log-odds swing {swing_growth:.1f} times as far in the last half of the "
-                f"time as in the first quarter; {self._exponent()}"
-            )
-            return "boundary_absorption", reason, self._absorbed_from()
+            said = {"near": self._dwelling(), "growth": swing_growth, "exponent": self._exponent()}
+            return "boundary_absorption", legend("regimes.switching", **said), self._absorbed_from()
         if self.growth is None:
-            return "undecided", UNMEASURED, None
+            return "undecided", legend("regimes.unmeasured"), None
         since = self._regular_from(self.growth)
         share = (since - self.times[0]) / (self.times[-1] - self.times[0])
         if share <= REGULAR_SINCE:
@@ -493,30 +482,19 @@ class _Motion:
         if self.growth[-1] - self.growth[self.half] >= CHAOTIC_GROWTH and share >= CHAOTIC_UNTIL:
             end = self._end_of_chaos(self.growth, since)
             return "chaotic_transient", f"{self._exponent()}; {end}; {self._dwelling()}", None
-        reason = (
-            f"{self._exponent()}: a small displacement grows too fast for a regular motion, and "
-            f"too little or no longer for a chaotic one; {_LONGER}"
-        )
-        return "undecided", reason, None
+        return "undecided", legend("regimes.neither", exponent=self._exponent()), None
 
     def _at_rest(self) -> Verdict:
         gone, end = self.limits.gone, self.limits.end
         returning = int((gone & np.isin(end, AT)).sum())
         if returning:
-            reason = (
-                f"no frequency moves, but of those at 0 or 1 some may return: {returning}. Their "
-                "log-odds are on their way back, or too large to change beside rounding; "
-                f"{_LONGER}, or choose a start farther inside"
-            )
-            return "undecided", reason, None
+            return "undecided", legend("regimes.returning", returning=returning), None
         if gone.any():
-            reason = (
-                "converges: nothing moves any more; frequencies that go to 0 or 1: "
-                f"{gone.sum()}, that settle elsewhere: {(end == 'frozen').sum()}"
-            )
+            frozen = (end == "frozen").sum()
+            reason = legend("regimes.converges", gone=gone.sum(), frozen=frozen)
             return "boundary_absorption", reason, self._gone_from()
         if self.growth is None:
-            return "undecided", UNMEASURED, None
+            return "undecided", legend("regimes.unmeasured"), None
         return "periodic", "rests: all frequencies are constant", float(self.times[0])
 
     def _regular(self, regular_since: float) -> Verdict:
@@ -529,60 +507,41 @@ class _Motion:
         mismatch = max(fact.mismatch or 0.0 for fact in unclosed or self.facts)
         if unclosed:
             share = min(fact.line_share for fact in unclosed)
-            reason = (
-                f"{growth}; successive turns miss each other by {mismatch:.1g} of the swing, and "
-                f"{share:.1%} of the power is in spectral lines"
-            )
+            reason = legend("regimes.unclosed", growth=growth, mismatch=mismatch, share=share)
             if share < DISCRETE:
                 return "undecided", f"{reason}, too little for a regular motion", None
             return "quasi_periodic", reason, since
         periods = [fact.period or 0.0 for fact in self.facts]
-        reason = (
-            f"{growth}; comes back to the same points to {mismatch:.1g} of the swing; periods of "
-            f"components that do not influence each other: {', '.join(f'{p:.6g}' for p in periods)}"
-        )
+        shown = ", ".join(f"{period:.6g}" for period in periods)
+        reason = legend("regimes.closed", growth=growth, mismatch=mismatch, periods=shown)
         return "periodic" if _commensurate(periods) else "quasi_periodic", reason, since
 
     def _lacking(self) -> str:
         """Say what is missing to tell regular motions apart, with what to do."""
         samples = min(fact.samples_per_return for fact in self.facts)
         if samples < LEAST_SAMPLES:
-            return (
-                f"only {samples:.1f} times per turn of the {LEAST_SAMPLES} needed; follow the "
-                "trajectory at times closer together (a smaller --every)"
-            )
+            return legend("regimes.coarse", samples=samples, least=LEAST_SAMPLES)
         returns = min(fact.returns for fact in self.facts)
         if returns < LEAST_RETURNS:
-            return f"only {returns} of the {LEAST_RETURNS} turns needed; {_LONGER}"
+            return legend("regimes.few", returns=returns, least=LEAST_RETURNS)
         late = self.moving[self.half :]
         part = len(late) // TREND_PARTS
         change = np.abs(late[-part:].mean(axis=0) - late[:part].mean(axis=0))
         drift = float((change / np.ptp(late, axis=0)).max())
-        if drift > DRIFT:
-            return (
-                f"log-odds drift by {drift:.0%} of their swing over the last half of the time; "
-                f"{_LONGER}"
-            )
-        return ""
+        return legend("regimes.drift", drift=drift) if drift > DRIFT else ""
 
     def _end_of_chaos(self, growth: FloatArray, regular: float) -> str:
         times, half = self.times, self.half
         last = round((1 - LAST) * (len(times) - 1))  # where the last tenth of the time begins
-        average = "chaotic on average over the last half of the time; since t ="
         if regular <= times[last]:
-            return (
-                f"{average} {regular:g} a small displacement grows no faster than in regular motion"
-            )
+            return legend("regimes.became_regular", since=regular)
         # From each time before the last tenth to the end.
         rate = (growth[-1] - growth[half : last + 1]) / (times[-1] - times[half : last + 1])
         fast = half + int(np.flatnonzero(rate >= SLOWED * rate[0])[-1])
-        late = f"{rate[-1]:.2g} since t = {times[last]:g}"
+        late = {"rate": rate[-1], "last": times[last]}
         if fast == last:
-            return f"still chaotic at the end of the time: {late}"
-        return (
-            f"{average} {times[fast + 1]:g} a small displacement grows less than half as fast, at "
-            f"{late}"
-        )
+            return legend("regimes.still_chaotic", **late)
+        return legend("regimes.slowed", since=times[fast + 1], **late)
 
     def _regular_from(self, growth: FloatArray) -> float:
         """The time from which on the tangent grew no faster than a power of the time."""
@@ -611,17 +570,10 @@ class _Motion:
         if not self.growth_windows:
             return "the growth of a small displacement was not measured"
         before, last = self.growth_windows[-2:]
-        return (
-            f"Lyapunov exponent {before.mean:.2g} until t = {before.end:g} and {last.mean:.2g} "
-            f"until t = {last.end:g}"
-        )
+        return legend("regimes.exponent", before=before, last=last)
 
     def _dwelling(self) -> str:
-        first, last = self.near_windows[0], self.near_windows[-1]
-        return (
-            f"frequencies without a limit are near 0 or 1 for {first.mean:.0%} of the time until "
-            f"t = {first.end:g} and {last.mean:.0%} in its last half"
-        )
+        return legend("regimes.near", first=self.near_windows[0], last=self.near_windows[-1])
 
 
 def _commensurate(periods: list[float]) -> bool:
