@@ -139,18 +139,6 @@ def test_verify_reports_exact_rationals_and_judges_by_them(tmp_path: Path) -> No
     assert "11/12" in strict.out
 
 
-def test_equilibrium_that_nobody_published_is_called_one_and_proved(tmp_path: Path) -> None:
-    game = load_game("minimum_effort")
-    tree = game.tree
-    lowest = [float(action in tree.action_start) for action in range(tree.n_actions)]
-    text = profile_text(tree, BehaviorProfile.of(tree, lowest), game.spec)
-    said = {False: "equilibrium: in no", True: "an equilibrium, proved exactly; in no"}
-    for exact, words in said.items():
-        call = ("verify", "--profile", "-", *(["--exact"] if exact else []))
-        done = eqbench(*call, cwd=tmp_path, stdin=text)
-        assert f"{words} published set" in done.out.splitlines()
-
-
 @pytest.mark.parametrize("solver", ["cfr(start=random)", "replicator(start=random)"])
 @pytest.mark.parametrize("game", ["shapley", "jordan"])
 def test_a_method_that_does_not_converge_is_never_called_ok(

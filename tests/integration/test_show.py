@@ -198,6 +198,8 @@ def test_equilibrium_in_no_published_set_is_called_so_by_show_and_by_verify(tmp_
     assert "equilibrium: in no published set" in verified.splitlines()
     assert "  dimension of the equilibria around it: 0" in shown.splitlines()
     assert "distance" not in shown + verified
+    proved = eqbench("verify", "run", "0a", "--exact", cwd=tmp_path).out
+    assert "an equilibrium, proved exactly; in no published set" in proved.splitlines()
 
 
 def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None:
@@ -279,12 +281,8 @@ def test_iterates_are_not_said_to_be_credible_or_not(equilibria: Path) -> None:
 
 
 def test_verify_says_at_how_many_sets_an_equilibrium_is_credible(tmp_path: Path) -> None:
-    best = list(kuhn2_member(Fraction(1, 3)).exact or ())
-    tree = load_game("kuhn2").tree
-    at = tree.action_start[tree.infoset_labels.index("3:KB")]
-    best[at : at + 2] = [Fraction(1, 3), Fraction(2, 3)]
-    profile = BehaviorProfile.of_exact(tree, tuple(best))
-    (tmp_path / "mine.json").write_text(profile_text(tree, profile, "kuhn2"))
+    profile = kuhn2_member(Fraction(1, 3), king=Fraction(2, 3))
+    (tmp_path / "mine.json").write_text(profile_text(load_game("kuhn2").tree, profile, "kuhn2"))
     said = "  credible at information sets: 11/12, worst 1 at P1 3:KB"
     known = {"sets": 12, "credible": 11, "worst_set": ["P1", "3:KB"]}
     for exact, options in ((None, ()), ("1", ("--exact",))):

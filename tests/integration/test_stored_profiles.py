@@ -88,7 +88,6 @@ def test_cells_of_files_are_named_as_they_are_listed(place: Path) -> None:
         ((), "which profile?"),
         (("first/lcp:7",), "no candidate of rank 7: ranks are 0 (the best) to 0"),
         (("first/nothing",), "first has no cell 'nothing'"),
-        (("first",), "first has these cells; give"),
         (("first", "--profile", "first/lcp"), "unknown game 'first'"),
         (("kuhn2", "first", "first", "lcp"), "which profile?"),
         (("none/lcp",), "cannot read the profile none/lcp"),
@@ -99,8 +98,9 @@ def test_what_is_no_profile_is_refused(place: Path, words: tuple[str, ...], said
     refused("verify", *words, words=said, cwd=place)
 
 
-def test_cells_are_listed_where_none_is_named(place: Path) -> None:
-    done = refused("show", "first", words="first has these cells; give", cwd=place)
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_cells_are_listed_where_none_is_named(place: Path, command: str) -> None:
+    done = refused(command, "first", words="first has these cells; give", cwd=place)
     assert "kuhn2/lcp  (ok)" in done.err
     assert "kuhn2/logit  (" in done.err
 
@@ -145,12 +145,6 @@ def test_quiet_command_prints_its_result_only(place: Path, words: tuple[str, ...
     assert (loud.code, loud.out) == (quiet.code, quiet.out) == (0, loud.out)
     assert loud.err
     assert quiet.err == ""
-
-
-def test_run_in_place_of_a_profile_has_its_cells_listed(place: Path) -> None:
-    done = eqbench_here("verify", "first", cwd=place)
-    assert done.code == 2
-    assert "kuhn2/lcp" in done.err
 
 
 def test_plugin_of_a_run_is_the_file_that_the_run_began_with(

@@ -25,12 +25,8 @@ from eqbench.studies.crossplay.study import CrossplayStudy, Found, summary, with
 
 def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:
     """Card 3 of Kuhn poker bet with certainty: what it would do after a check is no difference."""
-    game = eqbench.load_game("kuhn2")
-    tree, first = game.tree, kuhn2_member(Fraction(1, 3))
-    start = tree.action_start[tree.infoset_of(0, "3:KB")]
-    frequencies = list(first.exact or ())
-    frequencies[start : start + 2] = [Fraction(1), Fraction(0)]
-    unseen = BehaviorProfile.of_exact(tree, frequencies)
+    game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 3))
+    unseen = kuhn2_member(Fraction(1, 3), king=Fraction(0))
     found = [
         Found("first", first),
         Found("unseen", unseen),
