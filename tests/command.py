@@ -87,6 +87,13 @@ def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) ->
     return Ended(int(code or 0), *texts, cwd)
 
 
+def accepted(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ended:
+    """A command of this process that ends well."""
+    done = eqbench_here(*arguments, cwd=cwd, stdin=stdin)
+    assert done.code == 0, done.err
+    return done
+
+
 def refused(*arguments: str | Path, words: str, cwd: Path, stdin: str | None = None) -> Ended:
     """A command of this process that says these words as a usage error, without a traceback."""
     done = eqbench_here(*arguments, cwd=cwd, stdin=stdin)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import accepted, refused
 from command import eqbench_here as eqbench
-from command import refused
 from crossplay_cases import kuhn2_member
 from stored_runs import cell, identified, identity, without_figures, write_run
 from textbook_games import entry_deterrence, exact_profile
@@ -73,18 +73,16 @@ def test_reach_and_gaps_are_those_of_their_definitions(pure: bool) -> None:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a real run in ``run``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench(
+    accepted(
         *("run", "--game", "kuhn3", "--game", "kuhn2", "--solver", "cfr_plus,mccfr"),
         *("--iterations", "1000", "--out", "run"),
         cwd=cwd,
     )
-    assert done.code == 0, done.err
     return cwd
 
 
 def shown(place: Path, *arguments: str) -> dict[str, Any]:
-    done = eqbench("show", "run", *arguments, "--json", cwd=place)
-    assert done.code == 0, done.err
+    done = accepted("show", "run", *arguments, "--json", cwd=place)
     return done.json
 
 
@@ -207,8 +205,7 @@ def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None
         tmp_path / "run",
         without_figures("0a", status="unsupported", reason="three players", game="unheard_of"),
     )
-    done = eqbench("show", "run", "sequence_lp", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = accepted("show", "run", "sequence_lp", cwd=tmp_path)
     assert "unsupported – three players" in done.out
     assert "no profile" in done.out
     facts = eqbench("show", "run", "0a", "--json", cwd=tmp_path).json
@@ -230,8 +227,7 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     (path / "profiles/0a-0.json").write_text(json.dumps({"behavior": behavior}))
     (tmp_path / "smuggling.py").write_text(PLUGIN)
     refused("show", "run", "0a", words="needs --plugin FILE", cwd=tmp_path)
-    done = eqbench("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = accepted("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
     rows = [line.split() for line in done.out.splitlines()]
     # smuggling loses 4 with probability 1/4 and wins 1 otherwise
     assert ["coast", "1", "1", "smuggle", "0.12500", "0.25000", "stay", "0.87500", "0"] in rows

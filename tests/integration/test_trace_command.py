@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, eqbench_here, wait_for
+from command import PATIENCE_S, accepted, eqbench_here, wait_for
 from trace_cases import WINDING
 
 SKP = ("--game", "skp", "--from", "5/2", "--to", "6")
@@ -21,8 +21,7 @@ MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING)
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a finished trace of SKP in ``skp``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench_here("trace", *SKP, "--at", "10/3", "--out", "skp", "--json", cwd=cwd)
-    assert done.code == 0, done.err
+    done = accepted("trace", *SKP, "--at", "10/3", "--out", "skp", "--json", cwd=cwd)
     assert done.json == json.loads((cwd / "skp/summary.json").read_text())
     return cwd
 
@@ -44,18 +43,16 @@ def test_summary_has_all_keys_and_profiles_verify(place: Path) -> None:
 def test_finished_trace_is_shown_again_and_left_alone(place: Path) -> None:
     files = [file for file in (place / "skp").iterdir() if file.is_file()]
     before = {file: file.read_bytes() for file in files}
-    done = eqbench_here("trace", "--resume", "skp", *SKP, cwd=place)
-    assert done.code == 0, done.err
+    done = accepted("trace", "--resume", "skp", *SKP, cwd=place)
     assert "Equilibria on this branch at pot=3.33333333" in done.out
     assert {file: file.read_bytes() for file in files} == before
 
 
 def test_finished_trace_is_drawn(place: Path) -> None:
-    done = eqbench_here(
+    done = accepted(
         *("trace", "--resume", "skp", "--figures", "--close-up", "3.1,3.6", "--animate", "3"),
         cwd=place,
     )
-    assert done.code == 0, done.err
     names = ["payoffs", "frequencies", "frequencies-1", "counts"]
     names += [f"bars-at1-{k}" for k in (1, 2, 3)]
     expected = {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
@@ -66,8 +63,7 @@ def test_finished_trace_is_drawn(place: Path) -> None:
 def test_figure_that_cannot_be_drawn_is_missing_alone(tmp_path: Path) -> None:
     """Two points do not come as far as the close-up."""
     short = ("--most-points", "2", "--figures", "--close-up", "5,5.5")
-    done = eqbench_here("trace", *SKP, *short, "--out", "t", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = accepted("trace", *SKP, *short, "--out", "t", cwd=tmp_path)
     assert done.err.count("the figure payoffs is missing: there is nothing in the close-up") == 1
     names = ("counts", "frequencies", "frequencies-1")
     expected = {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
@@ -104,8 +100,7 @@ def test_interrupted_trace_goes_on_as_if_nothing_had_happened(tmp_path: Path) ->
     assert running.returncode == 130
     assert error.endswith("interrupted; go on with:\n  eqbench trace --resume broken\n")
     assert 0 < len(points.read_text().splitlines()) - 1 < whole.json["points"]
-    done = eqbench_here("trace", "--resume", "broken", "--json", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = accepted("trace", "--resume", "broken", "--json", cwd=tmp_path)
     assert points.read_bytes() == (tmp_path / "whole/points.csv").read_bytes()
     differing = {"elapsed_s": 0, "cpu_s": 0, "solver": ""}
     assert done.json | differing == whole.json | differing

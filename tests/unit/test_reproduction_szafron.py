@@ -9,15 +9,15 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import paper_cases
 import pytest
+from paper_cases import claim_at, facts_of, summaries
 
 import eqbench.papers.szafron
 from eqbench.model.profile import BehaviorProfile
-from eqbench.papers import verdicts
 from eqbench.papers.paper import Claim, Paper, load_paper
 from eqbench.papers.szafron import compute, family
 from eqbench.papers.szafron.certificates import moved, selection, tried
@@ -58,31 +58,12 @@ def computed() -> Store:
     return loaded
 
 
-class Jobs:
-    """Summaries as if their jobs had been run."""
-
-    full = False
-
-    def __init__(self, store: Store) -> None:
-        self.store, self.used = store, list(store)
-
-    def listen(self) -> None:
-        """Nothing is noted."""
-
-    def __getitem__(self, name: str) -> SimpleNamespace:
-        return SimpleNamespace(summary=self.store[name])
-
-
 def claim(title: str, row: str, column: str = "") -> Claim:
-    (part,) = (part for part in paper().parts if part.title.startswith(title))
-    (found,) = (each for each in part.claims if (each.row, each.column) == (row, column))
-    return found
+    return claim_at(paper(), row, column, title=title)
 
 
 def verdict(of: Claim, store: Store) -> str:
-    jobs: Any = Jobs(store)
-    found: str = verdicts._claim(of, verdicts.Facts(paper(), jobs))["verdict"]
-    return found
+    return paper_cases.verdict(of, facts_of(paper(), summaries(**store)))
 
 
 def damaged(*keys: str, value: Any) -> Store:
