@@ -58,6 +58,14 @@ def eqbench(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ende
     return Ended(done.returncode, done.stdout, done.stderr, cwd)
 
 
+def started(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+    """A command in a process of its own that is not waited for."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "eqbench", *map(str, arguments)],
+        **{"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True},
+    )
+
+
 def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ended:
     """Run the command within this process, which takes a hundredth of the time to start.
 

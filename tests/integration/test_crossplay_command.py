@@ -35,8 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def study(cwd: Path, *arguments: str) -> Ended:
-    done = accepted("crossplay", *arguments, cwd=cwd)
-    return done
+    return accepted("crossplay", *arguments, cwd=cwd)
 
 
 def test_run_with_two_pure_equilibria_and_a_file_with_the_mixed_one(place: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, eqbench, eqbench_here, wait_for
+from command import PATIENCE_S, PLUGINS, Ended, eqbench, eqbench_here, started, wait_for
 
 FAULTS = PLUGINS / "faults.py"
 EXPECTED = {
@@ -164,17 +163,9 @@ def test_run_in_which_nothing_could_run_ends_with_code_4(tmp_path: Path) -> None
 
 
 def _start(tmp_path: Path, *solvers: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "eqbench", "run", "--game", "kuhn2", "--json"),
-            *(part for solver in solvers for part in ("--solver", solver)),
-            *("--timeout", "600", "--plugin", str(FAULTS)),
-        ],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    named = (part for solver in solvers for part in ("--solver", solver))
+    limits = ("--timeout", "600", "--plugin", FAULTS)
+    return started("run", "--game", "kuhn2", "--json", *named, *limits, cwd=tmp_path)
 
 
 def _alive(pid: int) -> bool:
@@ -224,8 +215,7 @@ def test_interrupt_keeps_finished_cells_and_ends_with_code_130(tmp_path: Path) -
 
 
 def test_grandchild_that_outlives_a_finished_solver_is_killed(tmp_path: Path) -> None:
-    (run_folder,) = [tmp_path / "run"]
-    pids = tmp_path / "pids"
+    run_folder, pids = tmp_path / "run", tmp_path / "pids"
     eqbench(
         *("run", "--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}")'),
         *("--timeout", "2", "--plugin", FAULTS, "--out", run_folder),

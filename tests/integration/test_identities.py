@@ -20,8 +20,7 @@ MEETS = ('meets(at="mixed")', 'meets(at="south+north")', 'meets(at="north")')
 
 
 def run(folder: Path, *arguments: str | Path, out: str = "--out") -> Ended:
-    done = accepted("run", "-q", "--json", out, "run", *arguments, cwd=folder)
-    return done
+    return accepted("run", "-q", "--json", out, "run", *arguments, cwd=folder)
 
 
 def named(solvers: tuple[str, ...]) -> list[str]:

@@ -23,8 +23,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def study(cwd: Path, *arguments: str) -> Ended:
-    done = accepted("study", "pots.py", *arguments, cwd=cwd)
-    return done
+    return accepted("study", "pots.py", *arguments, cwd=cwd)
 
 
 def test_study_of_the_page_runs_and_goes_on_after_a_break(place: Path) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, accepted, eqbench_here, wait_for
+from command import PATIENCE_S, PLUGINS, accepted, eqbench_here, started, wait_for
 
 PARTNERS = str(PLUGINS / "partners.py")
 
@@ -56,11 +54,8 @@ def test_interrupt_keeps_what_all_running_cells_had_reported(tmp_path: Path) -> 
     solvers = ",".join(
         f'waits_for_partner(folder="{tmp_path}",me={me},partner=nobody)' for me in "ab"
     )
-    command = [sys.executable, "-m", "eqbench", "run", "--game", "kuhn2", "--solver", solvers]
-    command += ["--plugin", PARTNERS, "-j", "2", "--timeout", "600", "--out", "run"]
-    run = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    limits = ("--plugin", PARTNERS, "-j", "2", "--timeout", "600", "--out", "run")
+    run = started("run", "--game", "kuhn2", "--solver", solvers, *limits, cwd=tmp_path)
     assert wait_for(lambda: (tmp_path / "a").exists() and (tmp_path / "b").exists())
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=PATIENCE_S)

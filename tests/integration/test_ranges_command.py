@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import PATIENCE_S, Ended, accepted, eqbench_here, wait_for
+from command import PATIENCE_S, Ended, accepted, eqbench_here, started, wait_for
 
 from eqbench.solver import Availability
 
@@ -104,16 +102,8 @@ def test_solver_that_is_unavailable_leaves_the_reason_in_the_table(tmp_path: Pat
 
 
 def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: Path) -> None:
-    runner = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "eqbench", "ranges", "--game", "kuhn3_reduced"),
-            *("--of", "P1|3:|bet", "--of", "P1", "--out", "run"),
-        ],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    asked = ("--game", "kuhn3_reduced", "--of", "P1|3:|bet", "--of", "P1", "--out", "run")
+    runner = started("ranges", *asked, cwd=tmp_path)
     lines = tmp_path / "run" / "runs.jsonl"
     assert wait_for(lambda: runner.poll() is not None or (lines.exists() and lines.read_text()))
     runner.send_signal(signal.SIGINT)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, accepted, eqbench_here, refused, wait_for
+from command import PATIENCE_S, PLUGINS, accepted, eqbench_here, refused, started, wait_for
 
 import eqbench as package
 from eqbench.model.profile import BehaviorProfile
@@ -137,12 +135,8 @@ def test_figures_are_drawn_of_the_pairs_that_were_asked_for(tmp_path: Path) -> N
 
 def _interrupted(folder: Path, solver: str, times: int) -> tuple[int, str, str]:
     """Code and output of a simulation that got so many signals while it followed a trajectory."""
-    command = [
-        *(sys.executable, "-m", "eqbench", "simulate", "--game", "kuhn2", "--json"),
-        *("--plugin", str(DRIFTING), "--solver", solver, "--duration", "20", "--out", "out"),
-    ]
-    pipe, said = subprocess.PIPE, ""
-    with subprocess.Popen(command, cwd=folder, text=True, stdout=pipe, stderr=pipe) as process:
+    asked = ("--plugin", DRIFTING, "--solver", solver, "--duration", "20", "--out", "out")
+    with started("simulate", "--game", "kuhn2", "--json", *asked, cwd=folder) as process:
         assert wait_for((folder / "following").exists)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None

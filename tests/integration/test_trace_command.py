@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, accepted, eqbench_here, wait_for
+from command import PATIENCE_S, accepted, eqbench_here, started, wait_for
 from trace_cases import WINDING
 
 SKP = ("--game", "skp", "--from", "5/2", "--to", "6")
@@ -71,9 +69,8 @@ def test_figure_that_cannot_be_drawn_is_missing_alone(tmp_path: Path) -> None:
 
 
 def test_interrupted_random_starts_are_made_up_for(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "eqbench", "trace", *SKP, "--at", "10/3", "--out", "t"]
-    command += ["--starts", "1000000"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+    asked = ("trace", *SKP, "--at", "10/3", "--out", "t", "--starts", "1000000")
+    with started(*asked, cwd=tmp_path) as running:
         profile = tmp_path / "t/profiles/at1-3.json"  # written before the random starts
         assert wait_for(profile.exists)
         time.sleep(0.2)
@@ -89,9 +86,8 @@ def test_interrupted_trace_goes_on_as_if_nothing_had_happened(tmp_path: Path) ->
     whole = eqbench_here(
         *("trace", *MADE_UP, "--solver", "winding", "--out", "whole", "--json"), cwd=tmp_path
     )
-    command = [sys.executable, "-m", "eqbench", "trace", *MADE_UP, "--out", "broken"]
-    command += ["--solver", "winding(delay_s=0.07)"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+    slow = ("--solver", "winding(delay_s=0.07)")
+    with started("trace", *MADE_UP, "--out", "broken", *slow, cwd=tmp_path) as running:
         points = tmp_path / "broken/points.csv"
         # rows reach the file after a second, so that it is followed by then
         assert wait_for(lambda: points.exists() and points.stat().st_size)

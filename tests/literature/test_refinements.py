@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from documentation import ROOT
 from same_games import assert_same_game
 from szafron_family import SUB_FAMILIES, largest_b32, random_member
 from szafron_family import member as szafron_member
-from textbook_games import profile_of, textbook_game
+from textbook_games import BOOKS, profile_of, textbook_game
 from three_player_kuhn import szafron_profile
 
 import eqbench
@@ -30,8 +29,6 @@ from eqbench.verification import (
     subgame_perfect,
     verify_exactly,
 )
-
-BOOKS = tomllib.loads((ROOT / "tests/data/textbook_verdicts.toml").read_text(encoding="utf-8"))
 
 
 class Known(NamedTuple):

@@ -31,6 +31,13 @@ def completeness(*given: Any, **options: Any) -> Completeness:
     return found
 
 
+def assert_missed(game: Game, profiles: list[BehaviorProfile]) -> None:
+    """A list is proved incomplete whichever of its equilibria is left out."""
+    for left_out in range(len(profiles)):
+        rest = completeness(game, profiles[:left_out] + profiles[left_out + 1 :])
+        assert rest.verdict == "proved incomplete"
+
+
 COORDINATION = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])
 POTS = ("83/20", "17/4", "11/2", "6", "7")  # where simplified poker has no continuum
 
@@ -61,9 +68,8 @@ def test_battle_of_the_sexes(are_exact: bool) -> None:
     profiles = profiles if are_exact else rounded(profiles)
     whole = completeness(COORDINATION, profiles)
     assert (whole.indices, whole.verdict, whole.exact) == ((1, 1, -1), "consistent", are_exact)
-    for left_out in range(3):
-        part = completeness(COORDINATION, profiles[:left_out] + profiles[left_out + 1 :])
-        assert part.verdict == "proved incomplete"
+    assert_missed(COORDINATION, profiles)
+    part = completeness(COORDINATION, profiles[:2])
     assert str(part) == "proved incomplete: the indices of its 2 equilibria sum to 2, not 1"
 
 
@@ -147,9 +153,7 @@ def test_any_regular_equilibrium_removed_from_a_complete_list_is_missed(seed: in
     profiles = enumerated(game)
     whole = completeness(game, profiles)
     assert whole.verdict == "consistent"
-    for left_out in range(len(profiles)):
-        rest = completeness(game, profiles[:left_out] + profiles[left_out + 1 :])
-        assert rest.verdict == "proved incomplete"
+    assert_missed(game, profiles)
 
 
 def test_enumeration_of_a_bimatrix_game_by_gambit() -> None:
@@ -157,9 +161,7 @@ def test_enumeration_of_a_bimatrix_game_by_gambit() -> None:
     profiles = enumerated(COORDINATION, "gambit_enummixed")
     whole = completeness(COORDINATION, profiles)
     assert sorted(map(str, whole.indices)) == ["-1", "1", "1"]
-    for left_out in range(3):
-        rest = completeness(COORDINATION, profiles[:left_out] + profiles[left_out + 1 :])
-        assert rest.verdict == "proved incomplete"
+    assert_missed(COORDINATION, profiles)
 
 
 def test_too_little_allowance_decides_nothing() -> None:
