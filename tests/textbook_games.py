@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from eqbench.model.builder import Place, TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.verification import Play
 
 Node: TypeAlias = "str | tuple[str, Mapping[str, Node]]"
 TABLE = Path(__file__).parent / "data" / "textbooks.toml"
@@ -235,6 +236,13 @@ def selten_horse() -> GameTree:
     Actions in order: P1 down, across; P2 down, across; P3 left, right.
     """
     return textbook_game("selten_1975_1")
+
+
+def horse(first: int, left: str) -> Play:
+    """P1 of Selten's horse goes down (0) or across (1), P2 across, and P3 left so often."""
+    tree = selten_horse()
+    rows = (1 - first, first), (0, 1), (left, 1 - Fraction(left))
+    return Play.exactly(tree, exact_profile(tree, *rows))
 
 
 def entry_deterrence() -> GameTree:

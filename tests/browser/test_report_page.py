@@ -1,4 +1,4 @@
-"""A page in a real browser: it is quiet, loads nothing, works, and fits narrow screens."""
+"""Pages in a real browser: they are quiet, load nothing, work, and fit narrow screens."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import pytest
 from report_pages import CLOSING, HOSTILE, page_run, write_trace
 from stored_runs import cell, identified, identity, write_run
 
+from eqbench.harness.reports import runs_in, write_index
 from eqbench.report.html.document import Picture, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
@@ -526,3 +527,27 @@ def opened_with(browser: Any, folder: Path, block: Any) -> Watched:
     file = folder / "page.html"
     file.write_text(make_document("A page", {"Part": [block]}), encoding="utf-8")
     return Watched(browser, file)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_index_is_quiet_and_any_two_runs_can_be_chosen(
+    tmp_path: Path,
+    browser: Any,
+    width: int,
+) -> None:
+    for k, name in enumerate(("one", "two", "three"), start=1):
+        records = [cell(f"{s}", seed=s, elapsed_s=k + 0.1 * s) for s in range(4)]
+        write_run(tmp_path / name, *records)
+    *_, index = write_index(runs_in(tmp_path), tmp_path / "index.html")
+    watched = Watched(browser, index)
+    page = watched.page
+    page.set_viewport_size({"width": width, "height": 900})
+    watched.draw("pairs")
+    page.select_option('#pairs [data-switch="first"]', "all of one")
+    page.select_option('#pairs [data-switch="second"]', "all of three")
+    watched.draw("pairs")
+    assert watched.signal("pairs", "first") == "all of one"
+    assert page.locator("#pairs .mark-symbol path").count() >= 4
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert watched.complaints == []
+    assert watched.requests == [watched.address]

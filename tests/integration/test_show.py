@@ -13,6 +13,7 @@ import pytest
 from command import accepted, refused
 from command import eqbench_here as eqbench
 from crossplay_cases import kuhn2_member
+from documentation import ROOT, blocks
 from stored_runs import cell, identified, identity, without_figures, write_run
 from textbook_games import entry_deterrence, exact_profile
 from three_player_kuhn import SITUATIONS
@@ -23,28 +24,6 @@ from eqbench.model.gambit_text import efg_text
 from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import random_profile
 from eqbench.model.profile_json import profile_text
-
-PLUGIN = """
-from dataclasses import dataclass
-
-import eqbench
-
-
-@eqbench.register_game("smuggling")
-@dataclass(frozen=True)
-class Smuggling:
-    fine: int = 4
-
-    def build(self):
-        tree = eqbench.TreeBuilder(["smuggler", "inspector"])
-        root = tree.decision(None, 0, "coast", ["smuggle", "stay"])
-        for move, caught in enumerate([[-self.fine, 1], [0, -1]]):
-            node = tree.decision((root, move), 1, "patrol", ["inspect", "rest"])
-            tree.terminal((node, 0), caught)
-            tree.terminal((node, 1), [1, -1] if move == 0 else [0, 0])
-        return tree.tree()
-"""
-
 
 # -- reach and gaps against the definitions ------------------------------------------------------
 
@@ -222,10 +201,12 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run", cell("0a", game_spec="smuggling(fine=4)"))
     behavior = {
         "smuggler": {"coast": {"smuggle": "1/8", "stay": "7/8"}},
-        "inspector": {"patrol": {"inspect": "1/4", "rest": "3/4"}},
+        "inspector": {"watch": {"patrol": "1/4", "rest": "3/4"}},
     }
     (path / "profiles/0a-0.json").write_text(json.dumps({"behavior": behavior}))
-    (tmp_path / "smuggling.py").write_text(PLUGIN)
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    (plugin,) = (block.text for block in blocks(page) if "register_game" in block.text)
+    (tmp_path / "smuggling.py").write_text(plugin)
     refused("show", "run", "0a", words="needs --plugin FILE", cwd=tmp_path)
     done = accepted("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
     rows = [line.split() for line in done.out.splitlines()]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import Ended
-from command import eqbench as command
+from command import eqbench_here as command
 from crossplay_cases import kuhn2_member
 from frame_cases import handed_over
 from rich.console import Console
