@@ -87,10 +87,7 @@ def signals(kinds: Mapping[str, str], messages: Sequence[str], answers: Sequence
     for kind, payoffs in kinds.items():
         ends = iter(payoffs.replace(",", " ").split())
         sent = {
-            message: (
-                f"2 {message}",
-                {answer: f"{next(ends)} {next(ends)}" for answer in answers},
-            )
+            message: (f"2 {message}", {answer: f"{next(ends)} {next(ends)}" for answer in answers})
             for message in messages
         }
         outcomes[kind] = (f"1 {kind.split()[0]}", sent)
@@ -178,9 +175,7 @@ GAMES: dict[str, Node] = {
     "slb_5_9": centipede(["1 0", "0 2", "3 1", "2 4", "4 3", "3 5"]),
     "slb_6_2": repeated_dilemma(),
     "watson_2013_29_1": signals(
-        {"high 1/3": "6,10 0,4 10,10 4,4", "low 2/3": "3,0 -3,4 10,0 4,4"},
-        ["E", "N"],
-        ["M", "C"],
+        {"high 1/3": "6,10 0,4 10,10 4,4", "low 2/3": "3,0 -3,4 10,0 4,4"}, ["E", "N"], ["M", "C"]
     ),
     "watson_2013_29_6": signals(
         {"strong 1/2": "1,0 0,-2 1,0 0,-2", "weak 1/2": "-1,0 -3,1 1,0 -1,1"},
@@ -217,10 +212,7 @@ GAMES: dict[str, Node] = {
         },
     ),
     "outside_option": ("1", {"out": "2 2", "in": battle(" in")}),
-    "burning_money": (
-        "1",
-        {"keep": battle(" kept"), "burn": battle(" burnt", Fraction(3, 2))},
-    ),
+    "burning_money": ("1", {"keep": battle(" kept"), "burn": battle(" burnt", Fraction(3, 2))}),
     "mertens_1995": vote(),
 }
 

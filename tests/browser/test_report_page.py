@@ -531,9 +531,7 @@ def opened_with(browser: Any, folder: Path, block: Any) -> Watched:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_index_is_quiet_and_any_two_runs_can_be_chosen(
-    tmp_path: Path,
-    browser: Any,
-    width: int,
+    tmp_path: Path, browser: Any, width: int
 ) -> None:
     for k, name in enumerate(("one", "two", "three"), start=1):
         records = [cell(f"{s}", seed=s, elapsed_s=k + 0.1 * s) for s in range(4)]

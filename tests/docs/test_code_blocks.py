@@ -5,14 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from documentation import (
-    PAGES,
-    ROOT,
-    blocks,
-    command_faults,
-    follow,
-    python_fault,
-)
+from documentation import PAGES, ROOT, blocks, command_faults, follow, python_fault
 
 TUTORIALS = [page for page in PAGES if page.parent.name == "tutorial" and page.name != "index.md"]
 

@@ -146,8 +146,7 @@ def test_a_method_that_does_not_converge_is_never_called_ok(
 ) -> None:
     """In Shapley's (1964) and Jordan's (1993) games learning from other starts can cycle."""
     done = eqbench(
-        *("run", "--game", game, "--solver", solver, "--json", "--iterations", "2000"),
-        cwd=tmp_path,
+        *("run", "--game", game, "--solver", solver, "--json", "--iterations", "2000"), cwd=tmp_path
     )
     (cell,) = done.json["cells"]
     last = [item for item in cell["equilibria"] if item["claim"] == "iterate"]

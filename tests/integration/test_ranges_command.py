@@ -55,10 +55,7 @@ def test_resumed_ranges_run_only_what_is_new(first: Ended) -> None:
     assert "all 4 cells are there already" in again.err
     assert again.json == json.loads((first.folder / "run" / "summary.json").read_text())
     assert lines.read_text() == before
-    more = accepted(
-        *("ranges", "--resume", "run", "--payoffs", "--json", "-q"),
-        cwd=first.folder,
-    )
+    more = accepted(*("ranges", "--resume", "run", "--payoffs", "--json", "-q"), cwd=first.folder)
     assert list(rows(more.json)) == ["P1", "P2"], "a new selection replaces the old one"
     assert rows(more.json)["P2"]["max"]["found"] == pytest.approx(1 / 18)
     assert len(lines.read_text().splitlines()) == 6

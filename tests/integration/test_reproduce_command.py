@@ -60,8 +60,7 @@ def test_resuming_reads_verdicts_anew_and_runs_only_what_is_missing(first: Ended
     whole = family.read_text()
     family.write_text(json.dumps(changed))
     again = eqbench_here(
-        *("reproduce", "--resume", "page", "--json", "--again", "two_player_tree"),
-        cwd=first.folder,
+        *("reproduce", "--resume", "page", "--json", "--again", "two_player_tree"), cwd=first.folder
     )
     family.write_text(whole)
     assert again.code == 0, again.err

@@ -158,9 +158,7 @@ def test_retry_that_is_interrupted_leaves_the_stored_result_as_it_was(tmp_path: 
     assert lines(run) == [line]
 
 
-def test_plugin_that_is_edited_during_the_run_is_not_taken_for_the_old_one(
-    tmp_path: Path,
-) -> None:
+def test_plugin_that_is_edited_during_the_run_is_not_taken_for_the_old_one(tmp_path: Path) -> None:
     plugin, run = tmp_path / "partners.py", tmp_path / "run"
     plugin.write_text((PLUGINS / "partners.py").read_text())
     waits = f'waits_for_partner(folder="{tmp_path}",me={{}},partner=edited)'

@@ -13,12 +13,7 @@ from branch_cases import curves, dots, made_up_branch, texts
 import eqbench
 from eqbench.equilibria.kuhn_ranges import NODES
 from eqbench.errors import UsageError
-from eqbench.plots.branches import (
-    crossing_figure,
-    frequency_figure,
-    frequency_table,
-    payoff_figure,
-)
+from eqbench.plots.branches import crossing_figure, frequency_figure, frequency_table, payoff_figure
 from eqbench.plots.style import log_log_figure, ordered_colors, power_law, save_both, save_figure
 from eqbench.studies.branch import Branch
 

@@ -184,9 +184,7 @@ def test_too_many_threads_are_a_line(
     assert "threads" in done.err
 
 
-def test_errors_of_the_program_keep_their_traceback(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_errors_of_the_program_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     fail_with(monkeypatch, RuntimeError("a bug"))
     monkeypatch.setattr(sys, "argv", ["eqbench", "list", "games"])
     with pytest.raises(RuntimeError, match="a bug"):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crossplay_cases import kuhn2_member
-from solver_cases import bimatrix, run, with_payoffs
+from crossplay_cases import battle, kuhn2_member
+from solver_cases import run, with_payoffs
 from textbook_games import exact_profile
 
 import eqbench
@@ -38,13 +38,12 @@ def assert_missed(game: Game, profiles: list[BehaviorProfile]) -> None:
         assert rest.verdict == "proved incomplete"
 
 
-COORDINATION = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])
+COORDINATION, EQUILIBRIA = battle()
 POTS = ("83/20", "17/4", "11/2", "6", "7")  # where simplified poker has no continuum
 
 
 def coordination_equilibria() -> list[BehaviorProfile]:
-    rows = [((1, 0), (1, 0)), ((0, 1), (0, 1)), (("2/3", "1/3"), ("1/3", "2/3"))]
-    return [exact_profile(COORDINATION.tree, *each) for each in rows]
+    return [profile for _, profile in EQUILIBRIA]
 
 
 def rounded(profiles: Sequence[BehaviorProfile], error: float = 0.0) -> list[BehaviorProfile]:

@@ -20,12 +20,7 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification import Allowance, affordable_credibility, verify_exactly
-from eqbench.verification.beliefs import (
-    Credibility,
-    Reached,
-    credibility,
-    judge,
-)
+from eqbench.verification.beliefs import Credibility, Reached, credibility, judge
 from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS
 from eqbench.verification.matrix_game import optimal_mixtures
 from eqbench.verification.play import Play

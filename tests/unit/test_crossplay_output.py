@@ -16,10 +16,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.report.formats import markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.crossplay import measure as crossplay_measure
-from eqbench.studies.crossplay.measure import (
-    Crossplay,
-    combinations_csv,
-)
+from eqbench.studies.crossplay.measure import Crossplay, combinations_csv
 from eqbench.studies.crossplay.study import CrossplayStudy, Found, summary, without_copies
 
 

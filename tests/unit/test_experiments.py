@@ -134,10 +134,7 @@ def test_files_of_games_count_from_the_experiment(
     monkeypatch.chdir("/")
     experiment = read_experiment(written(tmp_path, text))
     folder = tmp_path / "games"
-    assert experiment.parts[0].games == (
-        "kuhn2",
-        f'{folder}/mine.efg,"{folder}/with, comma.nfg"',
-    )
+    assert experiment.parts[0].games == ("kuhn2", f'{folder}/mine.efg,"{folder}/with, comma.nfg"')
     # a manifest is read elsewhere than it was typed
     assert read_experiment(written(tmp_path, experiment_text(experiment))) == experiment
     monkeypatch.chdir(tmp_path)

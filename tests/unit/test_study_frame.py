@@ -46,11 +46,7 @@ class OwnStudy(Study[OwnRequest]):
 
 
 def own(
-    folder: Path,
-    *options: str,
-    field: str = "pass",
-    found: str = "{'x': 2}",
-    name: str = "own.py",
+    folder: Path, *options: str, field: str = "pass", found: str = "{'x': 2}", name: str = "own.py"
 ) -> Ended:
     """A study of one's own, with such a field, whose second part finds this."""
     (folder / name).write_text(OWN.format(field=field, found=found))

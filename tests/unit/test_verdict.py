@@ -118,21 +118,9 @@ def refuted(reason: str) -> Finding:
         (ended(exit_code=-63), "crashed", "signal 63"),
         (ended(exit_code=1, log="first\nmiddle\nlast"), "crashed", "exit code 1: last"),
         (ended(last=failure(memory=True)), "memory", "MemoryError"),
-        (
-            ended(last=failure(type="KeyError", message="'x'")),
-            "crashed",
-            "KeyError: 'x'",
-        ),
-        (
-            ended(last=RefusedFrame("unsupported", "why")),
-            "unsupported",
-            "why",
-        ),
-        (
-            ended(last=RefusedFrame("unavailable", "why")),
-            "unavailable",
-            "why",
-        ),
+        (ended(last=failure(type="KeyError", message="'x'")), "crashed", "KeyError: 'x'"),
+        (ended(last=RefusedFrame("unsupported", "why")), "unsupported", "why"),
+        (ended(last=RefusedFrame("unavailable", "why")), "unavailable", "why"),
     ],
 )
 def test_status_follows_from_how_the_child_ended(outcome: Outcome, status: str, said: str) -> None:

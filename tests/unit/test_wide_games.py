@@ -318,10 +318,7 @@ def test_payoffs_of_which_little_is_left_are_rounded_once(parameter: Fraction) -
 def test_stakes_below_the_smallest_float_are_stakes() -> None:
     numerators = np.array([[0], [1]])
     exact = Payoffs(
-        numerators,
-        slope=np.array([[0], [1]]),
-        parameter="pot",
-        value=Fraction(1, 10**400) - 1,
+        numerators, slope=np.array([[0], [1]]), parameter="pot", value=Fraction(1, 10**400) - 1
     )
     assert not replace(choice(1, 0), payoffs=exact).is_wide, "the largest payoff is the stakes"
     payoffs = Payoffs(
