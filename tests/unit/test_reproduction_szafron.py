@@ -24,6 +24,7 @@ from eqbench.papers.szafron.certificates import moved, selection, tried
 from eqbench.papers.szafron.compute import formulas
 from eqbench.papers.szafron.family import QUARTER, kuhn3, measured, sample
 from eqbench.papers.szafron.open_question import polished, settled
+from eqbench.papers.verdicts import Facts
 from eqbench.verification import verify
 
 pytest.importorskip("flint", reason="python-flint is not installed")
@@ -62,8 +63,14 @@ def claim(title: str, row: str, column: str = "") -> Claim:
     return claim_at(paper(), row, column, title=title)
 
 
-def verdict(of: Claim, store: Store) -> str:
-    return paper_cases.verdict(of, facts_of(paper(), summaries(**store)))
+@cache
+def facts() -> Facts:
+    return facts_of(paper(), summaries(**computed()))
+
+
+def verdict(of: Claim, store: Store | None = None) -> str:
+    """What comes of a claim on what was computed, or on another store."""
+    return paper_cases.verdict(of, facts_of(paper(), summaries(**store)) if store else facts())
 
 
 def damaged(*keys: str, value: Any) -> Store:
@@ -105,14 +112,14 @@ def test_what_is_printed_decides(
 ) -> None:
     own = claim(title, row, column)
     assert own.printed == printed
-    assert verdict(own, computed()) == "reproduced"
-    assert verdict(replace(own, printed=wrong), computed()) == "differs"
+    assert verdict(own) == "reproduced"
+    assert verdict(replace(own, printed=wrong)) == "differs"
 
 
 def test_error_in_a_derivative_needs_evidence() -> None:
     """Lemma 4 prints ∂u2/∂b23 without its sign."""
     own, place = claim("Lemma 4", "∂u2/∂b23"), ("formulas", "derivatives", "b23")
-    assert verdict(own, computed()) == "source_error"
+    assert verdict(own) == "source_error"
     assert verdict(own, damaged(*place, value="2*(1-b21)*(1-2*c11)")) == "reproduced"
     assert verdict(own, damaged(*place, value="-3*(1-b21)*(1-2*c11)")) == "differs"
     store = damaged("formulas", "derivatives", "c23", value="b11")
@@ -121,20 +128,20 @@ def test_error_in_a_derivative_needs_evidence() -> None:
 
 def test_error_in_the_text_needs_a_regret_that_table_3_has_not() -> None:
     own, place = claim(TEXT, "c11 = 1/2: b33"), ("selection", "high b33")
-    assert verdict(own, computed()) == "source_error"
+    assert verdict(own) == "source_error"
     assert verdict(own, damaged(*place, "as printed", "regrets", value=["0"] * 3)) == "differs"
     assert (
         verdict(own, damaged(*place, "by Table 3", "regrets", value=["1", "0", "0"])) == "differs"
     )
     right, place = claim(TEXT, "c11 = 0: b33"), ("certificates", "entries", "low", "b33=")
-    assert verdict(right, computed()) == "reproduced"
+    assert verdict(right) == "reproduced"
     assert verdict(right, damaged(*place, "at", "not equilibria", value=1)) == "differs"
     assert verdict(right, damaged(*place, "beyond", "not equilibria", value=0)) == "differs"
 
 
 def test_set_is_not_convex_only_if_a_midpoint_has_regret() -> None:
     rows = [claim("Section 5: size", f"Convex, c11 = {c11}") for c11 in ("0", "1/2")]
-    assert [verdict(row, computed()) for row in rows] == ["reproduced", "source_error"]
+    assert [verdict(row) for row in rows] == ["reproduced", "source_error"]
     place = ("certificates", "convexity", "high", "worst")
     assert verdict(rows[1], damaged(*place, value="0")) == "differs"
 
@@ -143,7 +150,7 @@ def test_one_parameter_transfers_unless_c11_is_between() -> None:
     """Szafron et al. 2013, §5: b21 for c11 = 0 and b11 otherwise; where 0 < c11 < 1/2 Table 3
     has b21 = b11, so that both have to move."""
     rows = [claim(COMMON, TRANSFER.format(c11)) for c11 in ("0", "1/4", "1/2")]
-    found = [verdict(row, computed()) for row in rows]
+    found = [verdict(row) for row in rows]
     assert found == ["reproduced", "source_error", "reproduced"]
     place = ("selection", "alone", "0.25", "both", "regrets")
     assert verdict(rows[1], damaged(*place, value=["0", "0", "1/32"])) == "differs"
@@ -152,7 +159,7 @@ def test_one_parameter_transfers_unless_c11_is_between() -> None:
 def test_error_about_unseen_behavior_needs_equal_payoffs() -> None:
     own = claim("Definition 1", "Behavior that is never seen")
     place = ("selection", "off path", "a33 = 0, c32 = 0")
-    assert verdict(own, computed()) == "source_error"
+    assert verdict(own) == "source_error"
     assert verdict(own, damaged(*place, "payoffs", value=["1", "0", "0"])) == "differs"
     assert verdict(own, damaged(*place, "regrets", value=["0", "0", "0"])) == "reproduced"
 
