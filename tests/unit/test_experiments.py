@@ -225,7 +225,8 @@ def test_repeats_are_cells_of_their_own_that_every_table_tells_apart(tmp_path: P
     options = ("--game", "kuhn2", "--solver", "lcp,mccfr", "--iterations", "9", "--seeds", "2")
     accepted("run", *options, "-q", "--out", "once", cwd=tmp_path)
     shutil.copytree(tmp_path / "once", tmp_path / "run")
-    done = accepted("run", "--resume", "run", "--repeats", "2", "-q", cwd=tmp_path)
+    done = eqbench("run", "--resume", "run", "--repeats", "2", "-q", cwd=tmp_path)
+    assert done.code == 0, done.err
     frame = package.load_results(tmp_path / "run")
     pairs = zip(frame["solver"], frame["seed"].fillna(-1), frame["repeat"], strict=True)
     assert [*pairs] == [
