@@ -58,6 +58,14 @@ def eqbench(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ende
     return Ended(done.returncode, done.stdout, done.stderr, cwd)
 
 
+def started(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+    """A command in a process of its own that is not waited for."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "eqbench", *map(str, arguments)],
+        **{"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True},
+    )
+
+
 def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ended:
     """Run the command within this process, which takes a hundredth of the time to start.
 
@@ -85,6 +93,13 @@ def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) ->
     # a pipe that is read as text has these line ends too
     texts = [stream.getvalue().decode().replace("\r\n", "\n") for stream in (printed, said)]
     return Ended(int(code or 0), *texts, cwd)
+
+
+def accepted(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ended:
+    """A command of this process that ends well."""
+    done = eqbench_here(*arguments, cwd=cwd, stdin=stdin)
+    assert done.code == 0, done.err
+    return done
 
 
 def refused(*arguments: str | Path, words: str, cwd: Path, stdin: str | None = None) -> Ended:

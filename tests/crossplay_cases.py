@@ -29,12 +29,18 @@ def random_entries(game: Game, count: int = 3) -> list[tuple[str, BehaviorProfil
     return entries
 
 
-def kuhn2_member(alpha: Fraction) -> BehaviorProfile:
-    """Equilibrium of two-player Kuhn poker by its parameter (Kuhn 1950)."""
+def kuhn2_member(
+    alpha: Fraction, *, called: Fraction = Fraction(1, 3), king: Fraction = Fraction(1)
+) -> BehaviorProfile:
+    """Equilibrium of two-player Kuhn poker by its parameter (Kuhn 1950).
+
+    `called` is how often P2 calls with the 2, and `king` how often P1 calls with the 3 after a
+    check, which is never seen where alpha is 1/3.
+    """
     third = Fraction(1, 3)
     bet = {"1:": alpha, "2:": Fraction(0), "3:": 3 * alpha}
-    call = {"1:KB": Fraction(0), "2:KB": alpha + third, "3:KB": Fraction(1)}
-    answer = {"1:B": Fraction(0), "2:B": third, "3:B": Fraction(1)}
+    call = {"1:KB": Fraction(0), "2:KB": alpha + third, "3:KB": king}
+    answer = {"1:B": Fraction(0), "2:B": called, "3:B": Fraction(1)}
     bluff = {"1:K": third, "2:K": Fraction(0), "3:K": Fraction(1)}
     behavior = {
         "P1": {k: {"check": 1 - x, "bet": x} for k, x in bet.items()}

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, GameTree
 
 OwnPast = tuple[str, int] | None  # the last own information set and the move there
@@ -82,3 +83,13 @@ def inner_chance_nodes(tree: GameTree) -> int:
 def repeated_movers(tree: GameTree) -> int:
     """Number of players with an information set behind another of their own."""
     return len(Counter(tree.infoset_player[tree.infoset_parent >= 0].tolist()))
+
+
+def sparse_profile(tree: GameTree, rng: np.random.Generator) -> BehaviorProfile:
+    """Profile with small denominators that plays each action with probability near one half."""
+    values: list[Fraction] = []
+    for actions in tree.infoset_actions:
+        weights = rng.integers(1, 5, len(actions)) * (rng.random(len(actions)) < 0.5)
+        weights[rng.integers(len(actions))] += 1
+        values += [Fraction(int(weight), int(weights.sum())) for weight in weights]
+    return BehaviorProfile.of_exact(tree, values)

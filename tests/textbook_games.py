@@ -1,21 +1,27 @@
 """Games of textbooks and of the literature on refinements, written as nested moves.
 
-A text of numbers is an end with its payoffs. A pair is a node: the label of its information set,
-which begins with the number of its player, and what follows each action. At a chance node the
+Most stand in a table, with what is known of their equilibria; those that repeat a pattern are made
+here. A text of numbers is an end with its payoffs. A pair is a node: the label of its information
+set, which begins with the number of its player, and what follows each action. At a chance node the
 label is empty, and actions end with their probabilities.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from eqbench.model.builder import Place, TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.verification import Play
 
 Node: TypeAlias = "str | tuple[str, Mapping[str, Node]]"
+TABLE = Path(__file__).parent / "data" / "textbooks.toml"
+BOOKS: dict[str, dict[str, Any]] = tomllib.loads(TABLE.read_text(encoding="utf-8"))
 
 
 def tree_of(root: Node) -> GameTree:
@@ -81,10 +87,7 @@ def signals(kinds: Mapping[str, str], messages: Sequence[str], answers: Sequence
     for kind, payoffs in kinds.items():
         ends = iter(payoffs.replace(",", " ").split())
         sent = {
-            message: (
-                f"2 {message}",
-                {answer: f"{next(ends)} {next(ends)}" for answer in answers},
-            )
+            message: (f"2 {message}", {answer: f"{next(ends)} {next(ends)}" for answer in answers})
             for message in messages
         }
         outcomes[kind] = (f"1 {kind.split()[0]}", sent)
@@ -151,36 +154,8 @@ def repeated_dilemma() -> Node:
     return stage("")
 
 
-# Where Gambit's catalog has the game, moves are in the order of its file.
 GAMES: dict[str, Node] = {
-    "selten_1975_1": (
-        "1",
-        {
-            "D": ("3", {"L": "3 2 2", "R": "0 0 0"}),
-            "A": ("2", {"d": ("3", {"L": "4 4 0", "R": "0 0 1"}), "a": "1 1 1"}),
-        },
-    ),
-    "selten_1975_2": (
-        "1",
-        {"R": "1 1", "L": ("2", {"R": "0 2", "L": ("1 last", {"r": "0 3", "l": "2 0"})})},
-    ),
-    "selten_1975_3": (
-        "1",
-        {
-            "R": ("3", {"R": "3 0 3", "L": "0 0 0"}),
-            "L": (
-                "2",
-                {
-                    "R": (
-                        "1 last",
-                        {"R": ("3", {"R": "4 4 0", "L": "0 0 5"}), "L": "2 0 0"},
-                    ),
-                    "L": "1 3 0",
-                },
-            ),
-        },
-    ),
-    "selten_1978": ("1", {"out": "1 5", "in": ("2", {"fight": "0 0", "yield": "2 2"})}),
+    **{name: book["game"] for name, book in BOOKS.items() if "game" in book},
     "cho_kreps_1987": signals(
         {"strong 9/10": "1,0 3,1 0,0 2,1", "weak 1/10": "0,1 2,0 1,1 3,0"},
         ["beer", "quiche"],
@@ -189,19 +164,6 @@ GAMES: dict[str, Node] = {
     "myerson_1978_1": matrix("1,1 0,0 / 0,0 0,0"),
     "myerson_1978_2": matrix("1,1 0,0 -9,-9 / 0,0 0,0 -7,-7 / -9,-9 -7,-7 -7,-7"),
     "myerson_1991_2_1": one_card_poker(folded="1 -1"),
-    "myerson_1991_4_2": (
-        "1",
-        {
-            "A1": (
-                "2",
-                {
-                    "W2": ("1 last", {"Y1": "3 0", "Z1": "0 0"}),
-                    "X2": ("1 last", {"Y1": "2 3", "Z1": "4 1"}),
-                },
-            ),
-            "B1": ("2", {"W2": "2 3", "X2": "3 2"}),
-        },
-    ),
     "reiley_2008": one_card_poker(folded="-1 1"),
     "slb_5_1": (
         "1",
@@ -210,27 +172,10 @@ GAMES: dict[str, Node] = {
             for split in ("2-0", "1-1", "0-2")
         },
     ),
-    "slb_5_2": (
-        "1",
-        {
-            "A": ("2 A", {"C": "3 8", "D": "8 3"}),
-            "B": ("2 B", {"E": "5 5", "F": ("1 last", {"G": "2 10", "H": "1 0"})}),
-        },
-    ),
     "slb_5_9": centipede(["1 0", "0 2", "3 1", "2 4", "4 3", "3 5"]),
-    "slb_5_15": (
-        "1",
-        {
-            "L": "1 1",
-            "C": ("2", {"U": "0 1000", "D": "0 0"}),
-            "R": ("2", {"U": "1 0", "D": "3 1"}),
-        },
-    ),
     "slb_6_2": repeated_dilemma(),
     "watson_2013_29_1": signals(
-        {"high 1/3": "6,10 0,4 10,10 4,4", "low 2/3": "3,0 -3,4 10,0 4,4"},
-        ["E", "N"],
-        ["M", "C"],
+        {"high 1/3": "6,10 0,4 10,10 4,4", "low 2/3": "3,0 -3,4 10,0 4,4"}, ["E", "N"], ["M", "C"]
     ),
     "watson_2013_29_6": signals(
         {"strong 1/2": "1,0 0,-2 1,0 0,-2", "weak 1/2": "-1,0 -3,1 1,0 -1,1"},
@@ -253,44 +198,8 @@ GAMES: dict[str, Node] = {
             )
         },
     ),
-    "stengel_2022_10_1": (
-        "",
-        {
-            "1 1/2": ("1 low", {"T": "0 16", "B": ("2", {"a": "12 4", "b": "-4 20"})}),
-            "2 1/2": ("1 high", {"C": "0 16", "D": ("2", {"a": "12 4", "b": "20 -4"})}),
-        },
-    ),
-    "gibbons_1992_4_1_1": (
-        "1",
-        {
-            "L": ("2", {"L'": "2 1", "R'": "0 0"}),
-            "M": ("2", {"L'": "0 2", "R'": "0 1"}),
-            "R": "1 3",
-        },
-    ),
-    "gibbons_1992_4_1_3": (
-        "1",
-        {
-            "A": "2 0 0",
-            "D": (
-                "2",
-                {
-                    "L": ("3", {"L'": "1 2 1", "R'": "3 3 3"}),
-                    "R": ("3", {"L'": "0 1 2", "R'": "0 1 1"}),
-                },
-            ),
-        },
-    ),
     "gibbons_1992_4_2_2": signals(
         {"t1 1/2": "1,3 4,0 2,1 0,0", "t2 1/2": "2,4 0,1 1,0 1,2"}, ["L", "R"], ["u", "d"]
-    ),
-    "osborne_2004_317_1": (
-        "1",
-        {
-            "ready": ("2", {"yield": "3 3", "fight": "1 1"}),
-            "unready": ("2", {"yield": "4 3", "fight": "0 2"}),
-            "out": "2 4",
-        },
     ),
     "rasmusen_6_entry_2": (
         "",
@@ -303,10 +212,7 @@ GAMES: dict[str, Node] = {
         },
     ),
     "outside_option": ("1", {"out": "2 2", "in": battle(" in")}),
-    "burning_money": (
-        "1",
-        {"keep": battle(" kept"), "burn": battle(" burnt", Fraction(3, 2))},
-    ),
+    "burning_money": ("1", {"keep": battle(" kept"), "burn": battle(" burnt", Fraction(3, 2))}),
     "mertens_1995": vote(),
 }
 
@@ -322,6 +228,13 @@ def selten_horse() -> GameTree:
     Actions in order: P1 down, across; P2 down, across; P3 left, right.
     """
     return textbook_game("selten_1975_1")
+
+
+def horse(first: int, left: str) -> Play:
+    """P1 of Selten's horse goes down (0) or across (1), P2 across, and P3 left so often."""
+    tree = selten_horse()
+    rows = (1 - first, first), (0, 1), (left, 1 - Fraction(left))
+    return Play.exactly(tree, exact_profile(tree, *rows))
 
 
 def entry_deterrence() -> GameTree:

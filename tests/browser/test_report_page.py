@@ -1,4 +1,4 @@
-"""A page in a real browser: it is quiet, loads nothing, works, and fits narrow screens."""
+"""Pages in a real browser: they are quiet, load nothing, work, and fit narrow screens."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ import pytest
 from report_pages import CLOSING, HOSTILE, page_run, write_trace
 from stored_runs import cell, identified, identity, write_run
 
+from eqbench.harness.reports import runs_in, write_index
 from eqbench.report.html.document import Picture, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Cell, Column
+from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -116,6 +118,13 @@ class Watched:
         with self.page.expect_download() as download:
             self.page.click(f"#{card} button[data-save={kind}]")
         return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def page_of(browser: Any, folder: Path, *records: CellRecord) -> Watched:
+    """The page of a run with these records."""
+    file = folder / "page.html"
+    file.write_text(report_page([read_run(write_run(folder / "run", *records))], {}))
+    return Watched(browser, file)
 
 
 @pytest.fixture
@@ -252,15 +261,12 @@ def test_payoffs_are_of_equilibria_and_begin_with_players_whose_payoffs_differ(
 def test_line_of_equal_values_spans_the_frame_around_a_single_point(
     browser: Any, tmp_path: Path
 ) -> None:
+    leduc = {"cpu_s": None, "game": "leduc", "game_spec": "leduc"}
     records = [
-        cell("01", solver="one", cpu_s=2.0),
-        cell("02", solver="two", cpu_s=2.0),
-        cell("03", solver="one", cpu_s=None, game="leduc", game_spec="leduc"),
-        cell("04", solver="two", cpu_s=None, game="leduc", game_spec="leduc"),
+        *(cell(f"0{k}", solver=solver, cpu_s=2.0) for k, solver in enumerate(("one", "two"))),
+        *(cell(f"1{k}", solver=solver, **leduc) for k, solver in enumerate(("one", "two"))),
     ]
-    file = tmp_path / "page.html"
-    file.write_text(report_page([read_run(write_run(tmp_path / "run", *records))], {}))
-    watched = Watched(browser, file)
+    watched = page_of(browser, tmp_path, *records)
     page = watched.page
     page.select_option("#pairs [data-switch=measure]", "cpu_s")
     watched.draw("pairs")
@@ -290,12 +296,10 @@ def test_rows_of_other_solvers_are_dimmed_even_if_nothing_is_drawn_of_them(
 
 
 def test_first_screen_of_a_telephone_says_who_found_what(browser: Any, tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
     record = identified(cell("01", solver="cfr_plus"), identity("kuhn2"))
-    file.write_text(report_page([read_run(write_run(tmp_path / "run", record))], {}))
-    page = browser.new_page()
+    page = page_of(browser, tmp_path, record).page
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(file.as_uri())
+    page.reload()
     head = page.locator("#matrix-0 thead th").nth(1)
     assert head.inner_text() == "status"
     shown = page.locator("#matrix-0 tbody td:visible").nth(1).bounding_box()
@@ -354,10 +358,7 @@ def test_cells_say_at_how_many_sets_they_are_credible(
     record = cell("01")
     judged = {"sets": 48, "credible": 43, "worst": 2.5, "worst_set": ["P1", "4:<b>"]}
     found = replace(record.equilibria[0], claim="equilibrium", credible=judged | {"exact": exact})
-    run = read_run(write_run(tmp_path / "run", replace(record, equilibria=[found])))
-    (tmp_path / "page.html").write_text(report_page([run], {}))
-    page = browser.new_page()
-    page.goto((tmp_path / "page.html").as_uri())
+    page = page_of(browser, tmp_path, replace(record, equilibria=[found])).page
     row = page.locator("#results tbody tr").first
     said = f"43/48, worst {worst} at P1 4:<b>"
     assert said in row.inner_text()
@@ -376,10 +377,7 @@ def test_opened_rows_say_what_kind_of_equilibrium_it_is(browser: Any, tmp_path: 
         "index": -1,
     }
     found = replace(record.equilibria[0], claim="equilibrium", kind=kind)
-    run = read_run(write_run(tmp_path / "run", replace(record, equilibria=[found])))
-    (tmp_path / "page.html").write_text(report_page([run], {}))
-    page = browser.new_page()
-    page.goto((tmp_path / "page.html").as_uri())
+    page = page_of(browser, tmp_path, replace(record, equilibria=[found])).page
     page.locator("#results tbody tr").first.click()
     details = " ".join(page.locator("#results tr.details").inner_text().split())
     for said in (
@@ -529,3 +527,25 @@ def opened_with(browser: Any, folder: Path, block: Any) -> Watched:
     file = folder / "page.html"
     file.write_text(make_document("A page", {"Part": [block]}), encoding="utf-8")
     return Watched(browser, file)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_index_is_quiet_and_any_two_runs_can_be_chosen(
+    tmp_path: Path, browser: Any, width: int
+) -> None:
+    for k, name in enumerate(("one", "two", "three"), start=1):
+        records = [cell(f"{s}", seed=s, elapsed_s=k + 0.1 * s) for s in range(4)]
+        write_run(tmp_path / name, *records)
+    *_, index = write_index(runs_in(tmp_path), tmp_path / "index.html")
+    watched = Watched(browser, index)
+    page = watched.page
+    page.set_viewport_size({"width": width, "height": 900})
+    watched.draw("pairs")
+    page.select_option('#pairs [data-switch="first"]', "all of one")
+    page.select_option('#pairs [data-switch="second"]', "all of three")
+    watched.draw("pairs")
+    assert watched.signal("pairs", "first") == "all of one"
+    assert page.locator("#pairs .mark-symbol path").count() >= 4
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert watched.complaints == []
+    assert watched.requests == [watched.address]

@@ -5,14 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from documentation import (
-    PAGES,
-    ROOT,
-    blocks,
-    command_faults,
-    follow,
-    python_fault,
-)
+from documentation import PAGES, ROOT, blocks, command_faults, follow, python_fault
 
 TUTORIALS = [page for page in PAGES if page.parent.name == "tutorial" and page.name != "index.md"]
 
@@ -57,15 +50,10 @@ def test_tutorial_comes_out_as_printed(page: Path, tmp_path: Path) -> None:
     ("command", "message"),
     [
         ("eqbench run --game kuhn3 --sovler cfr", "No such option"),
-        ("eqbench run --game kuhn7 --solver cfr", "kuhn7"),
         ("eqbench run --game 'kuhn(player=3)' --solver cfr", "unknown option 'player'"),
-        ("eqbench run --game kuhn3 --solver cfr,cfr_pls", "cfr_pls"),
         ("eqbench run --game kuhn3 --solver 'ncp(exact=maybe)'", "exact=maybe"),
         ("eqbench trace skp --derivative none", "'none' is not a choice here"),
-        ("eqbench draw kuhn --out", "requires an argument"),
         ("eqbench show", "Missing argument 'RUN'"),
-        ("eqbench check sovler cfr", "unknown command 'sovler'"),
-        ("eqbench info 'kuhn(cart=3)'", "cart"),
         ("eqbench check solver 'cfr(player=3)'", "player"),
         ("eqbench solve kuhn3", "unknown command 'solve'"),
         ("eqbench run --game a --solver cfr \\\n  --plugin missing.py", "missing.py"),

@@ -2,10 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from documentation import PAGES
-from documentation_links import link_faults
+
+_FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+(?:\([^()]*\))?)\)")
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
+_EXTERNAL = re.compile(r"^[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+def link_faults(page: Path) -> list[str]:
+    """Messages on relative links of a page whose file or heading does not exist.
+
+    Addresses outside are not looked up. A link to a heading needs one with that anchor, as
+    GitHub makes them.
+    """
+    faults = []
+    text = _FENCED.sub("", page.read_text(encoding="utf-8"))
+    for target in _LINK.findall(re.sub(r"`[^`\n]*`", "`code`", text)):
+        if _EXTERNAL.match(target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        if not file.exists():
+            faults.append(f"{page.name}: {target}: there is no {path}")
+        elif anchor and anchor not in anchors(file.read_text(encoding="utf-8")):
+            faults.append(f"{page.name}: {target}: no heading of {file.name} has this anchor")
+    return faults
+
+
+def anchors(text: str) -> set[str]:
+    """Anchors of the headings of a page; of equal ones the second ends in ``-1`` and so on."""
+    found: set[str] = set()
+    for heading in _HEADING.findall(_FENCED.sub("", text)):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        base = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        anchor, count = base, 0
+        while anchor in found:
+            count += 1
+            anchor = f"{base}-{count}"
+        found.add(anchor)
+    return found
 
 
 def test_links_of_all_pages_lead_somewhere() -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import accepted
 from command import eqbench_here as eqbench
 
 from eqbench import load_game, verify
@@ -25,12 +26,11 @@ CANDIDATE_FIELDS = {"claim", "payoffs", "regrets", "nash_conv", "max_regret", "p
 
 
 def test_run_prints_and_stores_the_same_cells(tmp_path: Path) -> None:
-    done = eqbench(
+    done = accepted(
         *("run", "--game", "kuhn2", "--solver", "cfr_plus,mccfr", "--seeds", "2"),
         *("--iterations", "500", "--json"),
         cwd=tmp_path,
     )
-    assert done.code == 0, done.err
     document = done.json
     assert document["schema"] == "eqbench.run/1"
     cells = document["cells"]
@@ -139,18 +139,6 @@ def test_verify_reports_exact_rationals_and_judges_by_them(tmp_path: Path) -> No
     assert "11/12" in strict.out
 
 
-def test_equilibrium_that_nobody_published_is_called_one_and_proved(tmp_path: Path) -> None:
-    game = load_game("minimum_effort")
-    tree = game.tree
-    lowest = [float(action in tree.action_start) for action in range(tree.n_actions)]
-    text = profile_text(tree, BehaviorProfile.of(tree, lowest), game.spec)
-    said = {False: "equilibrium: in no", True: "an equilibrium, proved exactly; in no"}
-    for exact, words in said.items():
-        call = ("verify", "--profile", "-", *(["--exact"] if exact else []))
-        done = eqbench(*call, cwd=tmp_path, stdin=text)
-        assert f"{words} published set" in done.out.splitlines()
-
-
 @pytest.mark.parametrize("solver", ["cfr(start=random)", "replicator(start=random)"])
 @pytest.mark.parametrize("game", ["shapley", "jordan"])
 def test_a_method_that_does_not_converge_is_never_called_ok(
@@ -158,8 +146,7 @@ def test_a_method_that_does_not_converge_is_never_called_ok(
 ) -> None:
     """In Shapley's (1964) and Jordan's (1993) games learning from other starts can cycle."""
     done = eqbench(
-        *("run", "--game", game, "--solver", solver, "--json", "--iterations", "2000"),
-        cwd=tmp_path,
+        *("run", "--game", game, "--solver", solver, "--json", "--iterations", "2000"), cwd=tmp_path
     )
     (cell,) = done.json["cells"]
     last = [item for item in cell["equilibria"] if item["claim"] == "iterate"]

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command import Ended, eqbench_here
+from command import Ended, accepted, eqbench_here
 
 GAME = "matrix(name=battle_of_sexes)"
 MIXED = {
@@ -24,21 +24,18 @@ MIXED = {
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a run of two games in ``results/first``, and ``mixed.json``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench_here(
+    accepted(
         *("run", "--game", "battle_of_sexes", "--game", "kuhn2", "--seeds", "4"),
         *("--solver", "pcfr_plus(start=random)", "--out", "results/first"),
         *("--iterations", "3000"),
         cwd=cwd,
     )
-    assert done.code == 0, done.err
     (cwd / "mixed.json").write_text(json.dumps(MIXED))
     return cwd
 
 
 def study(cwd: Path, *arguments: str) -> Ended:
-    done = eqbench_here("crossplay", *arguments, cwd=cwd)
-    assert done.code == 0, done.err
-    return done
+    return accepted("crossplay", *arguments, cwd=cwd)
 
 
 def test_run_with_two_pure_equilibria_and_a_file_with_the_mixed_one(place: Path) -> None:

@@ -63,6 +63,48 @@ def test_every_benchmark_has_raw_results_and_something_that_measures_it(tables) 
                 assert hasattr(importlib.import_module(module), function), name
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "printed"),
+    [
+        ("at_most", 0.02211, "0.03"),
+        ("at_most", 0.0201, "0.03"),
+        ("at_most", 0.25, "0.25"),
+        ("power_at_most", 3.39e-6, "4e-6"),
+        ("power_at_most", 9.1e-8, "1e-7"),
+        ("power_at_least", 3.99e-17, "3e-17"),
+        ("power_at_least", 4.775e-08, "4e-8"),
+    ],
+)
+def test_bound_is_rounded_outward(tables, name: str, value: float, printed: str) -> None:
+    assert tables.laid_out(value, name) == printed
+
+
+def test_raw_regrets_of_every_form_lie_within_the_bounds_in_prose(tables) -> None:
+    printed, games = tables.all_facts(), ("kuhn3_reduced", "kuhn3")
+    rows = [row for row in tables.read_results("ncp")["rows"] if row["game"] in games]
+    found = [row["raw_max_regret"] for row in rows if row["raw_max_regret"] is not None]
+    least, most = float(printed["ncp_raw_least"]), float(printed["ncp_raw_most"])
+    assert least <= min(found) < 2 * least
+    assert most / 2 < max(found) <= most
+
+
+def test_time_of_gambits_linear_methods_is_an_upper_bound(tables) -> None:
+    times = [
+        row["elapsed_s"]
+        for row in tables.read_results("gambit_methods")["rows"]
+        if row["game"] == "kuhn2" and row["solver"] in ("gambit_lp", "gambit_lcp")
+    ]
+    assert max(times) <= float(tables.all_facts()["gambit_linear_s"]) < max(times) + 0.01
+
+
+def test_payoffs_are_compared_among_results_on_the_path_only(tables) -> None:
+    rows = tables.read_results("who_finds_what")["rows"]
+    third = [row["payoffs"][2] for row in rows if row["identity"]["on_path"]]
+    assert len(third) < len(rows)
+    more = f"{100 * (max(third) / min(third) - 1):.0f} %"
+    assert tables.all_facts()["finds_more"] == more
+
+
 # -- The reference run --------------------------------------------------------------------------
 
 

@@ -1,4 +1,7 @@
-"""Solvers that misbehave: statuses and exit codes of the interface, and nothing lost."""
+"""Solvers that misbehave: statuses and exit codes of the interface, and nothing lost.
+
+Those that remove or overwrite files of the run hurt no other cell.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +16,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, eqbench, eqbench_here, wait_for
+from command import PATIENCE_S, PLUGINS, Ended, eqbench, eqbench_here, started, wait_for
+
+from eqbench.store.stored_run import read_run
 
 FAULTS = PLUGINS / "faults.py"
 EXPECTED = {
@@ -164,17 +168,9 @@ def test_run_in_which_nothing_could_run_ends_with_code_4(tmp_path: Path) -> None
 
 
 def _start(tmp_path: Path, *solvers: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "eqbench", "run", "--game", "kuhn2", "--json"),
-            *(part for solver in solvers for part in ("--solver", solver)),
-            *("--timeout", "600", "--plugin", str(FAULTS)),
-        ],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    named = (part for solver in solvers for part in ("--solver", solver))
+    limits = ("--timeout", "600", "--plugin", FAULTS)
+    return started("run", "--game", "kuhn2", "--json", *named, *limits, cwd=tmp_path)
 
 
 def _alive(pid: int) -> bool:
@@ -224,8 +220,7 @@ def test_interrupt_keeps_finished_cells_and_ends_with_code_130(tmp_path: Path) -
 
 
 def test_grandchild_that_outlives_a_finished_solver_is_killed(tmp_path: Path) -> None:
-    (run_folder,) = [tmp_path / "run"]
-    pids = tmp_path / "pids"
+    run_folder, pids = tmp_path / "run", tmp_path / "pids"
     eqbench(
         *("run", "--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}")'),
         *("--timeout", "2", "--plugin", FAULTS, "--out", run_folder),
@@ -233,3 +228,38 @@ def test_grandchild_that_outlives_a_finished_solver_is_killed(tmp_path: Path) ->
     )
     assert not any(map(_alive, (int(word) for word in pids.read_text().split())))
     assert os.path.exists(run_folder / "runs.jsonl")
+
+
+def test_cells_after_one_that_removes_or_overwrites_their_game_are_run_as_usual(
+    tmp_path: Path,
+) -> None:
+    done = eqbench_here(
+        *("run", "--game", "kuhn2", "--json", "--iterations", "50", "--out", "run"),
+        *("--solver", "removes_the_scratch_folder,overwrites_the_game,cfr_plus"),
+        *("--plugin", PLUGINS / "escapes.py"),
+        cwd=tmp_path,
+    )
+    assert done.cell("overwrites_the_game")["status"] == "refuted"
+    innocent = done.cell("cfr_plus")
+    assert (innocent["status"], innocent["iterations"]) == ("limit", 50)
+    assert innocent["payoffs"] == pytest.approx([-1 / 18, 1 / 18], abs=0.1)
+
+
+def test_results_are_kept_when_solvers_remove_their_folder_and_what_is_in_it(
+    tmp_path: Path,
+) -> None:
+    run = tmp_path / "run"
+    files = ("", "profiles", "runs.jsonl", "manifest.json")
+    solvers = ["cfr", *(f'removes(path="{run / file}")' for file in files), "cfr_plus"]
+    done = eqbench_here(
+        *("run", "--game", "kuhn2", "--json", "--iterations", "20", "--out", run),
+        *(part for solver in solvers for part in ("--solver", solver)),
+        *("--plugin", PLUGINS / "escapes.py"),
+        cwd=tmp_path,
+    )
+    assert [cell["status"] for cell in done.json["cells"]] == ["limit"] * 6
+    stored = read_run(run)
+    assert (stored.missing, stored.notes) == (0, ())
+    assert [cell.max_regret for cell in stored.cells] == [
+        cell["max_regret"] for cell in done.json["cells"]
+    ]

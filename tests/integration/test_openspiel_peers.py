@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import eqbench as command
+from command import eqbench_here as command
 from solver_cases import run
 
 import eqbench

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command import eqbench_here, refused
+from command import accepted, eqbench_here, refused
 
 import eqbench as package
 
@@ -16,12 +16,11 @@ import eqbench as package
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with branches of three-player Kuhn poker in ``kuhn``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench_here(
+    done = accepted(
         *("qre", "--game", "kuhn3", "--at", "10", "--at", "1000", "--branches", "2"),
         *("--figures", "--out", "kuhn", "--json"),
         cwd=cwd,
     )
-    assert done.code == 0, done.err
     assert done.json == json.loads((cwd / "kuhn/summary.json").read_text())
     return cwd
 
@@ -73,8 +72,7 @@ def test_points_are_dense_enough_to_draw_and_have_all_columns(place: Path) -> No
 
 
 def test_table_says_where_the_branch_ends(tmp_path: Path) -> None:
-    done = eqbench_here("qre", "--game", "kuhn2", "--to", "100", "--branches", "1", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = accepted("qre", "--game", "kuhn2", "--to", "100", "--branches", "1", cwd=tmp_path)
     assert "lambda reached 100" in done.out
     assert "kuhn2 α=0.2" in done.out
     assert "Branches from priors at random: 1" in done.out

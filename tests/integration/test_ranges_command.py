@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import PATIENCE_S, Ended, eqbench_here, wait_for
+from command import PATIENCE_S, Ended, accepted, eqbench_here, started, wait_for
 
 from eqbench.solver import Availability
 
@@ -53,16 +51,11 @@ def test_ranges_are_those_of_the_published_family(first: Ended) -> None:
 def test_resumed_ranges_run_only_what_is_new(first: Ended) -> None:
     lines = first.folder / "run" / "runs.jsonl"
     before = lines.read_text()
-    again = eqbench_here("ranges", "--resume", "run", "--json", cwd=first.folder)
-    assert again.code == 0, again.err
+    again = accepted("ranges", "--resume", "run", "--json", cwd=first.folder)
     assert "all 4 cells are there already" in again.err
     assert again.json == json.loads((first.folder / "run" / "summary.json").read_text())
     assert lines.read_text() == before
-    more = eqbench_here(
-        *("ranges", "--resume", "run", "--payoffs", "--json", "-q"),
-        cwd=first.folder,
-    )
-    assert more.code == 0, more.err
+    more = accepted(*("ranges", "--resume", "run", "--payoffs", "--json", "-q"), cwd=first.folder)
     assert list(rows(more.json)) == ["P1", "P2"], "a new selection replaces the old one"
     assert rows(more.json)["P2"]["max"]["found"] == pytest.approx(1 / 18)
     assert len(lines.read_text().splitlines()) == 6
@@ -106,16 +99,8 @@ def test_solver_that_is_unavailable_leaves_the_reason_in_the_table(tmp_path: Pat
 
 
 def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: Path) -> None:
-    runner = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "eqbench", "ranges", "--game", "kuhn3_reduced"),
-            *("--of", "P1|3:|bet", "--of", "P1", "--out", "run"),
-        ],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    asked = ("--game", "kuhn3_reduced", "--of", "P1|3:|bet", "--of", "P1", "--out", "run")
+    runner = started("ranges", *asked, cwd=tmp_path)
     lines = tmp_path / "run" / "runs.jsonl"
     assert wait_for(lambda: runner.poll() is not None or (lines.exists() and lines.read_text()))
     runner.send_signal(signal.SIGINT)

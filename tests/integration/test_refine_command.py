@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command import eqbench_here
+from command import accepted, eqbench_here
 
 import eqbench
 
@@ -22,8 +22,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("words", [("first", "lcp"), ("first/lcp",), ("kuhn2", "first/lcp")])
 def test_a_cell_becomes_credible_at_the_same_payoffs(place: Path, words: tuple[str, ...]) -> None:
-    done = eqbench_here("refine", *words, "--json", cwd=place)
-    assert done.code == 0, done.err
+    done = accepted("refine", *words, "--json", cwd=place)
     before, after = done.json["before"], done.json["after"]
     assert (before["credible"]["credible"], after["credible"]["credible"]) == (11, 12)
     assert after["payoffs"] == pytest.approx(before["payoffs"], abs=1e-15)
@@ -59,7 +58,6 @@ def test_where_a_deviation_pays_the_profile_is_kept_and_the_set_is_named(place: 
     )
     threat = {"behavior": {"P1": {"1": {"out": 1}}, "P2": {"2": {"fight": 1}}}}
     (place / "threat.json").write_text(json.dumps(threat))
-    done = eqbench_here("refine", "entry.efg", "threat.json", "--json", cwd=place)
-    assert done.code == 0, done.err
+    done = accepted("refine", "entry.efg", "threat.json", "--json", cwd=place)
     assert "'1' of P1" in done.json["kept"]
     assert done.json["before"] == done.json["after"]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from command import PATIENCE_S, Ended, eqbench, eqbench_here, wait_for
+from command import PATIENCE_S, Ended, eqbench, eqbench_here, started, wait_for
 
 from eqbench.studies.frame import held
 
@@ -62,8 +60,7 @@ def test_resuming_reads_verdicts_anew_and_runs_only_what_is_missing(first: Ended
     whole = family.read_text()
     family.write_text(json.dumps(changed))
     again = eqbench_here(
-        *("reproduce", "--resume", "page", "--json", "--again", "two_player_tree"),
-        cwd=first.folder,
+        *("reproduce", "--resume", "page", "--json", "--again", "two_player_tree"), cwd=first.folder
     )
     family.write_text(whole)
     assert again.code == 0, again.err
@@ -100,9 +97,8 @@ def test_a_folder_in_use_is_refused(first: Ended) -> None:
 
 
 def test_ended_by_a_signal_it_leaves_no_job_behind_and_can_go_on(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "eqbench", "reproduce", SOURCE, "--out", "page"]
     job = tmp_path / "page" / "jobs" / SOURCE / "two_player_equilibria"
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+    with started("reproduce", SOURCE, "--out", "page", cwd=tmp_path) as process:
         assert wait_for(job.exists)
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=PATIENCE_S)

@@ -7,13 +7,11 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, refused, wait_for
+from command import PATIENCE_S, PLUGINS, Ended, refused, started, wait_for
 from command import eqbench_here as eqbench
 
 CELLS = 2
@@ -23,16 +21,6 @@ REQUEST = [
 ]
 KILLS = 6
 LATEST_KILL_S = 2.5
-
-
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "eqbench", "run", *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def lines(run: Path) -> list[str]:
@@ -78,7 +66,7 @@ def test_run_that_is_killed_again_and_again_loses_and_repeats_nothing(tmp_path: 
     for kill in range(KILLS):
         new = ("--out", str(run), "--game", "matching_pennies", *REQUEST)
         begun = new if kill == 0 else ("--resume", str(run))
-        runner = start(tmp_path, *begun, "-j", "2")
+        runner = started("run", *begun, "-j", "2", cwd=tmp_path)
         assert wait_for((run / "manifest.json").exists)
         time.sleep(moments.uniform(0, LATEST_KILL_S))
         runner.send_signal(signal.SIGKILL)
@@ -99,7 +87,7 @@ def test_torn_last_line_is_run_again(run: Path, tmp_path: Path) -> None:
 
 def test_two_runners_share_a_folder(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    first = start(tmp_path, *REQUEST, "--out", str(run), "--json")
+    first = started("run", *REQUEST, "--out", str(run), "--json", cwd=tmp_path)
     assert wait_for((run / "manifest.json").exists)
     second = eqbench("run", "--resume", run, "--json", cwd=tmp_path)
     out, err = first.communicate(timeout=PATIENCE_S)
@@ -109,14 +97,15 @@ def test_two_runners_share_a_folder(tmp_path: Path) -> None:
 
 def test_cells_of_a_runner_that_dies_are_taken_over(tmp_path: Path) -> None:
     pids, run = tmp_path / "pids", tmp_path / "run"
-    first = start(
-        tmp_path,
+    first = started(
+        "run",
         *("--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}"),cfr'),
         *("--timeout", "600", "--iterations", "50", "--plugin", str(PLUGINS / "faults.py")),
         *("--out", str(run)),
+        cwd=tmp_path,
     )
     assert wait_for(pids.exists)
-    second = start(tmp_path, "--resume", str(run), "--json")
+    second = started("run", "--resume", str(run), "--json", cwd=tmp_path)
     assert wait_for(lambda: lines(run))
     assert [json.loads(line)["solver"] for line in lines(run)] == ["cfr"], "the free one first"
     pids.unlink()
@@ -158,7 +147,7 @@ def test_retry_that_is_interrupted_leaves_the_stored_result_as_it_was(tmp_path: 
     profile = run / stored["equilibria"][0]["profile"]
     before = (profile.read_bytes(), profile.stat().st_mtime_ns)
     pids.unlink()
-    again = start(tmp_path, "--resume", str(run), "--retry", "timeout,limit", "--json")
+    again = started("run", "--resume", str(run), "--retry", "timeout,limit", "--json", cwd=tmp_path)
     assert wait_for(lambda: pids.exists() or again.poll() is not None)
     again.send_signal(signal.SIGINT)
     out, err = again.communicate(timeout=PATIENCE_S)
@@ -169,16 +158,15 @@ def test_retry_that_is_interrupted_leaves_the_stored_result_as_it_was(tmp_path: 
     assert lines(run) == [line]
 
 
-def test_plugin_that_is_edited_during_the_run_is_not_taken_for_the_old_one(
-    tmp_path: Path,
-) -> None:
+def test_plugin_that_is_edited_during_the_run_is_not_taken_for_the_old_one(tmp_path: Path) -> None:
     plugin, run = tmp_path / "partners.py", tmp_path / "run"
     plugin.write_text((PLUGINS / "partners.py").read_text())
     waits = f'waits_for_partner(folder="{tmp_path}",me={{}},partner=edited)'
-    runner = start(
-        tmp_path,
+    runner = started(
+        "run",
         *("--game", "kuhn2", "--solver", f"{waits.format('first')},{waits.format('second')}"),
         *("--timeout", "600", "--plugin", str(plugin), "--out", str(run)),
+        cwd=tmp_path,
     )
     assert wait_for((tmp_path / "first").exists)
     plugin.write_text(plugin.read_text() + "\n# another version\n")

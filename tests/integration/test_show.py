@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import accepted, refused
 from command import eqbench_here as eqbench
-from command import refused
 from crossplay_cases import kuhn2_member
+from documentation import ROOT, blocks
 from stored_runs import cell, identified, identity, without_figures, write_run
 from textbook_games import entry_deterrence, exact_profile
 from three_player_kuhn import SITUATIONS
@@ -23,28 +24,6 @@ from eqbench.model.gambit_text import efg_text
 from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import random_profile
 from eqbench.model.profile_json import profile_text
-
-PLUGIN = """
-from dataclasses import dataclass
-
-import eqbench
-
-
-@eqbench.register_game("smuggling")
-@dataclass(frozen=True)
-class Smuggling:
-    fine: int = 4
-
-    def build(self):
-        tree = eqbench.TreeBuilder(["smuggler", "inspector"])
-        root = tree.decision(None, 0, "coast", ["smuggle", "stay"])
-        for move, caught in enumerate([[-self.fine, 1], [0, -1]]):
-            node = tree.decision((root, move), 1, "patrol", ["inspect", "rest"])
-            tree.terminal((node, 0), caught)
-            tree.terminal((node, 1), [1, -1] if move == 0 else [0, 0])
-        return tree.tree()
-"""
-
 
 # -- reach and gaps against the definitions ------------------------------------------------------
 
@@ -73,18 +52,16 @@ def test_reach_and_gaps_are_those_of_their_definitions(pure: bool) -> None:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a real run in ``run``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench(
+    accepted(
         *("run", "--game", "kuhn3", "--game", "kuhn2", "--solver", "cfr_plus,mccfr"),
         *("--iterations", "1000", "--out", "run"),
         cwd=cwd,
     )
-    assert done.code == 0, done.err
     return cwd
 
 
 def shown(place: Path, *arguments: str) -> dict[str, Any]:
-    done = eqbench("show", "run", *arguments, "--json", cwd=place)
-    assert done.code == 0, done.err
+    done = accepted("show", "run", *arguments, "--json", cwd=place)
     return done.json
 
 
@@ -198,6 +175,8 @@ def test_equilibrium_in_no_published_set_is_called_so_by_show_and_by_verify(tmp_
     assert "equilibrium: in no published set" in verified.splitlines()
     assert "  dimension of the equilibria around it: 0" in shown.splitlines()
     assert "distance" not in shown + verified
+    proved = eqbench("verify", "run", "0a", "--exact", cwd=tmp_path).out
+    assert "an equilibrium, proved exactly; in no published set" in proved.splitlines()
 
 
 def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None:
@@ -205,8 +184,7 @@ def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None
         tmp_path / "run",
         without_figures("0a", status="unsupported", reason="three players", game="unheard_of"),
     )
-    done = eqbench("show", "run", "sequence_lp", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = accepted("show", "run", "sequence_lp", cwd=tmp_path)
     assert "unsupported – three players" in done.out
     assert "no profile" in done.out
     facts = eqbench("show", "run", "0a", "--json", cwd=tmp_path).json
@@ -223,13 +201,14 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run", cell("0a", game_spec="smuggling(fine=4)"))
     behavior = {
         "smuggler": {"coast": {"smuggle": "1/8", "stay": "7/8"}},
-        "inspector": {"patrol": {"inspect": "1/4", "rest": "3/4"}},
+        "inspector": {"watch": {"patrol": "1/4", "rest": "3/4"}},
     }
     (path / "profiles/0a-0.json").write_text(json.dumps({"behavior": behavior}))
-    (tmp_path / "smuggling.py").write_text(PLUGIN)
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    (plugin,) = (block.text for block in blocks(page) if "register_game" in block.text)
+    (tmp_path / "smuggling.py").write_text(plugin)
     refused("show", "run", "0a", words="needs --plugin FILE", cwd=tmp_path)
-    done = eqbench("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = accepted("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
     rows = [line.split() for line in done.out.splitlines()]
     # smuggling loses 4 with probability 1/4 and wins 1 otherwise
     assert ["coast", "1", "1", "smuggle", "0.12500", "0.25000", "stay", "0.87500", "0"] in rows
@@ -279,12 +258,8 @@ def test_iterates_are_not_said_to_be_credible_or_not(equilibria: Path) -> None:
 
 
 def test_verify_says_at_how_many_sets_an_equilibrium_is_credible(tmp_path: Path) -> None:
-    best = list(kuhn2_member(Fraction(1, 3)).exact or ())
-    tree = load_game("kuhn2").tree
-    at = tree.action_start[tree.infoset_labels.index("3:KB")]
-    best[at : at + 2] = [Fraction(1, 3), Fraction(2, 3)]
-    profile = BehaviorProfile.of_exact(tree, tuple(best))
-    (tmp_path / "mine.json").write_text(profile_text(tree, profile, "kuhn2"))
+    profile = kuhn2_member(Fraction(1, 3), king=Fraction(2, 3))
+    (tmp_path / "mine.json").write_text(profile_text(load_game("kuhn2").tree, profile, "kuhn2"))
     said = "  credible at information sets: 11/12, worst 1 at P1 3:KB"
     known = {"sets": 12, "credible": 11, "worst_set": ["P1", "3:KB"]}
     for exact, options in ((None, ()), ("1", ("--exact",))):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, eqbench_here, refused, wait_for
+from command import PATIENCE_S, PLUGINS, accepted, eqbench_here, refused, started, wait_for
 
 import eqbench as package
 from eqbench.model.profile import BehaviorProfile
@@ -24,12 +22,11 @@ DRIFTING = PLUGINS / "drifting.py"
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with trajectories of SKP at two pots in ``skp``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench_here(
+    done = accepted(
         *("simulate", "--game", "skp", "--at", "2.5", "--at", "3.75", "--starts", "2"),
         *("--duration", "300", "--out", "skp", "--json"),
         cwd=cwd,
     )
-    assert done.code == 0, done.err
     assert done.json == json.loads((cwd / "skp/summary.json").read_text())
     return cwd
 
@@ -82,13 +79,12 @@ def test_points_are_read_back_with_all_runs(place: Path) -> None:
 def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) -> None:
     document = json.loads((place / "skp/summary.json").read_text())
     file = f"skp/{document['runs'][0]['profiles']['start']['profile']}"
-    done = eqbench_here(
+    done = accepted(
         *("simulate", "--game", "skp(pot=2.5)", "--start", file, "--start", "uniform"),
         *("--start", "-", "--duration", "20", "--out", "again", "--json"),
         cwd=place,
         stdin=(place / file).read_text(),
     )
-    assert done.code == 0, done.err
     names = [Path(file).name, "uniform", "standard input"]
     assert [run["start"] for run in done.json["runs"]] == names
     one, other = (
@@ -100,8 +96,7 @@ def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) ->
     # what was read stays in the folder
     records = place / "again/records.jsonl"
     records.write_text("".join(records.read_text().splitlines(keepends=True)[:2]))
-    resumed = eqbench_here("simulate", "--resume", "again", "--json", cwd=place, stdin="")
-    assert resumed.code == 0, resumed.err
+    resumed = accepted("simulate", "--resume", "again", "--json", cwd=place, stdin="")
     assert [run["start"] for run in resumed.json["runs"]] == names
     assert resumed.json["runs"][2]["payoffs"] == done.json["runs"][2]["payoffs"]
     for options, words in (
@@ -112,32 +107,27 @@ def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) ->
 
 
 def test_hand_by_hand_play_is_simulated(tmp_path: Path) -> None:
-    done = eqbench_here(
+    done = accepted(
         *("simulate", "--game", "skp(pot=2.5)", "--model", "hands", "--remember", "10"),
         *("--starts", "1", "--duration", "20"),
         cwd=tmp_path,
     )
-    assert done.code == 0, done.err
     assert "players remember 10 hands" in done.out
     assert "skp:1" in done.out
 
 
 @pytest.mark.parametrize("game", ["kuhn2", "rock_paper_scissors", "shapley"])
 def test_other_games_are_simulated(tmp_path: Path, game: str) -> None:
-    done = eqbench_here(
-        "simulate", "--game", game, "--starts", "1", "--duration", "200", cwd=tmp_path
-    )
-    assert done.code == 0, done.err
+    done = accepted("simulate", "--game", game, "--starts", "1", "--duration", "200", cwd=tmp_path)
     assert "Profits per unit of time" in done.out
 
 
 def test_figures_are_drawn_of_the_pairs_that_were_asked_for(tmp_path: Path) -> None:
-    done = eqbench_here(
+    done = accepted(
         *("simulate", "--game", "skp(pot=2.5)", "--starts", "1", "--duration", "200"),
         *("--figures", "--pair", "b3,d2", "--out", "out"),
         cwd=tmp_path,
     )
-    assert done.code == 0, done.err
     for name in ("phase", "series", "profits"):
         assert f"wrote out/figures/{name}.svg" in done.err
         assert (tmp_path / f"out/figures/{name}.svg").stat().st_size > 5_000
@@ -145,12 +135,8 @@ def test_figures_are_drawn_of_the_pairs_that_were_asked_for(tmp_path: Path) -> N
 
 def _interrupted(folder: Path, solver: str, times: int) -> tuple[int, str, str]:
     """Code and output of a simulation that got so many signals while it followed a trajectory."""
-    command = [
-        *(sys.executable, "-m", "eqbench", "simulate", "--game", "kuhn2", "--json"),
-        *("--plugin", str(DRIFTING), "--solver", solver, "--duration", "20", "--out", "out"),
-    ]
-    pipe, said = subprocess.PIPE, ""
-    with subprocess.Popen(command, cwd=folder, text=True, stdout=pipe, stderr=pipe) as process:
+    asked = ("--plugin", DRIFTING, "--solver", solver, "--duration", "20", "--out", "out")
+    with started("simulate", "--game", "kuhn2", "--json", *asked, cwd=folder) as process:
         assert wait_for((folder / "following").exists)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None

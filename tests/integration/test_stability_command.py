@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command import eqbench_here, refused
+from command import accepted, eqbench_here, refused
 
 import eqbench as package
 from eqbench.model.profile import BehaviorProfile
@@ -17,12 +17,11 @@ from eqbench.model.profile_json import profile_text
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with what is stable in SKP at a pot of 3.25 in ``skp``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench_here(
+    done = accepted(
         *("stability", "--game", "skp(pot=3.25)", "--rest-points", "30"),
         *("--figures", "--out", "skp", "--json"),
         cwd=cwd,
     )
-    assert done.code == 0, done.err
     assert done.json == json.loads((cwd / "skp/summary.json").read_text())
     assert all(
         (cwd / f"skp/figures/eigenvalues.{form}").stat().st_size > 5_000 for form in ("svg", "png")
@@ -50,12 +49,11 @@ def test_published_solutions_have_the_published_verdicts(place: Path) -> None:
 
 
 def test_verdicts_along_the_parameter_are_drawn(tmp_path: Path) -> None:
-    done = eqbench_here(
+    done = accepted(
         *("stability", "--game", "skp", "--parameter", "pot", "--at", "3", "--at", "61/20"),
         *("--samples", "2", "--figures", "--out", "out"),
         cwd=tmp_path,
     )
-    assert done.code == 0, done.err
     assert "3.05 skp:2" in done.out
     assert "the corner a2=0" in done.out
     assert "results in out" in done.err

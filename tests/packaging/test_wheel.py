@@ -1,4 +1,4 @@
-"""A built wheel holds every package and nothing beside `eqbench`."""
+"""A built wheel holds every package and nothing beside `eqbench`, and the citation is of it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 # Folders of the checkout and where they go in the package.
@@ -91,3 +92,14 @@ def test_templates_of_pages_are_shipped(shipped: set[str]):
         files = {f"{folder}/{path.name}" for path in (ROOT / folder).glob("*.[!p]*")}
         assert len(files) == count
         assert files - shipped == set()
+
+
+def test_citation_is_complete_and_current():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    # The keys that the Citation File Format 1.2.0 requires.
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == project["version"]
+    assert citation["license"] == project["license"]
+    assert citation["authors"] == project["authors"]

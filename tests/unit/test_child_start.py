@@ -1,8 +1,11 @@
-"""How a child is started, what of it is known before it has said anything, and when it has gone."""
+"""How a child is started, what of it is known before it has said anything, and when it has gone;
+interrupts meanwhile are held back and never lost.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -12,7 +15,7 @@ import pytest
 from command import PATIENCE_S, wait_for
 
 from eqbench.harness import child as module
-from eqbench.harness.child import Limits, _Child, run_child
+from eqbench.harness.child import Limits, _Child, interrupts_held, run_child
 from eqbench.harness.fork_server import ForkServerError
 
 LIMITS = Limits(threads=3)
@@ -104,3 +107,40 @@ def test_child_starts_in_a_session_of_its_own_with_its_threads_and_without_the_u
     assert {"OMP_NUM_THREADS", "NUMBA_NUM_THREADS"} < set(module.THREAD_VARIABLES)
     assert (seen["start_new_session"], seen["pass_fds"]) == (True, (5, 6))
     assert (seen["stdout"], seen["stderr"]) == ("log", subprocess.STDOUT)
+
+
+# -- interrupts ------------------------------------------------------------------------------------
+
+
+def test_interrupt_takes_effect_when_the_block_has_ended() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the block is what is tested
+        with interrupts_held():
+            signal.raise_signal(signal.SIGINT)
+            done.append("the rest of the block")
+        done.append("not reached")
+    assert done == ["the rest of the block"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ignored_interrupt_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts_held():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_have_nothing_to_hold() -> None:
+    entered = []
+
+    def work() -> None:
+        with interrupts_held():
+            entered.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert entered == [True]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner, Result
-from command import Ended
+from command import Ended, eqbench_here
 
 from eqbench import cli
 from eqbench.cli import main
@@ -25,21 +26,9 @@ TWENTY = "1" + "0" * 20
 
 
 @pytest.fixture
-def eqbench(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Ended]:
-    """The whole command within this process, with its messages and exit code."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["eqbench", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Ended(ended.value.code, printed.out, printed.err, tmp_path)
-
-    return run
+def eqbench(tmp_path: Path) -> Callable[..., Ended]:
+    """The command in an empty folder."""
+    return partial(eqbench_here, cwd=tmp_path)
 
 
 def options(command: click.Command, *names: str) -> list[tuple[tuple[str, ...], click.Parameter]]:
@@ -195,9 +184,7 @@ def test_too_many_threads_are_a_line(
     assert "threads" in done.err
 
 
-def test_errors_of_the_program_keep_their_traceback(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_errors_of_the_program_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     fail_with(monkeypatch, RuntimeError("a bug"))
     monkeypatch.setattr(sys, "argv", ["eqbench", "list", "games"])
     with pytest.raises(RuntimeError, match="a bug"):

@@ -6,28 +6,44 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from crossplay_cases import kuhn2_member
-from solver_cases import bimatrix, run, with_payoffs
+from crossplay_cases import battle, kuhn2_member
+from solver_cases import run, with_payoffs
 from textbook_games import exact_profile
 
 import eqbench
-from eqbench.equilibria import completeness
+from eqbench.equilibria import completeness as completeness_or_none
+from eqbench.equilibria.completeness import Completeness
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Claim, Monitor, Termination
 from eqbench.verification import Allowance
 
-COORDINATION = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])
+
+def completeness(*given: Any, **options: Any) -> Completeness:
+    """What is found of a list, which is something for all games here."""
+    found = completeness_or_none(*given, **options)
+    assert found is not None
+    return found
+
+
+def assert_missed(game: Game, profiles: list[BehaviorProfile]) -> None:
+    """A list is proved incomplete whichever of its equilibria is left out."""
+    for left_out in range(len(profiles)):
+        rest = completeness(game, profiles[:left_out] + profiles[left_out + 1 :])
+        assert rest.verdict == "proved incomplete"
+
+
+COORDINATION, EQUILIBRIA = battle()
 POTS = ("83/20", "17/4", "11/2", "6", "7")  # where simplified poker has no continuum
 
 
 def coordination_equilibria() -> list[BehaviorProfile]:
-    rows = [((1, 0), (1, 0)), ((0, 1), (0, 1)), (("2/3", "1/3"), ("1/3", "2/3"))]
-    return [exact_profile(COORDINATION.tree, *each) for each in rows]
+    return [profile for _, profile in EQUILIBRIA]
 
 
 def rounded(profiles: Sequence[BehaviorProfile], error: float = 0.0) -> list[BehaviorProfile]:
@@ -50,32 +66,26 @@ def test_battle_of_the_sexes(are_exact: bool) -> None:
     profiles = coordination_equilibria()
     profiles = profiles if are_exact else rounded(profiles)
     whole = completeness(COORDINATION, profiles)
-    assert whole is not None
     assert (whole.indices, whole.verdict, whole.exact) == ((1, 1, -1), "consistent", are_exact)
-    for left_out in range(3):
-        part = completeness(COORDINATION, profiles[:left_out] + profiles[left_out + 1 :])
-        assert part is not None
-        assert part.verdict == "proved incomplete"
+    assert_missed(COORDINATION, profiles)
+    part = completeness(COORDINATION, profiles[:2])
     assert str(part) == "proved incomplete: the indices of its 2 equilibria sum to 2, not 1"
 
 
 def test_the_mixed_one_alone_has_a_sum_of_minus_1_and_a_pure_one_alone_proves_nothing() -> None:
     pure, _, mixed = coordination_equilibria()
     alone = [completeness(COORDINATION, [each]) for each in (pure, mixed)]
-    assert [each and each.verdict for each in alone] == ["consistent", "proved incomplete"]
+    assert [each.verdict for each in alone] == ["consistent", "proved incomplete"]
 
 
 def test_an_empty_list_is_incomplete() -> None:
-    empty = completeness(COORDINATION, [])
-    assert empty is not None
-    assert empty.verdict == "proved incomplete"
+    assert completeness(COORDINATION, []).verdict == "proved incomplete"
 
 
 @pytest.mark.parametrize("game", ["matching_pennies", "rock_paper_scissors"])
 def test_what_is_alone_is_consistent(game: str) -> None:
     loaded = eqbench.load_game(game)
     found = completeness(loaded, [BehaviorProfile.uniform(loaded.tree)])
-    assert found is not None
     assert (found.indices, found.verdict) == ((1,), "consistent")
 
 
@@ -83,7 +93,6 @@ def test_repetitions_count_once_even_if_inexact() -> None:
     profiles = coordination_equilibria()
     again = [*profiles, *profiles, *rounded(profiles), *rounded(profiles, 1e-11)]
     found = completeness(COORDINATION, again)
-    assert found is not None
     assert (found.indices, found.verdict) == ((1, 1, -1), "consistent")
 
 
@@ -91,7 +100,6 @@ def test_what_is_known_roughly_has_no_index() -> None:
     pure, other, mixed = coordination_equilibria()
     for error, verdict in ((1e-11, "consistent"), (1e-7, "not decided")):
         found = completeness(COORDINATION, [pure, other, *rounded([mixed], error)])
-        assert found is not None
         assert found.verdict == verdict
 
 
@@ -106,7 +114,6 @@ def test_behavior_that_the_own_moves_avoid_makes_no_difference() -> None:
     game = Game("out", builder.tree())
     rows = [((1, 0), after) for after in ((1, 0), (0, 1), ("1/2", "1/2"))]
     found = completeness(game, [exact_profile(game.tree, *each) for each in rows])
-    assert found is not None
     assert (found.indices, found.verdict) == ((1,), "consistent")
 
 
@@ -115,7 +122,6 @@ def test_continua_decide_nothing_whether_one_member_is_known_or_many() -> None:
     members = [kuhn2_member(Fraction(k, 12)) for k in range(5)]
     for own in (members, members[:1], rounded(members)):
         found = completeness(game, own)
-        assert found is not None
         assert (found.verdict, found.undecided, found.regular) == ("not decided", 1, 0)
 
 
@@ -125,8 +131,6 @@ def test_the_complete_list_of_simplified_poker_and_the_same_with_one_removed(pot
     game = eqbench.load_game(f"skp(pot={pot})")
     profiles = enumerated(game)
     whole, rest = completeness(game, profiles), completeness(game, profiles[1:])
-    assert whole is not None
-    assert rest is not None
     assert (whole.verdict, whole.indices) == ("consistent", (1,))
     assert rest.verdict == "proved incomplete"
 
@@ -135,7 +139,6 @@ def test_simplified_poker_with_a_continuum_is_not_decided() -> None:
     pytest.importorskip("flint", reason="python-flint is not installed")
     game = eqbench.load_game("skp(pot=4)")
     found = completeness(game, enumerated(game))
-    assert found is not None
     assert sorted(map(str, found.indices)) == ["1", "None"]
     assert found.verdict == "not decided"
 
@@ -148,29 +151,20 @@ def test_any_regular_equilibrium_removed_from_a_complete_list_is_missed(seed: in
     game = with_payoffs(base, np.random.default_rng(seed).integers(-1000, 1000, (8, 3)))
     profiles = enumerated(game)
     whole = completeness(game, profiles)
-    assert whole is not None
     assert whole.verdict == "consistent"
-    for left_out in range(len(profiles)):
-        rest = completeness(game, profiles[:left_out] + profiles[left_out + 1 :])
-        assert rest is not None
-        assert rest.verdict == "proved incomplete"
+    assert_missed(game, profiles)
 
 
 def test_enumeration_of_a_bimatrix_game_by_gambit() -> None:
     pytest.importorskip("pygambit", reason="Gambit is not installed")
     profiles = enumerated(COORDINATION, "gambit_enummixed")
     whole = completeness(COORDINATION, profiles)
-    assert whole is not None
     assert sorted(map(str, whole.indices)) == ["-1", "1", "1"]
-    for left_out in range(3):
-        rest = completeness(COORDINATION, profiles[:left_out] + profiles[left_out + 1 :])
-        assert rest is not None
-        assert rest.verdict == "proved incomplete"
+    assert_missed(COORDINATION, profiles)
 
 
 def test_too_little_allowance_decides_nothing() -> None:
     found = completeness(COORDINATION, coordination_equilibria(), allowance=Allowance(left=10))
-    assert found is not None
     assert found.verdict == "not decided"
 
 
@@ -274,7 +268,6 @@ def test_two_equilibria_are_not_taken_for_one_however_near(distance: str, are_ex
     if not are_exact:
         profiles = rounded(profiles)
     found = completeness(game, profiles)
-    assert found is not None
     assert found.indices in ((1, -1), (-1, 1), (None,), (None, None))
     if apart > 1e-4:
         assert None not in found.indices
@@ -287,5 +280,4 @@ def test_what_is_near_no_equilibrium_at_all_has_no_index(distance: str) -> None:
     game = folding(Fraction(1, 4) + apart**2)
     for share in (0, 1, 3):
         found = completeness(game, [all_at(game, Fraction(1, 2) + share * apart)])
-        assert found is not None
         assert found.indices == (None,)

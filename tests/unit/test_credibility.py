@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from crossplay_cases import kuhn2_member
 from numpy.typing import NDArray
-from random_trees import random_tree
+from random_trees import random_tree, sparse_profile
 from scipy.optimize import linprog
-from sparse_profiles import sparse_profile
 from textbook_games import exact_profile, selten_horse
+from textbook_games import horse as horse_of
 from tree_walk import TreeWalk
 from wide_games import wide_game
 
@@ -20,12 +20,7 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification import Allowance, affordable_credibility, verify_exactly
-from eqbench.verification.beliefs import (
-    Credibility,
-    Reached,
-    credibility,
-    judge,
-)
+from eqbench.verification.beliefs import Credibility, Reached, credibility, judge
 from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS
 from eqbench.verification.matrix_game import optimal_mixtures
 from eqbench.verification.play import Play
@@ -194,8 +189,7 @@ def test_floats_and_fractions_agree(block: int) -> None:
 @pytest.fixture
 def horse() -> tuple[Play, Credibility]:
     """Across, across, and P3 left with 1/8: supported by the belief 1/3, 2/3 only."""
-    tree = selten_horse()
-    play = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), ("1/8", "7/8")))
+    play = horse_of(1, "1/8")
     return play, credibility(play)
 
 

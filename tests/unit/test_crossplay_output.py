@@ -16,21 +16,14 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.report.formats import markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.crossplay import measure as crossplay_measure
-from eqbench.studies.crossplay.measure import (
-    Crossplay,
-    combinations_csv,
-)
+from eqbench.studies.crossplay.measure import Crossplay, combinations_csv
 from eqbench.studies.crossplay.study import CrossplayStudy, Found, summary, without_copies
 
 
 def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:
     """Card 3 of Kuhn poker bet with certainty: what it would do after a check is no difference."""
-    game = eqbench.load_game("kuhn2")
-    tree, first = game.tree, kuhn2_member(Fraction(1, 3))
-    start = tree.action_start[tree.infoset_of(0, "3:KB")]
-    frequencies = list(first.exact or ())
-    frequencies[start : start + 2] = [Fraction(1), Fraction(0)]
-    unseen = BehaviorProfile.of_exact(tree, frequencies)
+    game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 3))
+    unseen = kuhn2_member(Fraction(1, 3), king=Fraction(0))
     found = [
         Found("first", first),
         Found("unseen", unseen),

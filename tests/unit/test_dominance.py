@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from random_trees import sparse_profile
 from solver_cases import bimatrix
-from sparse_profiles import sparse_profile
 from textbook_games import exact_profile, selten_horse
 from tree_walk import TreeWalk
 

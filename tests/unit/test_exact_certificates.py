@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from command import Ended
-from command import eqbench as command
+from command import eqbench_here as command
+from crossplay_cases import kuhn2_member
 from frame_cases import handed_over
 from rich.console import Console
 from stored_runs import run_of
@@ -22,7 +23,6 @@ from eqbench.errors import ProfileError
 from eqbench.harness.judge import Finding, measure, measure_all
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.exports import report_on
 from eqbench.report.terminal import print_report
@@ -35,27 +35,8 @@ TREE = eqbench.load_game("kuhn2").tree
 TINY = Fraction(1, 10**18)
 
 
-def kuhn_profile(alpha: Fraction, called: Fraction = Fraction(1, 3)) -> BehaviorProfile:
-    """The equilibrium of Kuhn 1950 for `alpha` in [0, 1/3] if player 2 calls with 2 as he should.
-
-    Player 1 bets the 1 with `alpha` and the 3 with 3 `alpha`, and calls with the 2 with `alpha`
-    + 1/3; player 2 calls with the 2 and bets the 1 with 1/3.
-    """
-
-    def row(actions: tuple[str, str], second: Fraction | int) -> dict[str, Fraction | int]:
-        return dict(zip(actions, (1 - second, second), strict=True))
-
-    opening, answering = ("check", "bet"), ("fold", "call")
-    bets, third = {"1": alpha, "2": 0, "3": 3 * alpha}, Fraction(1, 3)
-    p1 = {f"{card}:": row(opening, value) for card, value in bets.items()}
-    calls = {"1": 0, "2": alpha + third, "3": 1}
-    p1 |= {f"{card}:KB": row(answering, value) for card, value in calls.items()}
-    p2 = {f"{c}:K": row(opening, v) for c, v in {"1": third, "2": 0, "3": 1}.items()}
-    p2 |= {f"{c}:B": row(answering, v) for c, v in {"1": 0, "2": called, "3": 1}.items()}
-    return profile_from_json(TREE, {"behavior": {"P1": p1, "P2": p2}})
-
-
-GOOD, OFF = kuhn_profile(Fraction(1, 7)), kuhn_profile(Fraction(1, 7), Fraction(1, 3) + TINY)
+GOOD = kuhn2_member(Fraction(1, 7))
+OFF = kuhn2_member(Fraction(1, 7), called=Fraction(1, 3) + TINY)
 
 
 def measured(
@@ -87,7 +68,7 @@ def test_claimed_equilibrium_with_exact_frequencies_is_certified(claim: str) -> 
 def test_rounding_of_the_floats_refutes_no_exact_equilibrium() -> None:
     seen = 0
     for k in range(1, 12):
-        profile = kuhn_profile(Fraction(k, 37))
+        profile = kuhn2_member(Fraction(k, 37))
         seen += Verifier(TREE).verify(profile).max_regret > 0
         assert measured(profile, claimed=0.0, tolerance=0.0).refuted is None
     assert seen, "no profile of which the floats see a regret"
@@ -108,7 +89,7 @@ def test_exact_regret_is_named_as_a_fraction_or_where_that_is_long_as_a_decimal(
     worst = verify_exactly(TREE, uniform).max_regret
     refuted = measured(uniform, claimed=0.0).refuted
     assert refuted == f"claimed a max regret of exactly 0, computed exactly it is {worst}"
-    far = kuhn_profile(Fraction(1, 7), Fraction(1, 3) + Fraction(1, 7 * 10**400))
+    far = kuhn2_member(Fraction(1, 7), called=Fraction(1, 3) + Fraction(1, 7 * 10**400))
     refuted = measured(far, claimed=0.0).refuted
     assert refuted is not None
     assert refuted.endswith("e-402")  # as a float it would be 0
@@ -174,13 +155,13 @@ def test_without_exact_frequencies_or_an_exact_game_the_ordinary_rule_counts() -
 
 def with_digits(digits: int) -> BehaviorProfile:
     """An equilibrium whose `alpha` has so many digits."""
-    return kuhn_profile(Fraction(10 ** (digits - 1), 7 * 10**digits + 1))
+    return kuhn2_member(Fraction(10 ** (digits - 1), 7 * 10**digits + 1))
 
 
 def test_certificates_end_where_their_fractions_could_no_longer_be_printed() -> None:
     certified = [certify(TREE, with_digits(digits)) for digits in (100, 1000, 1900, 2100, 3900)]
     assert [item is None for item in certified] == [False, False, False, True, True]
-    off = kuhn_profile(Fraction(1, 7), Fraction(1, 3) + Fraction(1, 10**3900 + 1))
+    off = kuhn2_member(Fraction(1, 7), called=Fraction(1, 3) + Fraction(1, 10**3900 + 1))
     assert all(str(value) for value in certify(TREE, off).regrets)
     assert measured(with_digits(3900), claimed=0.0).refuted is None
 
@@ -269,7 +250,7 @@ def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(
     certify(TREE, GOOD, whole)
     cost = Allowance().left - whole.left
     monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", 2 * cost)
-    handed = [*[kuhn_profile(Fraction(k, 37)) for k in (1, 2)], OFF]
+    handed = [*[kuhn2_member(Fraction(k, 37)) for k in (1, 2)], OFF]
     result = eqbench.solve("kuhn2", HandsOver(*handed))
     assert result.status == "ok"
     assert [item.is_proved for item in result.equilibria] == [True, True, False]

@@ -61,6 +61,12 @@ def test_games_that_a_method_is_not_for_are_refused(
         *("liap(maxregret=0)", "liap(maxiter=0)", "simpdiv(refine=1)", "simpdiv(leash=-1)"),
         *("gnm(end_lambda=0)", "gnm(steps=0)", "logit(first_step=0)", "logit(max_accel=0.9)"),
         *("logit_path(end=0)", "enumpoly(stop_after=-1)", "lcp(stop_after=2)"),
+        *(
+            "logit_path(first_step=-1)",
+            "logit(maxregret=0)",
+            "lcp(stop_after=1)",
+            "gnm(end_lambda=1)",
+        ),
     ],
 )
 def test_options_out_of_range_are_refused(spec: str) -> None:

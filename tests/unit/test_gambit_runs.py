@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import eqbench as eqbench_command
+from command import eqbench_here as eqbench_command
 from random_trees import random_tree, spread_infosets
 from solver_cases import bimatrix, odd_games, run
 

@@ -216,6 +216,19 @@ def test_run_without_cells_makes_a_page(tmp_path: Path) -> None:
     assert "2 of 2 cells have not finished" in page.full_text
 
 
+def test_unfinished_run_shows_what_there_is_and_counts_what_is_missing(tmp_path: Path) -> None:
+    stopped = without_figures("02", solver="dcfr", solver_spec="dcfr", status="interrupted")
+    leduc = cell("03", game="leduc", game_spec="leduc")
+    planned = [f"{k:02}" for k in range(1, 9)]
+    run = read_run(write_run(tmp_path / "run", cell("01"), stopped, leduc, planned=planned))
+    page = read_page(report_page([run], {}))
+    (card,) = (e for e in page.all("figure") if e.attributes.get("id") == "status")
+    rows = [[part.full_text.split()[0] for part in row.parts] for row in card.all("tr")[1:]]
+    assert rows == [["cfr_plus", "ok", "ok"], ["dcfr", "interrupted", "not"]]
+    assert "2 of 8 finished" in page.full_text
+    assert "6 of 8 cells have not finished" in page.full_text
+
+
 def test_thousands_of_equilibria_do_not_make_a_page_large(tmp_path: Path) -> None:
     record = cell("01")
     found = [

@@ -16,7 +16,7 @@ from three_player_kuhn import szafron_profile
 import eqbench
 from eqbench.equilibria import Identifier, identity, known_sets
 from eqbench.equilibria import reference as reference_module
-from eqbench.equilibria.identity import SAME_PLAY
+from eqbench.equilibria.identity import SAME_PLAY, Identity
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json
@@ -39,6 +39,13 @@ def szafron(values: dict[str, Any], spec: str = "kuhn3") -> BehaviorProfile:
         assert all(not value for action, value in row.items() if action not in kept)
         data["behavior"][player][label] = {action: row[action] for action in kept}
     return profile_from_json(tree, data)
+
+
+def identify(profile: BehaviorProfile, *regret: float, spec: str = "kuhn3") -> Identity:
+    """What is recognized, which is something."""
+    found = Identifier(game(spec)).identify(profile, *regret)
+    assert found is not None
+    return found
 
 
 def infosets(tree: Any) -> list[tuple[str, str]]:
@@ -68,14 +75,12 @@ def test_random_pure_profiles_are_not_taken_for_members() -> None:
 
 @pytest.mark.parametrize("name", ["matching_pennies", "jordan", "rock_paper_scissors"])
 def test_only_the_equilibrium_of_a_classic_has_its_name(name: str) -> None:
-    identifier = Identifier(game(name))
     tree = game(name).tree
-    uniform = identifier.identify(BehaviorProfile.uniform(tree))
-    assert uniform is not None
+    uniform = identify(BehaviorProfile.uniform(tree), spec=name)
     assert (uniform.name, uniform.strict, uniform.parameters) == (f"matrix:{name}", True, {})
     pure = np.zeros(tree.n_actions)
     pure[tree.action_start[:-1]] = 1
-    assert identifier.identify(BehaviorProfile.of(tree, pure)) is None
+    assert Identifier(game(name)).identify(BehaviorProfile.of(tree, pure)) is None
 
 
 @pytest.mark.parametrize(
@@ -99,8 +104,7 @@ def test_a_profile_on_its_way_is_near_and_says_so() -> None:
     values = random_member("c11=0", np.random.default_rng(3))
     moved = szafron(values | {"b33": values["b33"] - Fraction(1, 1000)})
     regret = float(verify(game("kuhn3").tree, moved).max_regret)
-    found = Identifier(game("kuhn3")).identify(moved, regret)
-    assert found is not None
+    found = identify(moved, regret)
     assert (found.name, found.on_path, found.strict) == ("szafron:c11=0", False, False)
     assert 1e-7 < found.distance < 1e-3
     assert found.off_path == {}
@@ -137,8 +141,7 @@ def test_what_hardly_has_regret_is_not_called_near() -> None:
 def test_off_path_differences_name_the_place() -> None:
     quarter = Fraction(1, 4)
     values = member(b11=0, b21=0, b32=quarter, c11=quarter, c33=quarter)
-    found = Identifier(game("kuhn3")).identify(szafron(values | {"a33": 0, "c32": Fraction(1, 8)}))
-    assert found is not None
+    found = identify(szafron(values | {"a33": 0, "c32": Fraction(1, 8)}))
     assert found.on_path
     assert found.off_path == pytest.approx({"P1|3:KBF|call": -0.5, "P3|3:KB|call": 0.125})
     assert found.to_json()["also"] == []
@@ -147,8 +150,7 @@ def test_off_path_differences_name_the_place() -> None:
 @pytest.mark.parametrize("spec", ["kuhn3_reduced", "kuhn(players=3,reduce=dominated25)"])
 def test_members_are_recognized_in_reduced_games(spec: str) -> None:
     values = random_member("c11=1/2", np.random.default_rng(4))
-    found = Identifier(game(spec)).identify(szafron(values, spec))
-    assert found is not None
+    found = identify(szafron(values, spec), spec=spec)
     assert (found.name, found.strict) == ("szafron:c11=1/2", True)
 
 
@@ -183,8 +185,7 @@ def test_places_that_are_hardly_reached_count_as_off_the_path() -> None:
     beta = Fraction(1, 10**6)
     quarter = Fraction(1, 4)
     values = member(b11=beta, b21=beta, b32=quarter, c11=quarter, c33=quarter) | {"a33": 0}
-    found = Identifier(game("kuhn3")).identify(szafron(values))
-    assert found is not None
+    found = identify(szafron(values))
     assert (found.on_path, found.strict) == (True, False)
     assert found.off_path["P1|3:KBF|call"] == pytest.approx(-0.5, abs=1e-3)
 
@@ -240,6 +241,5 @@ def test_a_game_with_a_name_of_its_own_has_no_known_sets() -> None:
 def test_an_open_set_does_not_also_claim_its_ends() -> None:
     quarter = Fraction(1, 4)
     values = member(b11=0, b21=0, b32=quarter, c11=0, c33=quarter)
-    found = Identifier(game("kuhn3")).identify(szafron(values))
-    assert found is not None
+    found = identify(szafron(values))
     assert (found.name, found.strict, found.also) == ("szafron:c11=0", True, ())

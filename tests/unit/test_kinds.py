@@ -11,7 +11,7 @@ from crossplay_cases import kuhn2_member
 from solver_cases import bimatrix
 from szafron_family import SUB_FAMILIES, random_member
 from szafron_family import member as szafron_member
-from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, selten_horse
+from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, horse, selten_horse
 from three_player_kuhn import szafron_profile
 
 import eqbench
@@ -22,17 +22,13 @@ from eqbench.verification import Allowance, Play, Proof, Trembles, sequential
 NO_SUBGAME = {"proper": 0, "perfect": 0}
 
 
-def horse(first: int, left: str, exact: bool = True) -> Play:
-    """P1 goes down (0) or across (1), P2 across, and P3 left so often."""
-    tree = selten_horse()
-    right = 1 - Fraction(left)
-    profile = exact_profile(tree, (1 - first, first), (0, 1), (left, right))
-    return Play.exactly(tree, profile) if exact else Play.of(tree, profile)
-
-
 @pytest.mark.parametrize("exact", [True, False])
 def test_the_horse_goes_across_and_not_down(exact: bool) -> None:
-    across, down = kind_of(horse(1, "1/8", exact)), kind_of(horse(0, "1", exact))
+    plays = [horse(1, "1/8"), horse(0, "1")]
+    if not exact:
+        floats = (play.frequency.astype(np.float64) for play in plays)
+        plays = [Play.of(selten_horse(), BehaviorProfile(each)) for each in floats]
+    across, down = map(kind_of, plays)
     assert across.to_json() == {
         "undominated": "actions only",
         "subgame_perfect": NO_SUBGAME,

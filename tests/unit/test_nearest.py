@@ -45,37 +45,35 @@ def nearest(known: Any, frequencies: list[float], reach: list[float]) -> list[fl
     return nearest_member(known, np.array(frequencies), np.array(reach)).tolist()
 
 
-def test_what_is_reached_decides_alone_where_it_can() -> None:
-    one = Made(lambda p: [p[0], p[0]], [0.6])
-    assert nearest(one, [0.2, 0.9], [1.0, 0.0]) == pytest.approx([0.2])
-    assert nearest(one, [0.2, 0.9], [0.0, 1.0]) == pytest.approx([0.9])
+def same(p: Any) -> list[Any]:
+    return [p[0], p[0]]
 
 
-@pytest.mark.parametrize(("reach", "parameter"), [([0.9, 0.1], 0.2), ([0.1, 0.9], 0.7)])
-def test_what_is_reached_more_often_weighs_more(reach: list[float], parameter: float) -> None:
-    one = Made(lambda p: [p[0], p[0]], [0.5])
-    assert nearest(one, [0.2, 0.7], reach) == pytest.approx([parameter])
-
-
-def test_play_that_hardly_comes_to_any_place_decides_as_well() -> None:
-    one = Made(lambda p: [p[0], p[0]], [0.6])
-    assert nearest(one, [0.2, 0.9], [1e-12, 0.0]) == pytest.approx([0.2])
-
-
-def test_what_is_not_reached_decides_what_is_left_open() -> None:
-    two = Made(lambda p: [p[0], p[1], p[0]], [0.5, 0.5])
-    assert nearest(two, [0.3, 0.8, 0.9], [1.0, 0.0, 0.0]) == pytest.approx([0.3, 0.8])
-
-
-def test_what_is_not_reached_costs_nothing_where_play_leads() -> None:
-    """Elsewhere a sum of two parameters is wanted that would move the first one off the path."""
-    two = Made(lambda p: [p[0], p[0] + p[1], p[0] + p[1]], [0.0, 0.0])
-    assert nearest(two, [0.0, 2.0, 2.0], [1.0, 0.0, 0.0]) == pytest.approx([0.0, 1.0], abs=1e-9)
-
-
-def test_path_without_any_place_beside_it_is_enough() -> None:
-    two = Made(lambda p: [p[0], p[1]], [0.9, 0.1])
-    assert nearest(two, [0.3, 0.8], [1.0, 0.5]) == pytest.approx([0.3, 0.8])
+@pytest.mark.parametrize(
+    ("set_", "start", "frequencies", "reach", "expected"),
+    [
+        # what is reached decides alone where it can, however seldom, and the more the oftener
+        (same, [0.6], [0.2, 0.9], [1.0, 0.0], [0.2]),
+        (same, [0.6], [0.2, 0.9], [0.0, 1.0], [0.9]),
+        (same, [0.6], [0.2, 0.9], [1e-12, 0.0], [0.2]),
+        (same, [0.5], [0.2, 0.7], [0.9, 0.1], [0.2]),
+        (same, [0.5], [0.2, 0.7], [0.1, 0.9], [0.7]),
+        (lambda p: [p[0], p[1]], [0.9, 0.1], [0.3, 0.8], [1.0, 0.5], [0.3, 0.8]),
+        # what is not reached decides what is left open
+        (lambda p: [p[0], p[1], p[0]], [0.5, 0.5], [0.3, 0.8, 0.9], [1.0, 0.0, 0.0], [0.3, 0.8]),
+        # there a sum of two parameters is wanted that would move the first one off the path
+        (lambda p: [p[0], p[0] + p[1]] * 2, [0.0, 0.0], [0.0, 2.0] * 2, [1.0, 0, 1.0, 0], [0, 1]),
+        # parameters stay between 0 and 1
+        (lambda p: [p[0]], [0.5], [-0.5], [1.0], [0.0]),
+        (lambda p: [p[0]], [0.5], [1.5], [1.0], [1.0]),
+        # a set of one member has none
+        (lambda p: [0.5], [], [0.2], [1.0], []),
+    ],
+)
+def test_nearest_member(
+    set_: Any, start: list[float], frequencies: list[float], reach: list[float], expected: Any
+) -> None:
+    assert nearest(Made(set_, start), frequencies, reach) == pytest.approx(expected, abs=1e-9)
 
 
 def test_constraints_hold_even_if_the_profile_breaks_them() -> None:
@@ -84,12 +82,6 @@ def test_constraints_hold_even_if_the_profile_breaks_them() -> None:
     assert nearest(capped, [0.7], [0.0]) == pytest.approx([0.25])
     curved = Made(lambda p: [p[0]], [0.1], lambda p: p[0] * p[0] - 0.25)
     assert nearest(curved, [0.7], [1.0]) == pytest.approx([0.5], abs=1e-9)
-
-
-@pytest.mark.parametrize("wanted", [-0.5, 1.5])
-def test_parameters_stay_between_0_and_1(wanted: float) -> None:
-    one = Made(lambda p: [p[0]], [0.5])
-    assert nearest(one, [wanted], [1.0]) == pytest.approx([min(max(wanted, 0.0), 1.0)])
 
 
 def test_set_that_no_constraint_leaves_room_keeps_where_it_began() -> None:
@@ -115,9 +107,11 @@ def test_products_of_parameters_are_followed_to_the_end(start: list[float]) -> N
 
 
 def test_derivatives_are_those_of_the_formulas() -> None:
-    values, slopes = linearized(lambda p: np.array([1 / (1 + p[0]), p[0] ** 3 * p[1]]), [0.5, 0.2])
-    assert values == pytest.approx([2 / 3, 0.025])
-    assert slopes == pytest.approx(np.array([[-4 / 9, 0.0], [0.15, 0.125]]), abs=1e-9)
+    values, slopes = linearized(
+        lambda p: np.array([1 / (1 + p[0]), p[0] ** 3 * p[1], 3.0]), [0.5, 0.2]
+    )
+    assert values == pytest.approx([2 / 3, 0.025, 3.0])
+    assert slopes == pytest.approx(np.array([[-4 / 9, 0.0], [0.15, 0.125], [0, 0]]), abs=1e-9)
 
 
 def test_search_ends_when_it_has_settled_or_after_some_rounds() -> None:
@@ -137,19 +131,6 @@ def test_search_ends_when_it_has_settled_or_after_some_rounds() -> None:
 
     nearest(Made(restless, [0.5]), [0.2], [1.0])
     assert len(asked) <= 1 + 6 * 3
-
-
-def test_set_of_one_member_has_no_parameters() -> None:
-    single = Made(lambda p: [0.5], [])
-    assert nearest(single, [0.2], [1.0]) == []
-
-
-def test_difference_quotients_are_those_of_the_function() -> None:
-    values, slopes = linearized(
-        lambda p: np.array([p[0] ** 2, p[0] * p[1], 3.0]), np.array([0.5, 0.25])
-    )
-    assert values == pytest.approx([0.25, 0.125, 3.0])
-    assert slopes == pytest.approx(np.array([[1.0, 0.0], [0.25, 0.5], [0.0, 0.0]]), abs=1e-9)
 
 
 # -- which set -----------------------------------------------------------------------------------

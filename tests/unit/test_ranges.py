@@ -72,11 +72,16 @@ def stored(path: Path, names: tuple[str, ...], *records: CellRecord) -> StoredRu
 def of_alpha(path: Path, game: Game, low: CellRecord, high: CellRecord, at: float) -> Any:
     """Row of the frequency alpha, where the profile of both ends bets that often."""
     run = stored(path, (ALPHA,), low, high)
-    (path / "profiles").mkdir(exist_ok=True)
-    text = profile_text(game.tree, alpha_member(game, at))
-    (path / "profiles" / "one.json").write_text(text)
+    write_member(path, game, at)
     (row,) = ranges_summary(game, run)["quantities"]
     return row
+
+
+def write_member(path: Path, game: Game, alpha: float) -> None:
+    """Store the profile of both ends."""
+    (path / "profiles").mkdir(exist_ok=True)
+    text = profile_text(game.tree, alpha_member(game, alpha))
+    (path / "profiles" / "one.json").write_text(text)
 
 
 LOW, HIGH = optima(RangesRequest(game="kuhn2", solver="ncp", of=(ALPHA,)))
@@ -223,9 +228,7 @@ def test_any_frequency_counts_where_the_own_plan_never_leads(kuhn2: Game, tmp_pa
     names = ("P1|3:KB|call",)
     low, high = optima(RangesRequest(game="kuhn2", solver="ncp", of=names))
     run = stored(tmp_path, names, optimum(low, 0.0, 0.0), optimum(high, 1.0, 1.0))
-    (tmp_path / "profiles").mkdir(exist_ok=True)
-    text = profile_text(kuhn2.tree, alpha_member(kuhn2, 1 / 3))
-    (tmp_path / "profiles" / "one.json").write_text(text)
+    write_member(tmp_path, kuhn2, 1 / 3)
     document = ranges_summary(kuhn2, run)
     (row,) = document["quantities"]
     assert (row["min"]["found"], row["max"]["found"]) == (0, 1)

@@ -44,6 +44,7 @@ def circle(frequency: float, size: float = 2.0) -> tuple[Any, Any]:
     return size * np.sin(frequency * TIMES), size * np.cos(frequency * TIMES)
 
 
+SWINGS = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
 PAIR = [[0, 1], [-1, 0]]
 TWO_PAIRS = np.kron(np.eye(2), PAIR)
 
@@ -154,8 +155,7 @@ def test_a_broad_spectrum_is_not_called_regular() -> None:
 
 
 def test_longer_and_longer_dwelling_at_faces_is_absorption_even_if_chaotic() -> None:
-    swings = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
-    regime = classify(flow(PAIR), trajectory(*swings, growth=0.03 * TIMES))
+    regime = classify(flow(PAIR), trajectory(*SWINGS, growth=0.03 * TIMES))
     assert regime.word == "boundary_absorption"
     assert regime.near_face_fraction > 0.95
     assert regime.near_face_windows[0].mean < regime.near_face_fraction
@@ -171,18 +171,14 @@ def test_wide_swings_that_do_not_grow_are_no_absorption() -> None:
 
 
 def test_absorption_needs_no_tangent_and_the_rest_does() -> None:
-    swings = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
-    without = trajectory(*swings)._replace(growth=None, tangent=None)
+    without = trajectory(*SWINGS)._replace(growth=None, tangent=None)
     regime = classify(flow(PAIR), without)
     assert (regime.word, regime.lyapunov) == ("boundary_absorption", None)
-    without = trajectory(*circle(SLOW))._replace(growth=None, tangent=None)
-    regime = classify(flow(PAIR), without)
-    assert regime.word == "undecided"
-    assert "only absorption could be told" in regime.reason
-    rest = trajectory(0 * TIMES, 0 * TIMES)._replace(growth=None, tangent=None)
-    regime = classify(flow(PAIR), rest)
-    assert regime.word == "undecided"
-    assert "only absorption could be told" in regime.reason
+    for log_odds in (circle(SLOW), (0 * TIMES, 0 * TIMES)):
+        without = trajectory(*log_odds)._replace(growth=None, tangent=None)
+        regime = classify(flow(PAIR), without)
+        assert regime.word == "undecided"
+        assert "only absorption could be told" in regime.reason
 
 
 def test_limits_are_told_from_what_settles_and_what_only_visits() -> None:
@@ -244,9 +240,8 @@ def test_what_is_constant_within_rounding_of_a_face_has_its_limit_there() -> Non
 
 
 def test_dwelling_at_a_face_for_the_last_half_is_no_limit_where_swings_grow() -> None:
-    swings = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
     dwelling = np.where(TIMES < 900, 30 * np.sin(SLOW * TIMES), 900 - 30 - TIMES)
-    regime = classify(flow(np.ones((3, 3))), trajectory(*swings, dwelling))
+    regime = classify(flow(np.ones((3, 3))), trajectory(*SWINGS, dwelling))
     assert regime.word == "boundary_absorption"
     assert regime.reason.startswith("switches along faces with growing dwell times")
     assert (regime.to_zero, regime.at_zero) == ((), (5,))

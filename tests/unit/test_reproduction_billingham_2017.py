@@ -15,7 +15,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import paper_cases
 import pytest
+from paper_cases import Jobs, summaries, verdict
 
 import eqbench
 from eqbench.equilibria import known_sets
@@ -23,36 +25,17 @@ from eqbench.equilibria.members import members
 from eqbench.papers.billingham_2017 import compute, lists, motion
 from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES, PAPER, PLACES, Found
 from eqbench.papers.paper import Claim
-from eqbench.papers.verdicts import Facts, verdict_of
+from eqbench.papers.verdicts import Facts
 from eqbench.studies.flow.points import SimulatedRun
 
 
-class Jobs(dict[str, Any]):
-    """Jobs as they would be stored."""
-
-    full = False
-    used: tuple[str, ...] = ()
-
-    def listen(self) -> None:
-        """Nothing is noted."""
-
-
 def claim_at(title: str, row: str, column: str = "") -> Claim:
-    """The claim at a place, in the part whose title begins like this."""
-    (part,) = [part for part in PAPER.parts if part.title.startswith(title)]
-    (found,) = [c for c in part.claims if (c.row, c.column) == (row, column)]
-    return found
+    return paper_cases.claim_at(PAPER, row, column, title=title)
 
 
-def verdict(claim: Claim, facts: Facts) -> str:
-    """What comes of a claim."""
-    return verdict_of(claim, facts.at(claim.fact)[0], facts)[0]
-
-
-def facts_of(jobs: Jobs | None = None, **summaries: Any) -> Facts:
-    """Facts as they are read off these jobs, or off jobs with these summaries."""
-    found = {name: SimpleNamespace(summary=own) for name, own in summaries.items()}
-    return Facts(PAPER, jobs or Jobs(found))  # type: ignore[arg-type]
+def facts_of(**found: Any) -> Facts:
+    """Facts as they are read off jobs with these summaries."""
+    return paper_cases.facts_of(PAPER, summaries(**found))
 
 
 def stored() -> Jobs:
@@ -101,7 +84,7 @@ def judged(complete: list[Found], monkeypatch: pytest.MonkeyPatch) -> Callable[.
             for each in complete
         ]
         monkeypatch.setattr(lists, "equilibria", lambda _: found)
-        facts = facts_of(jobs or stored())
+        facts = paper_cases.facts_of(PAPER, jobs or stored())
         return verdict(claim_at(*place), facts) if place else facts
 
     return judge

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from paper_cases import claim_at, facts_of, summaries
 
 import eqbench.papers
 from eqbench.equilibria.kuhn_ranges import Range, kinds_of
@@ -17,7 +18,6 @@ from eqbench.papers.billingham_2018 import branches, compute
 from eqbench.papers.billingham_2018.facts import _film, _losers
 from eqbench.papers.billingham_2018.skp import exact_curves
 from eqbench.papers.checks import Missing, passes
-from eqbench.papers.jobs import function_of
 from eqbench.papers.paper import load_paper
 from eqbench.registry import load_game
 
@@ -170,14 +170,8 @@ def stored() -> dict[str, Any]:
 
 
 def verdict(row: str, column: str, jobs: dict[str, Any]) -> bool | None:
-    claims = [claim for part in PAPER.parts for claim in part.claims]
-    (claim,) = [claim for claim in claims if (claim.row, claim.column) == (row, column)]
-    name, *keys = claim.fact.split("/")
-    stored: Any = {job: SimpleNamespace(summary=summary) for job, summary in jobs.items()}
-    value = function_of(PAPER.folder, name)(stored)
-    for key in keys:
-        value = {str(own): item for own, item in value.items()}[key]
-    return passes(claim.check, value, claim.printed)
+    claim, facts = claim_at(PAPER, row, column), facts_of(PAPER, summaries(**jobs))
+    return passes(claim.check, facts.at(claim.fact)[0], claim.printed)
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -11,7 +11,9 @@ from types import SimpleNamespace as Job
 from typing import Any
 
 import numpy as np
+import paper_cases
 import pytest
+from paper_cases import claim_at, facts_of
 
 import eqbench
 import eqbench.papers
@@ -21,8 +23,6 @@ from eqbench.papers.ganzfried.compute import gambit_says, hand, least_gaps, read
 from eqbench.papers.ganzfried.facts import FULL, LOGIT, PAPER, REDUCED, table_1
 from eqbench.papers.ganzfried.program import program, read_log
 from eqbench.papers.paper import load_paper
-from eqbench.papers.stored import NotStoredError
-from eqbench.papers.verdicts import Facts, verdict_of
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 
@@ -31,21 +31,9 @@ CLAIMS = [claim for part in PAPER_DATA.parts for claim in part.claims]
 Jobs = dict[str, Any]
 
 
-class Store(dict[str, Any]):
-    """Jobs by name."""
-
-    used: tuple[str, ...] = ()
-
-    def listen(self) -> None: ...
-
-    def __missing__(self, name: str) -> Any:
-        raise NotStoredError(name)
-
-
 def verdict(row: str, column: str, jobs: Jobs) -> str:
-    (claim,) = [claim for claim in CLAIMS if (claim.row, claim.column) == (row, column)]
-    facts = Facts(PAPER_DATA, Store(jobs))  # type: ignore[arg-type]
-    return verdict_of(claim, facts.at(claim.fact)[0], facts)[0]
+    claim = claim_at(PAPER_DATA, row, column)
+    return paper_cases.verdict(claim, facts_of(PAPER_DATA, paper_cases.Jobs(jobs)))
 
 
 def cell(game: str, solver: str, **changes: Any) -> CellRecord:
@@ -165,7 +153,7 @@ def table(cells: list[CellRecord]) -> Jobs:
 def test_time_outs_count_as_the_limit_and_make_ratios_bounds(
     ncp: list[Any], mip: list[Any], low: float, high: float
 ) -> None:
-    ratio = table_1(Store(table(of_times(ncp, mip))))["3x3"]["ratio"]  # type: ignore[arg-type]
+    ratio = table_1(paper_cases.Jobs(table(of_times(ncp, mip))))["3x3"]["ratio"]  # type: ignore[arg-type]
     ends = (ratio.low, ratio.high) if isinstance(ratio, Interval) else (ratio, ratio)
     assert ends == (pytest.approx(low), pytest.approx(high))
 

@@ -9,21 +9,22 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import paper_cases
 import pytest
+from paper_cases import claim_at, facts_of, summaries
 
 import eqbench.papers.szafron
 from eqbench.model.profile import BehaviorProfile
-from eqbench.papers import verdicts
 from eqbench.papers.paper import Claim, Paper, load_paper
 from eqbench.papers.szafron import compute, family
 from eqbench.papers.szafron.certificates import moved, selection, tried
 from eqbench.papers.szafron.compute import formulas
 from eqbench.papers.szafron.family import QUARTER, kuhn3, measured, sample
 from eqbench.papers.szafron.open_question import polished, settled
+from eqbench.papers.verdicts import Facts
 from eqbench.verification import verify
 
 pytest.importorskip("flint", reason="python-flint is not installed")
@@ -58,31 +59,18 @@ def computed() -> Store:
     return loaded
 
 
-class Jobs:
-    """Summaries as if their jobs had been run."""
-
-    full = False
-
-    def __init__(self, store: Store) -> None:
-        self.store, self.used = store, list(store)
-
-    def listen(self) -> None:
-        """Nothing is noted."""
-
-    def __getitem__(self, name: str) -> SimpleNamespace:
-        return SimpleNamespace(summary=self.store[name])
-
-
 def claim(title: str, row: str, column: str = "") -> Claim:
-    (part,) = (part for part in paper().parts if part.title.startswith(title))
-    (found,) = (each for each in part.claims if (each.row, each.column) == (row, column))
-    return found
+    return claim_at(paper(), row, column, title=title)
 
 
-def verdict(of: Claim, store: Store) -> str:
-    jobs: Any = Jobs(store)
-    found: str = verdicts._claim(of, verdicts.Facts(paper(), jobs))["verdict"]
-    return found
+@cache
+def facts() -> Facts:
+    return facts_of(paper(), summaries(**computed()))
+
+
+def verdict(of: Claim, store: Store | None = None) -> str:
+    """What comes of a claim on what was computed, or on another store."""
+    return paper_cases.verdict(of, facts_of(paper(), summaries(**store)) if store else facts())
 
 
 def damaged(*keys: str, value: Any) -> Store:
@@ -124,14 +112,14 @@ def test_what_is_printed_decides(
 ) -> None:
     own = claim(title, row, column)
     assert own.printed == printed
-    assert verdict(own, computed()) == "reproduced"
-    assert verdict(replace(own, printed=wrong), computed()) == "differs"
+    assert verdict(own) == "reproduced"
+    assert verdict(replace(own, printed=wrong)) == "differs"
 
 
 def test_error_in_a_derivative_needs_evidence() -> None:
     """Lemma 4 prints ∂u2/∂b23 without its sign."""
     own, place = claim("Lemma 4", "∂u2/∂b23"), ("formulas", "derivatives", "b23")
-    assert verdict(own, computed()) == "source_error"
+    assert verdict(own) == "source_error"
     assert verdict(own, damaged(*place, value="2*(1-b21)*(1-2*c11)")) == "reproduced"
     assert verdict(own, damaged(*place, value="-3*(1-b21)*(1-2*c11)")) == "differs"
     store = damaged("formulas", "derivatives", "c23", value="b11")
@@ -140,20 +128,20 @@ def test_error_in_a_derivative_needs_evidence() -> None:
 
 def test_error_in_the_text_needs_a_regret_that_table_3_has_not() -> None:
     own, place = claim(TEXT, "c11 = 1/2: b33"), ("selection", "high b33")
-    assert verdict(own, computed()) == "source_error"
+    assert verdict(own) == "source_error"
     assert verdict(own, damaged(*place, "as printed", "regrets", value=["0"] * 3)) == "differs"
     assert (
         verdict(own, damaged(*place, "by Table 3", "regrets", value=["1", "0", "0"])) == "differs"
     )
     right, place = claim(TEXT, "c11 = 0: b33"), ("certificates", "entries", "low", "b33=")
-    assert verdict(right, computed()) == "reproduced"
+    assert verdict(right) == "reproduced"
     assert verdict(right, damaged(*place, "at", "not equilibria", value=1)) == "differs"
     assert verdict(right, damaged(*place, "beyond", "not equilibria", value=0)) == "differs"
 
 
 def test_set_is_not_convex_only_if_a_midpoint_has_regret() -> None:
     rows = [claim("Section 5: size", f"Convex, c11 = {c11}") for c11 in ("0", "1/2")]
-    assert [verdict(row, computed()) for row in rows] == ["reproduced", "source_error"]
+    assert [verdict(row) for row in rows] == ["reproduced", "source_error"]
     place = ("certificates", "convexity", "high", "worst")
     assert verdict(rows[1], damaged(*place, value="0")) == "differs"
 
@@ -162,7 +150,7 @@ def test_one_parameter_transfers_unless_c11_is_between() -> None:
     """Szafron et al. 2013, §5: b21 for c11 = 0 and b11 otherwise; where 0 < c11 < 1/2 Table 3
     has b21 = b11, so that both have to move."""
     rows = [claim(COMMON, TRANSFER.format(c11)) for c11 in ("0", "1/4", "1/2")]
-    found = [verdict(row, computed()) for row in rows]
+    found = [verdict(row) for row in rows]
     assert found == ["reproduced", "source_error", "reproduced"]
     place = ("selection", "alone", "0.25", "both", "regrets")
     assert verdict(rows[1], damaged(*place, value=["0", "0", "1/32"])) == "differs"
@@ -171,7 +159,7 @@ def test_one_parameter_transfers_unless_c11_is_between() -> None:
 def test_error_about_unseen_behavior_needs_equal_payoffs() -> None:
     own = claim("Definition 1", "Behavior that is never seen")
     place = ("selection", "off path", "a33 = 0, c32 = 0")
-    assert verdict(own, computed()) == "source_error"
+    assert verdict(own) == "source_error"
     assert verdict(own, damaged(*place, "payoffs", value=["1", "0", "0"])) == "differs"
     assert verdict(own, damaged(*place, "regrets", value=["0", "0", "0"])) == "reproduced"
 

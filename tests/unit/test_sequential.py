@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from crossplay_cases import kuhn2_member
-from random_trees import random_tree
-from sparse_profiles import sparse_profile
+from random_trees import random_tree, sparse_profile
 from szafron_family import member as szafron_member
-from textbook_games import exact_profile, selten_horse
+from textbook_games import horse, selten_horse
 from three_player_kuhn import szafron_profile
 
 import eqbench
@@ -32,10 +31,8 @@ from eqbench.verification.trembles import (
 
 
 def horse_across(left: str = "1/8") -> Play:
-    """Across, across, and P3 left so often; indifferent with the belief 1/3 that P1 went down."""
-    tree = selten_horse()
-    right = 1 - Fraction(left)
-    return Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), (left, right)))
+    """With the belief 1/3 that P1 went down P3 is indifferent."""
+    return horse(1, left)
 
 
 def trembles(play: Play, first: tuple[int, str], second: tuple[int, str]) -> Trembles:
@@ -63,8 +60,7 @@ def _floats(left: str) -> BehaviorProfile:
 
 
 def test_the_horse_does_not_go_down() -> None:
-    tree = selten_horse()
-    play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))
+    play = horse(0, "1")
     verdict = sequential(play)
     assert verdict.proof is Proof.REFUTED
     assert verdict.credibility.loss[1] == 3

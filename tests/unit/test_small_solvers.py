@@ -106,12 +106,8 @@ def test_units_of_the_payoffs_do_not_matter(factors: tuple[float, float], shift:
     assert_solved(scaled, 1e-12 * factor)
 
 
-def wide_game() -> Game:
-    return bimatrix(np.zeros((10_000, 1), int), np.zeros((10_000, 1), int))
-
-
-def nearly_constant_sum() -> Game:
-    return bimatrix([[1.0, 0.0], [0.0, 1.0]], [[-1.0, 0.0], [0.0, -1.0 + 1e-9]])
+WIDE = np.zeros((10_000, 1), int)
+NEARLY_MINUS = [[-1.0, 0.0], [0.0, -1.0 + 1e-9]]
 
 
 def constant_sum_but_for_rounding() -> Game:
@@ -143,10 +139,10 @@ def pennies_with_a_ticket() -> Game:
         ("sequence_lp", lambda: eqbench.load_game("skp"), "this game has 3 players"),
         ("sequence_lp", lottery, "this game has 1 player"),
         ("sequence_lp", lambda: eqbench.load_game("prisoners_dilemma"), "by 4, from 2 to 6"),
-        ("sequence_lp", nearly_constant_sum, "varies by 1e-09"),
+        ("sequence_lp", lambda: bimatrix(np.eye(2).tolist(), NEARLY_MINUS), "varies by 1e-09"),
         ("sequence_lp", constant_sum_but_for_rounding, None),
         ("sequence_lp", pennies_with_a_ticket, None),
-        ("semismooth", wide_game, "10,001 actions need 4,580 MiB, more than"),
+        ("semismooth", lambda: bimatrix(WIDE, WIDE), "10,001 actions need 4,580 MiB, more than"),
     ],
 )
 def test_what_a_method_cannot_solve_is_refused(spec: str, make: Any, words: str | None) -> None:

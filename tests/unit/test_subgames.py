@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from random_trees import random_tree
-from sparse_profiles import sparse_profile
+from random_trees import random_tree, sparse_profile
 from textbook_games import entry_deterrence, exact_profile, selten_horse
 
 import eqbench

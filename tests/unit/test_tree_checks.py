@@ -274,45 +274,35 @@ def test_value_of_a_parameter_has_at_most_4000_digits(numerator: int) -> None:
 # -- shape and labels ---------------------------------------------------------------------
 
 
-def test_empty_game_is_refused() -> None:
-    with pytest.raises(GameFormatError, match="no node"):
-        start().tree()
+TERMINALS = [(None, "terminal", [0, 0]), ((0, 0), "terminal", [0, 0])]
 
 
-def test_terminal_with_moves_is_refused() -> None:
-    builder = start()
-    builder.terminal(None, [0, 0])
-    builder.terminal((0, 0), [0, 0])
-    with pytest.raises(GameFormatError, match="is terminal but has moves"):
-        builder.tree()
-
-
-@pytest.mark.parametrize("kind", ["decision", "chance"])
-def test_unfinished_path_is_refused(kind: str) -> None:
-    builder = start()
-    if kind == "decision":
-        builder.decision(None, 0, "", ["only"])
-    else:
-        builder.chance(None, [])
-    with pytest.raises(GameFormatError, match="has no moves"):
-        builder.tree()
+def decision(actions: list[Any], moves: list[int]) -> list[tuple[Any, ...]]:
+    """Steps that add a decision and terminals behind some of its moves."""
+    return [(None, "decision", 0, "x", actions), *(((0, k), "terminal", [0, 0]) for k in moves)]
 
 
 @pytest.mark.parametrize(
-    ("places", "message"),
+    ("steps", "message"),
     [
-        ([0], "has 1 moves, its information set 'x' has 2 actions"),
-        ([0, 1, 2], "has 3 moves"),
-        ([0, 0], "not 0, 1, 2"),
-        ([0, 2], "not 0, 1, 2"),
-        ([-1, 0], "not 0, 1, 2"),
+        ([], "no node"),
+        (TERMINALS, "is terminal but has moves"),
+        (decision(["only"], []), "has no moves"),
+        ([(None, "chance", [])], "has no moves"),
+        # moves must be those of the information set
+        (decision(["l", "r"], [0]), "has 1 moves, its information set 'x' has 2 actions"),
+        (decision(["l", "r"], [0, 1, 2]), "has 3 moves"),
+        *((decision(["l", "r"], moves), "not 0, 1, 2") for moves in ([0, 0], [0, 2], [-1, 0])),
+        # labels are distinct texts that a file can hold
+        (decision([], [0]), "at least one, with distinct labels"),
+        (decision(["a", "a"], [0, 1]), "at least one, with distinct labels"),
+        *((decision(["a", label], [0, 1]), "label") for label in ("\ud800", 1, None, b"x")),
     ],
 )
-def test_moves_must_be_those_of_the_information_set(places: list[int], message: str) -> None:
+def test_what_was_added_must_be_a_tree(steps: list[tuple[Any, ...]], message: str) -> None:
     builder = start()
-    root = builder.decision(None, 0, "x", ["left", "right"])
-    for move in places:
-        builder.terminal((root, move), [0, 0])
+    for place, kind, *arguments in steps:
+        getattr(builder, kind)(place, *arguments)
     with pytest.raises(GameFormatError, match=message):
         builder.tree()
 
@@ -323,22 +313,6 @@ def test_nodes_of_an_information_set_offer_the_same_actions() -> None:
     builder.decision((root, 0), 0, "x", ["left", "right"])
     with pytest.raises(GameFormatError, match="they must agree"):
         builder.decision((root, 1), 0, "x", ["right", "left"])
-
-
-@pytest.mark.parametrize("actions", [[], ["a", "a"]], ids=["none", "twice"])
-def test_actions_have_distinct_labels(actions: list[str]) -> None:
-    builder = start()
-    end(builder, builder.decision(None, 0, "x", actions), max(len(actions), 1))
-    with pytest.raises(GameFormatError, match="at least one, with distinct labels"):
-        builder.tree()
-
-
-@pytest.mark.parametrize("label", ["\ud800", 1, None, b"x"], ids=str)
-def test_labels_are_texts_that_a_file_can_hold(label: Any) -> None:
-    builder = start()
-    end(builder, builder.decision(None, 0, "x", ["a", label]), 2)
-    with pytest.raises(GameFormatError, match="label"):
-        builder.tree()
 
 
 @pytest.mark.parametrize("players", [("P1", "P1"), ()])
@@ -355,19 +329,15 @@ def test_mover_must_be_a_player_of_the_game(player: int) -> None:
         start().decision(None, player, "x", ["a", "b"])
 
 
-@pytest.mark.parametrize("place", [(5, 0), (-1, 0)])
-def test_place_must_be_a_node_added_before(place: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [((5, 0), "not added before"), ((-1, 0), "not added before"), (None, "it is the root")],
+)
+def test_place_must_be_a_node_added_before(place: Any, message: str) -> None:
     builder = start()
     builder.decision(None, 0, "x", ["a"])
-    with pytest.raises(GameFormatError, match="not added before"):
+    with pytest.raises(GameFormatError, match=message):
         builder.terminal(place, [0, 0])
-
-
-def test_second_root_is_refused() -> None:
-    builder = start()
-    builder.decision(None, 0, "x", ["a"])
-    with pytest.raises(GameFormatError, match="it is the root"):
-        builder.terminal(None, [0, 0])
 
 
 def test_node_limit_is_kept() -> None:

@@ -118,21 +118,9 @@ def refuted(reason: str) -> Finding:
         (ended(exit_code=-63), "crashed", "signal 63"),
         (ended(exit_code=1, log="first\nmiddle\nlast"), "crashed", "exit code 1: last"),
         (ended(last=failure(memory=True)), "memory", "MemoryError"),
-        (
-            ended(last=failure(type="KeyError", message="'x'")),
-            "crashed",
-            "KeyError: 'x'",
-        ),
-        (
-            ended(last=RefusedFrame("unsupported", "why")),
-            "unsupported",
-            "why",
-        ),
-        (
-            ended(last=RefusedFrame("unavailable", "why")),
-            "unavailable",
-            "why",
-        ),
+        (ended(last=failure(type="KeyError", message="'x'")), "crashed", "KeyError: 'x'"),
+        (ended(last=RefusedFrame("unsupported", "why")), "unsupported", "why"),
+        (ended(last=RefusedFrame("unavailable", "why")), "unavailable", "why"),
     ],
 )
 def test_status_follows_from_how_the_child_ended(outcome: Outcome, status: str, said: str) -> None:
@@ -223,20 +211,15 @@ def test_reason_of_a_missed_target_names_the_best_and_the_target() -> None:
 # -- credible -----------------------------------------------------------------------------------
 
 
-def folds_a_king() -> eqbench.BehaviorProfile:
-    """An equilibrium of kuhn2 in which P1 always bets a king, and would fold it after a check."""
-    best = list(kuhn2_member(Fraction(1, 3)).exact or ())
-    at = TREE.infoset_labels.index("3:KB")
-    best[TREE.action_start[at] : TREE.action_start[at + 1]] = [Fraction(1), Fraction(0)]
-    return eqbench.BehaviorProfile.of_exact(TREE, tuple(best))
+# An equilibrium of kuhn2 in which P1 always bets a king, and would fold it after a check.
+FOLDS_A_KING = kuhn2_member(Fraction(1, 3), king=Fraction(0))
 
 
 @pytest.mark.parametrize(
     ("claim", "exact"), [("equilibrium", True), ("complete list", False), ("average", True)]
 )
 def test_claimed_equilibria_alone_are_judged_credible_or_not(claim: str, *, exact: bool) -> None:
-    profile = folds_a_king()
-    shown = profile if exact else eqbench.BehaviorProfile(profile.probabilities)
+    shown = FOLDS_A_KING if exact else eqbench.BehaviorProfile(FOLDS_A_KING.probabilities)
     finding = measure(handed_over(shown, claim), Verifier(TREE), 1e-6)
     found = credible_record(finding, TREE, Allowance())
     if claim == "average":
@@ -252,7 +235,7 @@ def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> N
     solved = eqbench.solve("kuhn2", "case_enumeration", timeout=30)
     assert len(solved.equilibria) > 1
     assert all(item.credible for item in solved.equilibria)
-    finding = measure(handed_over(folds_a_king(), "equilibrium"), Verifier(TREE), 1e-6)
+    finding = measure(handed_over(FOLDS_A_KING, "equilibrium"), Verifier(TREE), 1e-6)
     scarce = Allowance(1000 * TREE.n_nodes)
     found = [credible_record(finding, TREE, scarce) for _ in range(30)]
     exact, floats = ([bool(each and each["exact"]) for each in found], list(map(bool, found)))
@@ -266,8 +249,7 @@ def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> N
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_claimed_equilibria_are_of_a_kind(*, exact: bool) -> None:
-    profile = folds_a_king()
-    shown = profile if exact else eqbench.BehaviorProfile(profile.probabilities)
+    shown = FOLDS_A_KING if exact else eqbench.BehaviorProfile(FOLDS_A_KING.probabilities)
     finding = measure(handed_over(shown, "equilibrium"), Verifier(TREE), 1e-6)
     assert kind_record(finding, TREE, Allowance()) == {
         "undominated": "refuted",
@@ -279,7 +261,7 @@ def test_claimed_equilibria_are_of_a_kind(*, exact: bool) -> None:
 
 
 def test_iterates_and_refuted_claims_are_of_no_kind() -> None:
-    for profile, claim in ((folds_a_king(), "average"), (PROFILE, "equilibrium")):
+    for profile, claim in ((FOLDS_A_KING, "average"), (PROFILE, "equilibrium")):
         finding = measure(handed_over(profile, claim), Verifier(TREE), 1e-6)
         assert kind_record(finding, TREE, Allowance()) is None
 

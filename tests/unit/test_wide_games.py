@@ -156,11 +156,31 @@ def found(profile: BehaviorProfile, tree: GameTree, allowance: Allowance | None 
     return measure(handed_over(profile, **claims), Verifier(tree), 1e-6, allowance)
 
 
+def right(tree: GameTree) -> BehaviorProfile:
+    """P2 never gives the prize away; then P1 is best off with A after tails, B after heads."""
+    return BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
+
+
+def wrong(tree: GameTree) -> BehaviorProfile:
+    """P1 gets -1 after heads and could get 1, half of the time."""
+    return BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
+
+
+def barely(least: Fraction | int) -> GameTree:
+    """P1 has 1 by luck, and in the other half of all cases a decision for so little."""
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    builder.terminal((root, 0), [1])
+    own = builder.decision((root, 1), 0, "own", ["wrong", "right"])
+    builder.terminal((own, 0), [0])
+    builder.terminal((own, 1), [least])
+    return builder.tree()
+
+
 @pytest.mark.parametrize("prize", WIDE)
 def test_claim_that_is_wrong_by_the_stakes_is_refuted(prize: float) -> None:
-    """P1 gets -1 after heads and could get 1, half of the time."""
     tree = wide_game(prize)
-    finding = found(BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0]), tree)
+    finding = found(wrong(tree), tree)
     assert finding.max_regret == 1
     assert finding.refuted is not None
     assert "floating-point arithmetic cannot resolve" in finding.refuted
@@ -169,7 +189,7 @@ def test_claim_that_is_wrong_by_the_stakes_is_refuted(prize: float) -> None:
 @pytest.mark.parametrize("claimed", [{"claim": "iterate"}, {"claimed_regret": 2.0}])
 def test_regret_of_the_stakes_bears_out_no_convergence(claimed: dict) -> None:
     tree = wide_game(10**12)
-    finding = found(BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0]), tree, **claimed)
+    finding = found(wrong(tree), tree, **claimed)
     assert finding.refuted is None
     status, reason = ending("converged", "", [finding], target=1e-10, tree=tree)
     assert status == "stopped"
@@ -178,10 +198,8 @@ def test_regret_of_the_stakes_bears_out_no_convergence(claimed: dict) -> None:
 
 
 def test_equilibrium_of_a_wide_game_is_ok() -> None:
-    """P2 never gives the prize away; then P1 is best off with A after tails, B after heads."""
     tree = wide_game(1e19)
-    profile = BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
-    finding = found(profile, tree)
+    finding = found(right(tree), tree)
     assert finding.refuted is None
     assert (finding.max_regret, finding.exact) == (0, None)
     assert ending("converged", "", [finding], target=1e-10, tree=tree)[0] == "ok"
@@ -189,8 +207,8 @@ def test_equilibrium_of_a_wide_game_is_ok() -> None:
 
 def test_what_cannot_be_measured_is_neither_refuted_nor_ok() -> None:
     tree = wide_game(10**12)
-    for behavior in ([1, 0, 1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1, 1, 0]):
-        finding = found(BehaviorProfile.of(tree, behavior), tree, Allowance(left=0))
+    for profile in (right(tree), wrong(tree)):
+        finding = found(profile, tree, Allowance(left=0))
         assert (finding.refuted, finding.measured.resolved) == (None, False)
         status, reason = ending("converged", "", [finding], target=1e9, tree=tree)
         assert status == "stopped"
@@ -217,9 +235,7 @@ def test_reason_says_how_wide_a_game_is() -> None:
 
 def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() -> None:
     tree = wide_game(10**12)
-    equilibrium = BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
-    other = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
-    unresolved, resolved = found(equilibrium, tree, Allowance(left=0)), found(other, tree)
+    unresolved, resolved = found(right(tree), tree, Allowance(left=0)), found(wrong(tree), tree)
     assert sorted([unresolved, resolved], key=lambda item: item.rank)[0] is resolved
     last = max(unresolved, resolved, key=lambda finding: finding.rank).record(None, None)
     assert "cannot be measured" in last.refuted
@@ -232,8 +248,7 @@ def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> No
     tree = wide_game(10**12)
     file, profile = tmp_path / "wide.efg", tmp_path / "profile.json"
     file.write_text(efg_text(tree))
-    wrong = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
-    profile.write_text(json.dumps(wrong.on(tree).to_json(str(file))))
+    profile.write_text(json.dumps(wrong(tree).on(tree).to_json(str(file))))
     asked = ["--profile", str(profile), "--max-regret", "1e9"]
     done = CliRunner().invoke(verify_command, asked)
     assert done.exit_code == 1
@@ -248,15 +263,13 @@ def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> No
 def test_crossplay_takes_nothing_that_cannot_be_measured(monkeypatch) -> None:
     monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", 0)
     game = Game("wide", wide_game(10**12))
-    good = BehaviorProfile.of(game.tree, [1, 0, 1, 0, 0, 1, 1, 0])
     with pytest.raises(UsageError, match="cannot be measured"):
-        recognized(Identifier(game), [("file", good)], tolerance=1e-6)
+        recognized(Identifier(game), [("file", right(game.tree))], tolerance=1e-6)
 
 
 def test_one_profile_that_was_measured_is_enough() -> None:
     tree = wide_game(10**12)
-    good = BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
-    handed = [found(good, tree, Allowance(left=0)), found(good, tree)]
+    handed = [found(right(tree), tree, Allowance(left=0)), found(right(tree), tree)]
     assert ending("converged", "", handed, target=1e-10, tree=tree)[0] == "ok"
 
 
@@ -265,7 +278,7 @@ def test_solve_judges_by_the_stakes() -> None:
 
     class Claims:
         def solve(self, game, monitor, rng):
-            monitor.candidate(BehaviorProfile.of(game.tree, [0, 1, 1, 0, 0, 1, 1, 0]))
+            monitor.candidate(wrong(game.tree))
             return eqbench.Termination("converged")
 
     record = eqbench.solve(game, Claims())
@@ -284,13 +297,7 @@ def test_tiny_payoffs_have_a_tiny_allowance_for_rounding() -> None:
 
 def test_wide_games_have_no_allowance_for_rounding() -> None:
     """What is at stake is less than the rounding of floats near the largest payoff."""
-    builder = TreeBuilder(["P1"])
-    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
-    builder.terminal((root, 0), [1])
-    own = builder.decision((root, 1), 0, "own", ["wrong", "right"])
-    builder.terminal((own, 0), [0])
-    builder.terminal((own, 1), [Fraction(1, 10**17)])
-    tree = builder.tree()
+    tree = barely(Fraction(1, 10**17))
     finding = found(BehaviorProfile.of(tree, [1.0, 0.0]), tree, claim="iterate")
     assert finding.max_regret == 5e-18
     assert ending("converged", "", [finding], target=1e-27, tree=tree)[0] == "stopped"
@@ -311,25 +318,16 @@ def test_payoffs_of_which_little_is_left_are_rounded_once(parameter: Fraction) -
 def test_stakes_below_the_smallest_float_are_stakes() -> None:
     numerators = np.array([[0], [1]])
     exact = Payoffs(
-        numerators,
-        slope=np.array([[0], [1]]),
-        parameter="pot",
-        value=Fraction(1, 10**400) - 1,
+        numerators, slope=np.array([[0], [1]]), parameter="pot", value=Fraction(1, 10**400) - 1
     )
     assert not replace(choice(1, 0), payoffs=exact).is_wide, "the largest payoff is the stakes"
-    builder = TreeBuilder(["P1"])
-    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
-    builder.terminal((root, 0), [1])
-    own = builder.decision((root, 1), 0, "own", ["wrong", "right"])
-    builder.terminal((own, 0), [0])
-    builder.terminal((own, 1), [0])
     payoffs = Payoffs(
         np.array([[1], [0], [0]]),
         slope=np.array([[0], [0], [1]]),
         parameter="pot",
         value=Fraction(1, 10**400),
     )
-    tree = replace(builder.tree(), payoffs=payoffs)
+    tree = replace(barely(0), payoffs=payoffs)
     assert tree.is_wide
     wrong, right = (BehaviorProfile.of(tree, row) for row in ([1.0, 0.0], [0.0, 1.0]))
     assert found(wrong, tree).refuted is not None
