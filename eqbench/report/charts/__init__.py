@@ -184,7 +184,7 @@ def _equilibria(game: ShownGame, places: Mapping[Entry, int], most: int) -> Rows
         if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
     ]
     ends = game.facts.ends
-    points = {tuple(round(u / (SAME * game.unit)) for u in item.payoffs) for *_, item in sound}
+    points = {tuple(round(u / (SAME * game.unit), 0) for u in item.payoffs) for *_, item in sound}
     if len(points) <= 2 and all(len(own) < 2 for own in ends.values()):
         return []
     rows: list[tuple[dict[str, Any], Sequence[float]]]
