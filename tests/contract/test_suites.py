@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from command import PLUGINS
 from command import eqbench_here as eqbench
+from gambit_cases import ENDS_ON, ends_on
 
 import eqbench as package
 from eqbench.model.game import Game
@@ -30,29 +31,6 @@ SMALLER = {
     "leduc3": "leduc(players=3,ranks=2,raises=1)",
     "liars_dice": "liars_dice(sides=3)",
 }
-
-# Which games each of Gambit's methods gets done with in one process. Gambit looks at no clock: it
-# can be stopped in callbacks only, and some methods have none or come to none.
-CLASSICS = ("matching_pennies", "battle_of_sexes")
-TWO_PLAYERS = (*CLASSICS, "prisoners_dilemma")
-PATHS = (*TWO_PLAYERS, "jordan", "kuhn2")
-ENDS_ON = {
-    "gambit_logit": PATHS,
-    "gambit_enumpure": PATHS,
-    "gambit_gnm": PATHS,
-    "gambit_enumpoly": TWO_PLAYERS,
-    "gambit_enummixed": TWO_PLAYERS,
-    "gambit_liap": TWO_PLAYERS,
-    "gambit_simpdiv": TWO_PLAYERS,
-    "gambit_hp": TWO_PLAYERS,
-    "gambit_ipa": CLASSICS,
-}
-
-
-def ends_on(solver: str, game: str) -> bool:
-    """Whether a test may run the solver on the game in its own process."""
-    return solver not in ENDS_ON or game in ENDS_ON[solver]
-
 
 BROKEN_BY_SOLVER = {
     "is_not_frozen": "frozen dataclass",

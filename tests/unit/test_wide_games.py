@@ -363,8 +363,9 @@ def test_what_is_near_or_shown_goes_by_the_scale_of_regrets(monkeypatch) -> None
     assert identifier.known
     far = member_near_the_first(kuhn3)
     assert identifier.identify(far, 1e-8) is None, "so small a regret is not near but another"
-    monkeypatch.setattr(GameTree, "payoff_scale", 1e-8)
     identifier = Identifier(kuhn3)
+    assert identifier.known
+    monkeypatch.setattr(GameTree, "payoff_scale", 1e-8)
     assert identifier.identify(far, 1e-8) is not None
     assert identifier.identify(uniform, 1e-8) is None
     assert dict(game_facts(["kuhn3"]))["kuhn3"].payoff_scale == 1e-8
