@@ -103,6 +103,8 @@ def prune(request: PruneRequest) -> None:
     all_kept = request.older_s is None and request.keep is None and not request.unfinished
     chosen: dict[Path, KeptRun] = {}
     for folder in request.folders or (_RESULTS,):
+        if all_kept and request.folders and not Path(folder).is_dir():
+            raise UsageError(f"there is no folder {folder}; eqbench results list names the runs")
         if all_kept and not is_run(Path(folder)):
             raise UsageError(
                 f"all runs in {folder} would go; say which: --older 30d, --keep 10, --unfinished, "

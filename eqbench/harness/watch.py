@@ -54,8 +54,9 @@ class Watch:
         since = self._job.running[record.key].since
         self._estimate.learn(record, time.monotonic() - since)
         regret = "" if record.max_regret is None else f", max regret {small(record.max_regret)}"
+        seed = "" if record.seed is None else f", seed {record.seed}"
         self.tell(
-            f"{record.solver} on {record.game}: {record.status}{regret}, "
+            f"{record.solver} on {record.game}{seed}: {record.status}{regret}, "
             f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
         )
 

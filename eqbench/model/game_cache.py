@@ -43,8 +43,8 @@ def cached_game(spec: str, build: Callable[[], GameTree], *, key: str = "") -> G
 
     The entry depends on the sources of the model and of the built-in games, so that no edit
     of either meets an old game. Where the spec does not say everything that the game depends
-    on, such as the version of another package, `key` does. Without a writable cache the game
-    is just built.
+    on, such as the version of another package, `key` does. Without a writable cache, or with one
+    full of games that may be in use, the game is just built.
     """
     root = game_cache_folder()
     if root is None:
@@ -54,8 +54,9 @@ def cached_game(spec: str, build: Callable[[], GameTree], *, key: str = "") -> G
     game = _read(spec, folder)
     if game is None:
         built = build()
-        _write(Game(spec, built), root, folder)
-        _drop_old(root)
+        if _drop_old(root):
+            _write(Game(spec, built), root, folder)
+            _drop_old(root)
         game = _read(spec, folder) or Game(spec, built)
     return game
 
@@ -127,8 +128,8 @@ def _checksum(path: Path) -> int:
     return checksum
 
 
-def _drop_old(root: Path) -> None:
-    """Remove the games that were not used for longest until the rest is small enough."""
+def _drop_old(root: Path) -> bool:
+    """Remove the games not used for longest while there are too many; True if the rest is few."""
     entries = []
     for entry in root.iterdir():
         with contextlib.suppress(OSError):
@@ -137,6 +138,7 @@ def _drop_old(root: Path) -> None:
     total = sum(size for _, size, _ in entries)
     for used, size, entry in sorted(entries):
         if total <= MAX_BYTES or time.time() - used < SPARED_S:
-            return
+            break
         shutil.rmtree(entry, ignore_errors=True)
         total -= size
+    return total <= MAX_BYTES

@@ -27,7 +27,7 @@ from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
-from eqbench.store.trials import Entry, game_identity, grouped
+from eqbench.store.trials import Entry, game_identity, grouped, processors
 from eqbench.text import printable
 
 _DATA = read_data("comparison")
@@ -255,7 +255,8 @@ def compare_runs(
     trials = [(Entry("", before, base), Entry("", after, new)) for before, after in common]
     only_base = [cell for key, cell in old.items() if key not in now]
     only_new = [cell for key, cell in now.items() if key not in old]
-    warnings = [*_differences(base, new, common), *dict.fromkeys(base.notes + new.notes)]
+    differences = [*_differences(base, new, common), *_processors(trials)]
+    warnings = [*differences, *dict.fromkeys(base.notes + new.notes)]
     return Comparison(base, new, trials, only_base, only_new, warnings)
 
 
@@ -298,6 +299,12 @@ def _differences(
             yield f"{run.missing} of {run.planned} cells of {run.path} have not finished"
 
 
+def _processors(trials: Iterable[tuple[Entry, Entry]]) -> Iterator[str]:
+    """Say so if cells ran on different processors, wherever they were stored."""
+    if len(found := processors(entry for pair in trials for entry in pair)) > 1:
+        yield f"times are of different processors: {first_of(found)}"
+
+
 def compare_solvers(
     run: StoredRun, solvers: Collection[str], games: Collection[str] = ()
 ) -> Comparison:
@@ -325,7 +332,8 @@ def compare_solvers(
     names = [printable(side[0].solver) for side in sides]
     if not trials:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
-    return Comparison(run, run, trials, (), (), run.notes, names)
+    warnings = [*_processors(trials), *run.notes]
+    return Comparison(run, run, trials, (), (), warnings, names)
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

@@ -150,6 +150,14 @@ def test_what_makes_figures_incomparable_is_said(folder, tmp_path: Path) -> None
     assert compare_runs(read_run(paths[0]), read_run(paths[0])).warnings == []
 
 
+def test_cells_that_ran_on_different_processors_are_warned_of(folder) -> None:
+    hosts: Any = {name: {"host": name, "processor": f"cpu {name}"} for name in "ab"}
+    base, other = (replace(folder(name, cell("01", host=name)), hosts=hosts) for name in "ab")
+    (warning,) = compare_runs(base, other).warnings
+    assert "cpu a, cpu b" in warning
+    assert compare_runs(base, base).warnings == []
+
+
 # -- Figures ------------------------------------------------------------------------------------
 
 

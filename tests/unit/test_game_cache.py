@@ -174,6 +174,16 @@ def test_games_not_used_for_longest_make_room(cache: Path, monkeypatch: pytest.M
     assert new.exists()
 
 
+def test_full_cache_of_games_in_use_grows_no_more(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builds = Builds()
+    cached_game("used a moment ago", builds)
+    monkeypatch.setattr(game_cache, "MAX_BYTES", 0)
+    assert cached_game("one more", builds).folder is None
+    assert len(list(cache.iterdir())) == 1
+
+
 @pytest.mark.parametrize("spec", ["kuhn3", "leduc(ranks=2)"])  # with a parameter and without one
 def test_form_beside_a_tree_is_used_instead_of_compiling(spec: str, tmp_path: Path) -> None:
     game = eqbench.load_game(spec)
