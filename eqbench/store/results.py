@@ -26,7 +26,7 @@ _TEXTS = (
     *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
     *("reason", "claim"),
     *("refutation", "profile", "equilibrium", "identity", "leading", "trace", "log"),
-    *("exact_max_regret", "undominated", "sequential"),
+    *("exact_max_regret", "undominated", "sequential", "host"),
 )
 _OBJECTS = ("statistics", "also", "parameters", "equilibria")
 _COUNTS = (
@@ -41,7 +41,7 @@ _CELL = (
 )
 _COSTS = ("elapsed_s", "cpu_s", "setup_s", "overhead_s", "peak_memory_bytes", "iterations")
 _QUALITY = ("nash_conv", "max_regret")
-_RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "candidates", "claim")
+_RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "host", "candidates", "claim")
 _CANDIDATE_COLUMNS = (*_CELL, "rank", "claim", "claimed_regret", "refuted", "refutation")
 _IDENTITY_COLUMNS = (
     *("identity", "also", "on_path", "strict", "distance", "dimension"),
