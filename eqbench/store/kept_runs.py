@@ -25,7 +25,6 @@ from eqbench.store.run_folder import (
     PARTS,
     RESUMED,
     RunFolder,
-    reported,
 )
 
 # what belongs to a run; the lines come first in an archive: the files that they name are there then
@@ -131,9 +130,7 @@ def export_run(run: Path, file: Path, *, replace: bool = False) -> None:
     Raises
     ------
     UsageError
-        If the file is there or has another ending, or there is no run.
-    StoreError
-        If it cannot be written.
+        If the file is there, has another ending or cannot be written, or there is no run.
     """
     if file.suffix != ".zip":
         raise UsageError(f"{file} is no zip archive; choose a name that ends in .zip")
@@ -141,17 +138,16 @@ def export_run(run: Path, file: Path, *, replace: bool = False) -> None:
         raise UsageError(f"{file} exists; choose another file, or replace it with --force")
     RunFolder.open(run)
     name, draft = run.resolve().name, file.with_name(f".{file.name}.{os.getpid()}")
-    with reported(file):
-        try:
-            # files may be older than what the format can say
-            with zipfile.ZipFile(
-                draft, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False
-            ) as archive:
-                for each in _packed(run):
-                    archive.write(each, Path(name, each.relative_to(run)))
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
+    try:
+        # files may be older than what the format can say
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+            for each in _packed(run):
+                archive.write(each, Path(name, each.relative_to(run)))
+        draft.replace(file)
+    except OSError as error:
+        raise UsageError(f"cannot write {file}: {error.strerror}; choose another place") from None
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _packed(run: Path) -> Iterator[Path]:
