@@ -35,7 +35,7 @@ def games_of(solver: str) -> list[str]:
     """Games on which a solver is tried: one, or all that it gets done with."""
     if "EQBENCH_EVERY_GAME" in os.environ:
         return [game for game in GAMES if ends_on(solver, game)]
-    return ["prisoners_dilemma" if solver in (*ENDS_ON, "mip") else "kuhn2"]
+    return ["matching_pennies" if solver in (*ENDS_ON, "mip") else "kuhn2"]
 
 
 def found(folder: Path, record: CellRecord) -> dict[str, Any]:
