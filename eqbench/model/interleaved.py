@@ -119,10 +119,12 @@ def _units(
     of_sequence = root[form.sequence_infoset[n:]]
     entries = np.bincount(of_sequence, count[n:], minlength=form.n_infosets)
     part, load = np.zeros(form.n_infosets, dtype=np.int64), np.zeros((n, parts))
-    for i in np.argsort(-entries, kind="stable"):
-        if root[i] == i:
-            part[i] = np.argmin(load[owner[i]])
-            load[owner[i], part[i]] += entries[i]
+    for player in range(n):
+        # neighbors stay together: two threads that write into one cache line wait for each other
+        roots = np.flatnonzero((root == np.arange(form.n_infosets)) & (owner == player))
+        middle = np.cumsum(entries[roots]) - entries[roots] / 2
+        part[roots] = (middle * parts / max(entries[roots].sum(), 1)).astype(np.int64)
+        load[player] = np.bincount(part[roots], entries[roots], minlength=parts)
     if not asked and load.max(axis=1).sum() > WORTHWHILE * load.sum():
         return owner, 1
     return owner * parts + part[root], parts
