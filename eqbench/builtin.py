@@ -111,6 +111,7 @@ BUILTIN_GAMES = _table(
 # Games that are not named in advance: by the start or the end of their specs.
 FOREIGN_GAMES = {
     "openspiel:": _game("openspiel:NAME", "openspiel:OpenSpielGame", "any game of OpenSpiel"),
+    "gambit:": _game("gambit:NAME", "gambit_catalog:CatalogGame", "a game of Gambit's catalog"),
     ".efg": _game("PATH.efg", "efg:EfgFile", "a game file of Gambit, in extensive form"),
     ".nfg": _game("PATH.nfg", "nfg:NfgFile", "a game file of Gambit, in strategic form"),
 }
