@@ -21,7 +21,8 @@ from eqbench.errors import SpecError
 
 Value = int | Fraction | str | bool
 
-PREFIXES = {"openspiel:": "a game of OpenSpiel", "gambit:": "a game of Gambit's catalog"}
+OPENSPIEL = "openspiel:"
+PREFIXES = {OPENSPIEL: "a game of OpenSpiel", "gambit:": "a game of Gambit's catalog"}
 GAME_FILES = (".efg", ".nfg")
 MOST_CHARACTERS = 10_000
 FOREIGN_HINT = (

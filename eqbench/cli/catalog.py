@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -91,20 +92,30 @@ def _print_takes(rows: list[dict[str, Any]]) -> None:
 
 
 def _list_experiments(*, as_json: bool) -> None:
-    from eqbench.errors import counted
     from eqbench.harness.experiment import read_experiment, shipped
 
-    rows, texts = [], {}
-    for name, file in shipped().items():
-        found = read_experiment(file)
-        rows.append({"name": name, "title": found.name, "file": str(file)})
-        games = sum(len(part.games) for part in found.parts)
-        texts[name] = f"{found.name} ({counted(games, 'game')})"
+    experiments = {name: (file, read_experiment(file)) for name, file in shipped().items()}
+    rows = [
+        {"name": name, "title": found.name, "file": str(file), "takes": found.takes, **found.sizes()}
+        for name, (file, found) in experiments.items()
+    ]
     if as_json:
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
-    else:
-        _put_names(texts)
-        say("\nRun one of them: eqbench run kuhn_games")
+        return
+    columns = ("name", "games", "solvers", "cells", "takes", "title")
+    lines = [columns, *([_cell(row, column) for column in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+        put("  ".join(padded).rstrip())
+    say("\nRun one of them: eqbench run kuhn_games")
+
+
+def _cell(row: dict[str, Any], column: str) -> str:
+    """Text of a column of the list; where nobody measured the time, what the limits allow."""
+    if column == "takes" and not row["takes"]:
+        return f"at most {math.ceil(row['most_seconds'] / 60)} min"
+    return str(row[column])
 
 
 @dataclass(frozen=True)
