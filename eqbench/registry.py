@@ -53,8 +53,8 @@ from eqbench.plugins import (
 from eqbench.requests import MOST_NODES, MaxNodes, Plugins
 from eqbench.spec import (
     FOREIGN_HINT,
-    PREFIXES,
     PLUGIN_HINT,
+    PREFIXES,
     Spec,
     Value,
     format_value,

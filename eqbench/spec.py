@@ -26,8 +26,8 @@ PREFIXES = {OPENSPIEL: "a game of OpenSpiel", "gambit:": "a game of Gambit's cat
 GAME_FILES = (".efg", ".nfg")
 MOST_CHARACTERS = 10_000
 FOREIGN_HINT = (
-    "a game file ends in .efg or .nfg, games of OpenSpiel are openspiel:NAME, and those of Gambit's "
-    "catalog gambit:NAME"
+    "a game file ends in .efg or .nfg, games of OpenSpiel are openspiel:NAME, and those of "
+    "Gambit's catalog gambit:NAME"
 )
 PLUGIN_HINT = "one of a plugin needs --plugin FILE, or in Python an import"
 

@@ -13,7 +13,7 @@ from .efg import EfgFile
 from .nfg import NfgFile
 
 PREFIX = "gambit:"
-READERS = {".efg": EfgFile, ".nfg": NfgFile}
+READERS: dict[str, type[EfgFile] | type[NfgFile]] = {".efg": EfgFile, ".nfg": NfgFile}
 
 
 @dataclass(frozen=True)

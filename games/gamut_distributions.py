@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from eqbench.errors import SpecError, nearest
 from eqbench.model.tree import GameTree
 
-from .gamut import MOST_DISPERSED, Dispersion, MinimumEffort, TravelersDilemma
-from .random_games import CovarianceGame, RandomGame
-from .strategic import check_at_least, check_players, profiles, strategic_form, strategic_form_nodes
+from .gamut import Dispersion, MinimumEffort, TravelersDilemma
+from .random_games import CovarianceGame, RandomGame, with_numbered_actions
+from .strategic import check_at_least, check_players, profiles, strategic_form_nodes
 
+Draws = np.random.Generator
+ZERO, ONE = Fraction(0), Fraction(1)
 MOST_MONEY = 10_000.0  # GAMUT's largest demand and cost in an oligopoly
 
 
@@ -32,23 +34,22 @@ class Gamut:
     """A game of one of GAMUT's distributions, with payoffs from -1 to 1.
 
     ``GraphicalGame``: a player's payoffs are uniform, one for each choice of the player and the
-    neighbors in a graph of the players. ``PolymatrixGame``: a player's payoff is the sum of those
-    in two-player games with the neighbors, all uniform. ``BidirectionalLEG``, ``UniformLEG``:
-    local-effect games (Leyton-Brown and Tennenholtz 2003) on a graph of the actions. Choosing an
-    action costs a function of the number of players there, and one of the number at each
-    neighbor, which is the same in both directions of an edge, or the same from one action to all
-    its neighbors. All functions are tables of uniform numbers.
+    neighbors in a graph of the players. ``PolymatrixGame``: they are sums of those in two-player
+    games with the neighbors, all uniform. ``BidirectionalLEG``, ``UniformLEG``: local-effect games
+    (Leyton-Brown and Tennenholtz 2003) on a graph of the actions. An action costs a function of
+    the number of players at it, and one of the number at each neighbor, which is the same in both
+    directions of an edge, or from one action to all its neighbors; tables of uniform numbers.
 
     These four are followed by a graph: ``-CG`` complete, ``-SG`` a star, ``-RG`` random with a
-    uniform number of edges, ``-SW`` a small world (Watts and Strogatz 1998) with both of its
-    parameters uniform, ``-Road`` plots on both sides of a road (Vickrey and Koller 2002). Graphs
-    are undirected, those of GAMUT's graphical games may be directed.
+    uniform number of edges, ``-SW`` a small world (Watts and Strogatz 1998) with both parameters
+    uniform, ``-Road`` plots along both sides of a road (Vickrey and Koller 2002). All graphs are
+    undirected; those of GAMUT's graphical games may be directed.
 
     ``BertrandOligopoly``: who offers the lowest of the prices 1, 2, ... shares the demand, a table
     that falls, and pays for the share; costs grow as a power between 0 and 1 of the amount.
-    ``CovariantGame`` has any covariance, ``-Pos`` one from 0 to 1, ``-Zero`` none.
-    ``DispersionGame``, ``MinimumEffortGame``, ``RandomGame`` and ``TravelersDilemma`` are
-    `dispersion`, `minimum_effort`, `random` and `travelers_dilemma` with random costs and rewards.
+    ``CovariantGame`` has any covariance, ``-Pos`` one from 0 to 1, ``-Zero`` none. In
+    ``DispersionGame``, ``MinimumEffortGame``, ``RandomGame`` and ``TravelersDilemma`` costs and
+    rewards are random.
 
     Parameters
     ----------
@@ -67,14 +68,11 @@ class Gamut:
         check_players(self.players)
         check_at_least(2, actions=self.actions)
         check_at_least(0, seed=self.seed)
-        base, _, graph = self.distribution.partition("-")
-        if self.distribution not in SINGLE and not (base in ON_GRAPH and graph in GRAPHS):
-            known = [*SINGLE, *(f"{name}-{suffix}" for name in ON_GRAPH for suffix in GRAPHS)]
-            raise SpecError(
-                f"distribution={self.distribution} is unknown: {nearest(self.distribution, known)}"
-            )
-        if base == "DispersionGame" and self.players > MOST_DISPERSED:
-            raise SpecError(f"players={self.players}; allowed are 2 to {MOST_DISPERSED} players")
+        if self.distribution not in DISTRIBUTIONS:
+            known = nearest(self.distribution, DISTRIBUTIONS)
+            raise SpecError(f"distribution={self.distribution} is unknown: {known}")
+        if self.distribution == "DispersionGame":
+            Dispersion(self.players, self.actions)
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""
@@ -85,45 +83,35 @@ class Gamut:
 
         All payoffs are mapped by one affine function, whose image is -1 to 1.
         """
-        rng = np.random.default_rng(self.seed)
-        base, _, graph = self.distribution.partition("-")
-        if base in ON_GRAPH:
-            payoffs, nodes = ON_GRAPH[base]
-            edges = GRAPHS[graph](self.actions if nodes == "actions" else self.players, rng)
-            table = payoffs(edges, self.players, self.actions, rng)
-        else:
-            table = SINGLE[self.distribution](self.players, self.actions, rng)
-        least, most = table.min(), table.max()
-        labels = [f"a{action + 1}" for action in range(self.actions)]
-        table = 2 * ((table - least) / (most - least)) - 1
-        return strategic_form([labels] * self.players, table)
+        draw = DISTRIBUTIONS[self.distribution]
+        payoffs = draw(self.players, self.actions, np.random.default_rng(self.seed))
+        payoffs = payoffs.reshape(*(self.actions,) * self.players, self.players)
+        least, most = payoffs.min(), payoffs.max()
+        return with_numbered_actions(2 * ((payoffs - least) / (most - least)) - 1)
 
 
-def _complete(nodes: int, _: np.random.Generator) -> NDArray[np.bool_]:
-    return ~np.eye(nodes, dtype=bool)
+def edges_of(graph: str, nodes: int, rng: Draws) -> NDArray[np.bool_]:
+    """Edges of an undirected graph without loops, bool (nodes, nodes), and symmetric."""
+    node = np.arange(nodes)
+    others = node[:, None] != node
+    match graph:
+        case "SG":
+            return others & ((node[:, None] == 0) | (node == 0))
+        case "Road":
+            along, side = np.divmod(node, 2)
+            return abs(along[:, None] - along) + abs(side[:, None] - side) == 1
+        case "RG":
+            ends = np.argwhere(np.triu(others))
+            chosen = rng.permutation(ends)[: rng.integers(1, len(ends), endpoint=True)]
+            edges = np.zeros((nodes, nodes), dtype=bool)
+            edges[tuple(chosen.T)] = True
+            return edges | edges.T
+        case "SW":
+            return _small_world(nodes, rng)
+    return others
 
 
-def _star(nodes: int, _: np.random.Generator) -> NDArray[np.bool_]:
-    center = np.arange(nodes) == 0
-    return center[:, None] ^ center
-
-
-def _road(nodes: int, _: np.random.Generator) -> NDArray[np.bool_]:
-    """Two rows of plots; neighbors are those beside and across the road."""
-    along, side = np.divmod(np.arange(nodes), 2)
-    away = abs(along[:, None] - along) + abs(side[:, None] - side)
-    return away == 1
-
-
-def _random_graph(nodes: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    first, second = np.triu_indices(nodes, 1)
-    chosen = rng.permutation(len(first))[: rng.integers(1, len(first), endpoint=True)]
-    edges = np.zeros((nodes, nodes), dtype=bool)
-    edges[first[chosen], second[chosen]] = True
-    return edges | edges.T
-
-
-def _small_world(nodes: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _small_world(nodes: int, rng: Draws) -> NDArray[np.bool_]:
     """Ring in which each node knows the next few, and edges then get another end at random."""
     reach = int(rng.integers(1, max(nodes // 2 - 1, 1), endpoint=True))
     rewired = rng.random()
@@ -140,101 +128,86 @@ def _small_world(nodes: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     return edges
 
 
-def _graphical(edges: NDArray, players: int, actions: int, rng: np.random.Generator) -> NDArray:
+def _graphical(graph: str, players: int, actions: int, rng: Draws) -> NDArray:
     """Payoffs (A, ..., A, N); along the axes of strangers they are constant."""
     payoffs = np.empty((actions,) * players + (players,))
-    for player, known in enumerate(edges | np.eye(players, dtype=bool)):
+    for player, known in enumerate(edges_of(graph, players, rng)):
+        known[player] = True
         payoffs[..., player] = rng.random(np.where(known, actions, 1))
     return payoffs
 
 
-def _polymatrix(edges: NDArray, players: int, actions: int, rng: np.random.Generator) -> NDArray:
+def _polymatrix(graph: str, players: int, actions: int, rng: Draws) -> NDArray:
     """Payoffs (A, ..., A, N), sums over edges; both players of an edge have their own matrix."""
     payoffs = np.zeros((actions,) * players + (players,))
-    for player, other in np.argwhere(edges):
-        shape = np.where(np.isin(np.arange(players), (player, other)), actions, 1)
-        payoffs[..., player] += rng.random(shape)
+    for pair in np.argwhere(edges_of(graph, players, rng)):
+        shape = np.where(np.isin(np.arange(players), pair), actions, 1)
+        payoffs[..., pair[0]] += rng.random(shape)
     return payoffs
 
 
-def _local_effect(
-    edges: NDArray, players: int, actions: int, rng: np.random.Generator, *, uniform: bool
-) -> NDArray:
+def _local_effect(kind: str, graph: str, players: int, actions: int, rng: Draws) -> NDArray:
     """Payoffs (A, ..., A, N); ``cost[a, b, k]`` is what k players at b cost those at a."""
-    cost = rng.random((1 if uniform else actions, actions, players + 1))
-    if not uniform:
+    edges = edges_of(graph, actions, rng)
+    cost = rng.random((1 if kind == "uniform" else actions, actions, players + 1))
+    if kind == "bidirectional":
         lower = np.tri(actions, dtype=bool)[..., None]
         cost = np.where(lower, cost, cost.transpose(1, 0, 2))
     cost = np.where(edges[..., None], cost, 0)
     cost[range(actions), range(actions)] = rng.random((actions, players + 1))
     chosen = profiles(players, actions)
-    payoffs = np.zeros(chosen.shape)
-    for action in range(actions):
-        count = np.count_nonzero(chosen == action, axis=-1)
-        payoffs -= cost[chosen, action, count[..., None]]
-    return payoffs
+    counts = (np.count_nonzero(chosen == action, axis=-1) for action in range(actions))
+    return -sum(cost[chosen, action, count[..., None]] for action, count in enumerate(counts))
 
 
-def _bertrand(players: int, actions: int, rng: np.random.Generator) -> NDArray:
+def _bertrand(players: int, actions: int, rng: Draws) -> NDArray:
     """Payoffs p D(p) / m - C(D(p) / m) of the m who offer the lowest price p, else 0."""
     demand = np.sort(rng.random(actions + 1))[::-1]
     demand *= MOST_MONEY / demand[0]
-    growth = rng.random()
     price = profiles(players, actions) + 1
     lowest = price.min(axis=-1, keepdims=True)
     sells = price == lowest
     share = demand[lowest] / np.count_nonzero(sells, axis=-1, keepdims=True)
-    return sells * (lowest * share - MOST_MONEY * (share / MOST_MONEY) ** growth)
+    return sells * (lowest * share - MOST_MONEY * (share / MOST_MONEY) ** rng.random())
 
 
-def _covariant(
-    players: int, actions: int, rng: np.random.Generator, *, least: float | None, most: float
-) -> NDArray:
-    """Payoffs with a covariance drawn between bounds, the lower by default the smallest of all."""
-    rho = rng.uniform(-1 / (players - 1) if least is None else least, most)
-    return _table(CovarianceGame(players, actions, Fraction(rho), _seed(rng)))
+def _built(game: Callable[[int, int, Draws], Any]) -> Callable[[int, int, Draws], NDArray]:
+    """Payoffs of a family that there is already."""
+    return lambda players, actions, rng: game(players, actions, rng).build().payoffs.table
 
 
-def _effort(players: int, actions: int, rng: np.random.Generator) -> NDArray:
-    cost = Fraction(int(rng.integers(1, 100)), 100)
-    return _table(MinimumEffort(players, actions, a=Fraction(0), b=Fraction(1), c=cost))
+def _share(rng: Draws) -> Fraction:
+    return Fraction(int(rng.integers(1, 100)), 100)
 
 
-def _travelers(players: int, actions: int, rng: np.random.Generator) -> NDArray:
-    reward = Fraction(int(rng.integers(101, 100 * actions)), 100)
-    return _table(TravelersDilemma(players, 1, actions, reward, penalty=Fraction(0)))
-
-
-def _table(game: Any) -> NDArray:
-    payoffs: NDArray = game.build().payoffs.table
-    return payoffs
-
-
-def _seed(rng: np.random.Generator) -> int:
+def _seed(rng: Draws) -> int:
     return int(rng.integers(2**32))
 
 
-GRAPHS = {
-    "CG": _complete,
-    "RG": _random_graph,
-    "Road": _road,
-    "SG": _star,
-    "SW": _small_world,
+def _covariance(least: float, most: float, players: int, actions: int, rng: Draws) -> Any:
+    rho = Fraction(rng.uniform(max(least, -1 / (players - 1)), most))
+    return CovarianceGame(players, actions, rho, _seed(rng))
+
+
+_ON_GRAPH: dict[str, Callable[..., NDArray]] = {
+    "BidirectionalLEG": partial(_local_effect, "bidirectional"),
+    "GraphicalGame": _graphical,
+    "PolymatrixGame": _polymatrix,
+    "UniformLEG": partial(_local_effect, "uniform"),
 }
-# Payoffs, and what the nodes of the graph are.
-ON_GRAPH: dict[str, tuple[Callable[..., NDArray], str]] = {
-    "BidirectionalLEG": (partial(_local_effect, uniform=False), "actions"),
-    "GraphicalGame": (_graphical, "players"),
-    "PolymatrixGame": (_polymatrix, "players"),
-    "UniformLEG": (partial(_local_effect, uniform=True), "actions"),
-}
-SINGLE: dict[str, Callable[[int, int, np.random.Generator], NDArray]] = {
+DISTRIBUTIONS: dict[str, Callable[[int, int, Draws], NDArray]] = {
     "BertrandOligopoly": _bertrand,
-    "CovariantGame": partial(_covariant, least=None, most=1),
-    "CovariantGame-Pos": partial(_covariant, least=0, most=1),
-    "CovariantGame-Zero": partial(_covariant, least=0, most=0),
-    "DispersionGame": lambda n, m, rng: _table(Dispersion(n, m, _seed(rng))),
-    "MinimumEffortGame": _effort,
-    "RandomGame": lambda n, m, rng: _table(RandomGame(n, m, _seed(rng))),
-    "TravelersDilemma": _travelers,
+    "CovariantGame": _built(partial(_covariance, -1, 1)),
+    "CovariantGame-Pos": _built(partial(_covariance, 0, 1)),
+    "CovariantGame-Zero": _built(partial(_covariance, 0, 0)),
+    "DispersionGame": _built(lambda n, m, rng: Dispersion(n, m, _seed(rng))),
+    "MinimumEffortGame": _built(lambda n, m, rng: MinimumEffort(n, m, ZERO, ONE, _share(rng))),
+    "RandomGame": _built(lambda n, m, rng: RandomGame(n, m, _seed(rng))),
+    "TravelersDilemma": _built(
+        lambda n, m, rng: TravelersDilemma(n, 1, m, 1 + (m - 1) * _share(rng), ZERO)
+    ),
+} | {
+    f"{name}-{graph}": partial(draw, graph)
+    for name, draw in _ON_GRAPH.items()
+    for graph in ("CG", "RG", "Road", "SG", "SW")
 }

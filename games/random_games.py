@@ -1,9 +1,9 @@
 """Games in strategic form with random payoffs.
 
 Unless said otherwise, numbers come from ``numpy.random.default_rng(seed)``: with one version of
-NumPy a seed is the same game on every platform. GAMUT (Nudelman et al. 2004) has other streams of numbers, so
-its games are not these, though they follow the same distributions, but for the interval of the
-payoffs.
+NumPy a seed is the same game on every platform. GAMUT (Nudelman et al. 2004) has other streams of
+numbers, so its games are not these, though they follow the same distributions, but for the
+interval of the payoffs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RandomGame:
         """Game tree with actions a1, a2, ... of every player."""
         shape = (self.actions,) * self.players
         payoffs = np.random.default_rng(self.seed).random((*shape, self.players))
-        return _with_numbered_actions(payoffs)
+        return with_numbered_actions(payoffs)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class SignedRandomGame(RandomGame):
         """Game tree with actions a1, a2, ... of every player."""
         shape = (self.players, *[self.actions] * self.players)
         payoffs = np.random.RandomState(self.seed).uniform(-1, 1, shape)
-        return _with_numbered_actions(np.moveaxis(payoffs, 0, -1))
+        return with_numbered_actions(np.moveaxis(payoffs, 0, -1))
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ class CovarianceGame:
         normal = np.random.default_rng(self.seed).standard_normal((*shape, self.players))
         mean = normal.mean(axis=-1, keepdims=True)
         common = float(1 + (self.players - 1) * self.rho) ** 0.5
-        return _with_numbered_actions(common * mean + float(1 - self.rho) ** 0.5 * (normal - mean))
+        return with_numbered_actions(common * mean + float(1 - self.rho) ** 0.5 * (normal - mean))
 
 
-def _with_numbered_actions(payoffs: NDArray) -> GameTree:
+def with_numbered_actions(payoffs: NDArray) -> GameTree:
     """Tree of payoffs (A, ..., A, N) with actions a1 to aA."""
     labels = [f"a{action + 1}" for action in range(payoffs.shape[0])]
     return strategic_form([labels] * payoffs.shape[-1], payoffs)

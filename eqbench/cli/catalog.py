@@ -96,7 +96,8 @@ def _list_experiments(*, as_json: bool) -> None:
 
     experiments = {name: (file, read_experiment(file)) for name, file in shipped().items()}
     rows = [
-        {"name": name, "title": found.name, "file": str(file), "takes": found.takes, **found.sizes()}
+        {"name": name, "title": found.name, "file": str(file)}
+        | {"takes": found.takes, **found.sizes()}
         for name, (file, found) in experiments.items()
     ]
     if as_json:

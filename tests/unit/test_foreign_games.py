@@ -60,6 +60,7 @@ def test_a_foreign_game_has_no_options() -> None:
     ("kind", "begun", "found"),
     [
         ("game", "openspi", ["openspiel:"]),
+        ("game", "gambi", ["gambit:"]),
         ("game", "kuhn3", ["kuhn3", "kuhn3_reduced", "kuhn3.efg"]),
         ("game", "own", ["own.NFG"]),
         ("solver", "gambit_a", ["gambit_all"]),
