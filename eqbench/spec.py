@@ -25,10 +25,7 @@ OPENSPIEL = "openspiel:"
 PREFIXES = {OPENSPIEL: "a game of OpenSpiel", "gambit:": "a game of Gambit's catalog"}
 GAME_FILES = (".efg", ".nfg")
 MOST_CHARACTERS = 10_000
-FOREIGN_HINT = (
-    "a game file ends in .efg or .nfg, games of OpenSpiel are openspiel:NAME, and those of "
-    "Gambit's catalog gambit:NAME"
-)
+FOREIGN_HINT = "a game file ends in .efg or .nfg; further games are openspiel:NAME and gambit:NAME"
 PLUGIN_HINT = "one of a plugin needs --plugin FILE, or in Python an import"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte of a file's name that is not UTF-8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,9 +21,6 @@ READERS: dict[str, type[EfgFile] | type[NfgFile]] = {".efg": EfgFile, ".nfg": Nf
 class CatalogGame:
     """A game of Gambit's catalog, named as in `pygambit.catalog.load`.
 
-    Its file is read as any other game file, so that numbers are exact. Games with imperfect recall
-    are refused.
-
     Parameters
     ----------
     text : ``gambit:`` and the name, for example journals/ijgt/selten1975/fig1
@@ -32,7 +30,7 @@ class CatalogGame:
 
     @property
     def spec(self) -> str:
-        """The name, which does not depend on where pygambit is installed."""
+        """The name, wherever pygambit is installed."""
         return PREFIX + self.text.strip().removeprefix(PREFIX).strip()
 
     def build(self) -> GameTree:
@@ -44,22 +42,13 @@ class CatalogGame:
 
 
 def _catalog() -> dict[str, Path]:
-    """Files of the catalog by their names; pygambit is found without being imported.
-
-    Raises
-    ------
-    UsageError
-        If pygambit is not installed, or has no catalog.
-    """
-    package = find_spec("pygambit")
-    catalog = {}
-    if package is not None and package.origin is not None:
-        folder = Path(package.origin).with_name("catalog_data")
-        files = [file for file in sorted(folder.rglob("*")) if file.suffix in READERS]
-        catalog = {file.relative_to(folder).with_suffix("").as_posix(): file for file in files}
-    if not catalog:
+    """Files of the catalog by their names; raises `UsageError` if it is not installed."""
+    package = find_spec("pygambit")  # it is not imported
+    origin = Path(package.origin) if package and package.origin else None
+    folder = origin.with_name("catalog_data") if origin else Path(os.devnull)
+    files = [file for file in sorted(folder.rglob("*")) if file.suffix in READERS]
+    if not files:
         raise UsageError(
-            f"{PREFIX} needs the catalog of pygambit 17 or later, which is not installed; install "
-            "it by: pip install 'eqbench[peers]'"
+            f"{PREFIX} needs pygambit 17 or later; install it by: pip install 'eqbench[peers]'"
         )
-    return catalog
+    return {file.relative_to(folder).with_suffix("").as_posix(): file for file in files}

@@ -1,13 +1,14 @@
 """GAMUT's distributions of games: its classes with parameters drawn at random.
 
 The definitions follow GAMUT 1.0.1 (Nudelman, Wortman, Shoham and Leyton-Brown 2004) as it is
-called with ``-random_params -normalize -min_payoff -1 -max_payoff 1``. GAMUT is written in Java
-and has another stream of random numbers, so its instances are not these. GAMUT also draws the
-classes of the functions and subgames that a game is made of; here these are fixed, as said below.
+called with ``-random_params -normalize -min_payoff -1 -max_payoff 1``. Its random numbers are those
+of Java, so its instances are not these. It also draws the kinds of the functions and subgames that
+a game is made of; here they are fixed, as said below.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,31 +26,28 @@ from .random_games import CovarianceGame, RandomGame, with_numbered_actions
 from .strategic import check_at_least, check_players, profiles, strategic_form_nodes
 
 Draws = np.random.Generator
-ZERO, ONE = Fraction(0), Fraction(1)
-MOST_MONEY = 10_000.0  # GAMUT's largest demand and cost in an oligopoly
 
 
 @dataclass(frozen=True)
 class Gamut:
     """A game of one of GAMUT's distributions, with payoffs from -1 to 1.
 
-    ``GraphicalGame``: a player's payoffs are uniform, one for each choice of the player and the
-    neighbors in a graph of the players. ``PolymatrixGame``: they are sums of those in two-player
-    games with the neighbors, all uniform. ``BidirectionalLEG``, ``UniformLEG``: local-effect games
-    (Leyton-Brown and Tennenholtz 2003) on a graph of the actions. An action costs a function of
-    the number of players at it, and one of the number at each neighbor, which is the same in both
-    directions of an edge, or from one action to all its neighbors; tables of uniform numbers.
+    On a graph of the players, ``GraphicalGame``: a uniform payoff for each choice of a player and
+    the neighbors, and ``PolymatrixGame``: sums of those in two-player games with the neighbors.
+    On a graph of the actions, ``BidirectionalLEG`` and ``UniformLEG``: local-effect games
+    (Leyton-Brown and Tennenholtz 2003). An action costs a function of the number of players at
+    it, and one of the number at each neighbor, which is the same in both directions of an edge, or
+    from one action to all its neighbors; all are tables of uniform numbers.
 
-    These four are followed by a graph: ``-CG`` complete, ``-SG`` a star, ``-RG`` random with a
-    uniform number of edges, ``-SW`` a small world (Watts and Strogatz 1998) with both parameters
-    uniform, ``-Road`` plots along both sides of a road (Vickrey and Koller 2002). All graphs are
-    undirected; those of GAMUT's graphical games may be directed.
+    The graph follows: ``-CG`` complete, ``-SG`` a star, ``-RG`` random with a uniform number of
+    edges, ``-SW`` a small world (Watts and Strogatz 1998) with both parameters uniform, ``-Road``
+    plots along both sides of a road (Vickrey and Koller 2002). None is directed; those of GAMUT's
+    graphical games may be.
 
     ``BertrandOligopoly``: who offers the lowest of the prices 1, 2, ... shares the demand, a table
     that falls, and pays for the share; costs grow as a power between 0 and 1 of the amount.
-    ``CovariantGame`` has any covariance, ``-Pos`` one from 0 to 1, ``-Zero`` none. In
-    ``DispersionGame``, ``MinimumEffortGame``, ``RandomGame`` and ``TravelersDilemma`` costs and
-    rewards are random.
+    ``CovariantGame`` has any covariance, ``-Pos`` one from 0 to 1, ``-Zero`` none. Further
+    ``DispersionGame``, ``MinimumEffortGame``, ``RandomGame`` and ``TravelersDilemma``.
 
     Parameters
     ----------
@@ -93,38 +91,27 @@ class Gamut:
 def edges_of(graph: str, nodes: int, rng: Draws) -> NDArray[np.bool_]:
     """Edges of an undirected graph without loops, bool (nodes, nodes), and symmetric."""
     node = np.arange(nodes)
-    others = node[:, None] != node
-    match graph:
-        case "SG":
-            return others & ((node[:, None] == 0) | (node == 0))
-        case "Road":
-            along, side = np.divmod(node, 2)
-            return abs(along[:, None] - along) + abs(side[:, None] - side) == 1
-        case "RG":
-            ends = np.argwhere(np.triu(others))
-            chosen = rng.permutation(ends)[: rng.integers(1, len(ends), endpoint=True)]
-            edges = np.zeros((nodes, nodes), dtype=bool)
-            edges[tuple(chosen.T)] = True
-            return edges | edges.T
-        case "SW":
-            return _small_world(nodes, rng)
-    return others
-
-
-def _small_world(nodes: int, rng: Draws) -> NDArray[np.bool_]:
-    """Ring in which each node knows the next few, and edges then get another end at random."""
-    reach = int(rng.integers(1, max(nodes // 2 - 1, 1), endpoint=True))
-    rewired = rng.random()
-    away = abs(np.arange(nodes)[:, None] - np.arange(nodes))
-    away = np.minimum(away, nodes - away)
-    edges = (away > 0) & (away <= reach)
-    for step in range(1, reach + 1):
-        for node in range(nodes):
-            free = np.flatnonzero(~edges[node] & (away[node] > 0))
+    away = abs(node[:, None] - node)
+    edges = away > 0
+    if graph == "SG":
+        edges &= (node[:, None] == 0) | (node == 0)
+    elif graph == "Road":
+        along, side = np.divmod(node, 2)
+        edges = abs(along[:, None] - along) + abs(side[:, None] - side) == 1
+    elif graph == "RG":
+        ends = rng.permutation(np.argwhere(np.triu(edges)))
+        edges[tuple(ends[rng.integers(1, len(ends), endpoint=True) :].T)] = False
+        edges &= edges.T
+    elif graph == "SW":  # a ring in which each knows the next few; then edges get other ends
+        reach = int(rng.integers(1, max(nodes // 2 - 1, 1), endpoint=True))
+        edges &= np.minimum(away, nodes - away) <= reach
+        rewired = rng.random()
+        for step, one in itertools.product(range(1, reach + 1), range(nodes)):
+            free = np.flatnonzero(~edges[one] & (away[one] > 0))
             if rng.random() <= rewired and len(free):
-                other, end = (node + step) % nodes, rng.choice(free)
-                edges[node, other] = edges[other, node] = False
-                edges[node, end] = edges[end, node] = True
+                old, new = (one + step) % nodes, rng.choice(free)
+                edges[one, old] = edges[old, one] = False
+                edges[one, new] = edges[new, one] = True
     return edges
 
 
@@ -163,51 +150,47 @@ def _local_effect(kind: str, graph: str, players: int, actions: int, rng: Draws)
 def _bertrand(players: int, actions: int, rng: Draws) -> NDArray:
     """Payoffs p D(p) / m - C(D(p) / m) of the m who offer the lowest price p, else 0."""
     demand = np.sort(rng.random(actions + 1))[::-1]
-    demand *= MOST_MONEY / demand[0]
+    demand /= demand[0]  # as by GAMUT the largest demand is the largest cost
     price = profiles(players, actions) + 1
     lowest = price.min(axis=-1, keepdims=True)
     sells = price == lowest
     share = demand[lowest] / np.count_nonzero(sells, axis=-1, keepdims=True)
-    return sells * (lowest * share - MOST_MONEY * (share / MOST_MONEY) ** rng.random())
+    return sells * (lowest * share - share ** rng.random())
 
 
-def _built(game: Callable[[int, int, Draws], Any]) -> Callable[[int, int, Draws], NDArray]:
-    """Payoffs of a family that there is already."""
-    return lambda players, actions, rng: game(players, actions, rng).build().payoffs.table
+def _family(name: str, players: int, actions: int, rng: Draws) -> NDArray:
+    """Payoffs of a family that there is already, with what it leaves open drawn."""
+    seed, share = int(rng.integers(2**32)), Fraction(int(rng.integers(1, 100)), 100)
+    size, nothing = (players, actions), Fraction(0)
+    match name:
+        case "DispersionGame":
+            game: Any = Dispersion(*size, seed)
+        case "MinimumEffortGame":
+            game = MinimumEffort(*size, a=nothing, b=Fraction(1), c=share)
+        case "RandomGame":
+            game = RandomGame(*size, seed)
+        case "TravelersDilemma":
+            game = TravelersDilemma(players, 1, actions, 1 + (actions - 1) * share, nothing)
+        case _:
+            least = 0 if "-" in name else -1 / (players - 1)
+            game = CovarianceGame(*size, Fraction(rng.uniform(least, "Zero" not in name)), seed)
+    return np.asarray(game.build().payoffs.table)
 
 
-def _share(rng: Draws) -> Fraction:
-    return Fraction(int(rng.integers(1, 100)), 100)
-
-
-def _seed(rng: Draws) -> int:
-    return int(rng.integers(2**32))
-
-
-def _covariance(least: float, most: float, players: int, actions: int, rng: Draws) -> Any:
-    rho = Fraction(rng.uniform(max(least, -1 / (players - 1)), most))
-    return CovarianceGame(players, actions, rho, _seed(rng))
-
-
-_ON_GRAPH: dict[str, Callable[..., NDArray]] = {
+ON_GRAPH: dict[str, Callable[..., NDArray]] = {
     "BidirectionalLEG": partial(_local_effect, "bidirectional"),
     "GraphicalGame": _graphical,
     "PolymatrixGame": _polymatrix,
     "UniformLEG": partial(_local_effect, "uniform"),
 }
+COVARIANT = ("CovariantGame", "CovariantGame-Pos", "CovariantGame-Zero")
+OTHERS = ("DispersionGame", "MinimumEffortGame", "RandomGame", "TravelersDilemma")
 DISTRIBUTIONS: dict[str, Callable[[int, int, Draws], NDArray]] = {
     "BertrandOligopoly": _bertrand,
-    "CovariantGame": _built(partial(_covariance, -1, 1)),
-    "CovariantGame-Pos": _built(partial(_covariance, 0, 1)),
-    "CovariantGame-Zero": _built(partial(_covariance, 0, 0)),
-    "DispersionGame": _built(lambda n, m, rng: Dispersion(n, m, _seed(rng))),
-    "MinimumEffortGame": _built(lambda n, m, rng: MinimumEffort(n, m, ZERO, ONE, _share(rng))),
-    "RandomGame": _built(lambda n, m, rng: RandomGame(n, m, _seed(rng))),
-    "TravelersDilemma": _built(
-        lambda n, m, rng: TravelersDilemma(n, 1, m, 1 + (m - 1) * _share(rng), ZERO)
-    ),
-} | {
-    f"{name}-{graph}": partial(draw, graph)
-    for name, draw in _ON_GRAPH.items()
-    for graph in ("CG", "RG", "Road", "SG", "SW")
+    **{name: partial(_family, name) for name in COVARIANT + OTHERS},
+    **{
+        f"{name}-{graph}": partial(draw, graph)
+        for name, draw in ON_GRAPH.items()
+        for graph in ("CG", "RG", "Road", "SG", "SW")
+    },
 }

@@ -55,9 +55,8 @@ class RandomGame:
 class SignedRandomGame(RandomGame):
     """All payoffs are independent and uniform in [-1, 1], drawn as by Černý et al.
 
-    The very games of Černý, Das Gupta and Kroer 2026 (arXiv:2508.10204), number by number: their
-    code draws the payoffs of one player after the other from NumPy's older generator, the Mersenne
-    twister.
+    The very games of Černý, Das Gupta and Kroer 2026 (arXiv:2508.10204): one player after the
+    other gets numbers of NumPy's older generator, the Mersenne twister.
 
     Parameters
     ----------

@@ -94,29 +94,19 @@ def _print_takes(rows: list[dict[str, Any]]) -> None:
 def _list_experiments(*, as_json: bool) -> None:
     from eqbench.harness.experiment import read_experiment, shipped
 
-    experiments = {name: (file, read_experiment(file)) for name, file in shipped().items()}
-    rows = [
-        {"name": name, "title": found.name, "file": str(file)}
-        | {"takes": found.takes, **found.sizes()}
-        for name, (file, found) in experiments.items()
-    ]
+    rows: list[dict[str, Any]] = []
+    for name, file in shipped().items():
+        found = read_experiment(file)
+        sizes = found.sizes()
+        takes = found.takes or f"at most {math.ceil(sizes['most_seconds'] / 60)} min"
+        rows.append({"name": name, "title": found.name, "file": str(file), "takes": takes, **sizes})
     if as_json:
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
         return
-    columns = ("name", "games", "solvers", "cells", "takes", "title")
-    lines = [columns, *([_cell(row, column) for column in columns] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-        put("  ".join(padded).rstrip())
+    for row in ({key: key for key in rows[0]}, *rows):
+        counts = f"{row['games']:>5} {row['solvers']:>7} {row['cells']:>5}"
+        put(f"{row['name']:<23} {counts}  {row['takes']:<15}  {row['title']}")
     say("\nRun one of them: eqbench run kuhn_games")
-
-
-def _cell(row: dict[str, Any], column: str) -> str:
-    """Text of a column of the list; where nobody measured the time, what the limits allow."""
-    if column == "takes" and not row["takes"]:
-        return f"at most {math.ceil(row['most_seconds'] / 60)} min"
-    return str(row[column])
 
 
 @dataclass(frozen=True)

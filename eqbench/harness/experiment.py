@@ -79,24 +79,21 @@ class Experiment:
         return max(part.tolerance for part in self.parts)
 
     def sizes(self) -> dict[str, int]:
-        """Numbers of games, solvers and cells, and the seconds that these may solve at most.
-
-        No game is built, so that a game that has two names counts twice.
-        """
+        """Numbers of games, by their names, solvers and cells, and what all limits sum up to."""
         from eqbench.solver import is_deterministic
 
         registry = default_registry().with_plugins(self.plugins)
         games, solvers, cells, seconds = set[str](), set[str](), 0, 0.0
         for part in self.parts:
-            named = set(itertools.chain.from_iterable(map(split_specs, part.games)))
-            chosen = set(itertools.chain.from_iterable(map(registry.resolve_solvers, part.solvers)))
-            loaded = (registry.load_solver(text).instance for text in chosen)
-            rows = sum(1 if is_deterministic(solver) else part.seeds for solver in loaded)
+            named = {spec for text in part.games for spec in split_specs(text)}
+            chosen = {name for text in part.solvers for name in registry.resolve_solvers(text)}
+            loaded = [registry.load_solver(name).instance for name in chosen]
+            seeds = sum(1 if is_deterministic(solver) else part.seeds for solver in loaded)
             games, solvers = games | named, solvers | chosen
-            cells += len(named) * rows * part.repeats
-            seconds += len(named) * rows * part.repeats * part.timeout_s
-        sizes = {"games": len(games), "solvers": len(solvers), "cells": cells}
-        return sizes | {"most_seconds": math.ceil(seconds)}
+            cells += len(named) * seeds * part.repeats
+            seconds += len(named) * seeds * part.repeats * part.timeout_s
+        counts = {"games": len(games), "solvers": len(solvers), "cells": cells}
+        return counts | {"most_seconds": math.ceil(seconds)}
 
     @property
     def plugins(self) -> tuple[str, ...]:
@@ -270,7 +267,7 @@ class _Reader:
         stem = "" if self.path.stem == "manifest" else self.path.stem
         name, report = data.get("name", stem), data.get("report", [])
         takes = data.get("takes", "")
-        for key, text in (("name", name), ("takes", takes)):
+        for key, text in {"name": name, "takes": takes}.items():
             if not isinstance(text, str):
                 self._refuse(key, f"{text!r} is not text")
         if not isinstance(report, list) or not all(form in FORMATS for form in report):
