@@ -44,8 +44,8 @@ class CatalogGame:
 def _catalog() -> dict[str, Path]:
     """Files of the catalog by their names; raises `UsageError` if it is not installed."""
     package = find_spec("pygambit")  # it is not imported
-    origin = Path(package.origin) if package and package.origin else None
-    folder = origin.with_name("catalog_data") if origin else Path(os.devnull)
+    origin = package.origin if package else None
+    folder = Path(origin or os.devnull).with_name("catalog_data")
     files = [file for file in sorted(folder.rglob("*")) if file.suffix in READERS]
     if not files:
         raise UsageError(

@@ -69,8 +69,6 @@ class Gamut:
         if self.distribution not in DISTRIBUTIONS:
             known = nearest(self.distribution, DISTRIBUTIONS)
             raise SpecError(f"distribution={self.distribution} is unknown: {known}")
-        if self.distribution == "DispersionGame":
-            Dispersion(self.players, self.actions)
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""
@@ -81,9 +79,9 @@ class Gamut:
 
         All payoffs are mapped by one affine function, whose image is -1 to 1.
         """
-        draw = DISTRIBUTIONS[self.distribution]
-        payoffs = draw(self.players, self.actions, np.random.default_rng(self.seed))
-        payoffs = payoffs.reshape(*(self.actions,) * self.players, self.players)
+        rng = np.random.default_rng(self.seed)
+        payoffs = DISTRIBUTIONS[self.distribution](self.players, self.actions, rng)
+        payoffs = payoffs.reshape(*[self.actions] * self.players, self.players)
         least, most = payoffs.min(), payoffs.max()
         return with_numbered_actions(2 * ((payoffs - least) / (most - least)) - 1)
 
@@ -138,8 +136,7 @@ def _local_effect(kind: str, graph: str, players: int, actions: int, rng: Draws)
     edges = edges_of(graph, actions, rng)
     cost = rng.random((1 if kind == "uniform" else actions, actions, players + 1))
     if kind == "bidirectional":
-        lower = np.tri(actions, dtype=bool)[..., None]
-        cost = np.where(lower, cost, cost.transpose(1, 0, 2))
+        cost = np.where(np.tri(actions)[..., None] > 0, cost, cost.transpose(1, 0, 2))
     cost = np.where(edges[..., None], cost, 0)
     cost[range(actions), range(actions)] = rng.random((actions, players + 1))
     chosen = profiles(players, actions)

@@ -92,8 +92,8 @@ class Experiment:
             games, solvers = games | named, solvers | chosen
             cells += len(named) * seeds * part.repeats
             seconds += len(named) * seeds * part.repeats * part.timeout_s
-        counts = {"games": len(games), "solvers": len(solvers), "cells": cells}
-        return counts | {"most_seconds": math.ceil(seconds)}
+        most = {"most_seconds": math.ceil(seconds)}
+        return {"games": len(games), "solvers": len(solvers), "cells": cells} | most
 
     @property
     def plugins(self) -> tuple[str, ...]:
