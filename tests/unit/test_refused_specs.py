@@ -66,7 +66,7 @@ GAMES = [
     ("random(players=21)", "players=21; allowed are 2 to 20"),
     ("random_signed(seed=4294967296)", "seed=4294967296 is too large; choose seed < 4294967296"),
     ("gamut(distribution=PolymatrixGame)", "is unknown: did you mean PolymatrixGame-"),
-    ("gamut(distribution=DispersionGame,players=16)", "players=16; allowed are 2 to 15"),
+    ("gamut(distribution=DispersionGame,players=16,actions=2)", "players=16; allowed are 2 to 15"),
     ("covariance(rho=1.01)", "rho=101/100 is not a covariance of 2 players; .* -1 to 1"),
     ("covariance(players=4,rho=-0.34)", "of 4 players; allowed are -1/3 to 1"),
     ("dispersion(players=16)", "players=16; allowed are 2 to 15"),
