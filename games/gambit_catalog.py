@@ -49,6 +49,6 @@ def _catalog() -> dict[str, Path]:
     files = [file for file in sorted(folder.rglob("*")) if file.suffix in READERS]
     if not files:
         raise UsageError(
-            f"{PREFIX} needs pygambit 17 or later; install it by: pip install 'eqbench[peers]'"
+            f"{PREFIX} needs pygambit 17 or later; install it by: pip install 'eqbench[gambit]'"
         )
     return {file.relative_to(folder).with_suffix("").as_posix(): file for file in files}
