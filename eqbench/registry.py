@@ -53,8 +53,8 @@ from eqbench.plugins import (
 from eqbench.requests import MOST_NODES, MaxNodes, Plugins
 from eqbench.spec import (
     FOREIGN_HINT,
-    OPENSPIEL,
     PLUGIN_HINT,
+    PREFIXES,
     Spec,
     Value,
     format_value,
@@ -429,9 +429,8 @@ def _decorated(kind: Kind) -> list[Entry]:
 
 def _foreign(text: str) -> Entry:
     """Entry of the games that a foreign spec belongs to."""
-    if text.startswith(OPENSPIEL):
-        return FOREIGN_GAMES[OPENSPIEL]
-    return FOREIGN_GAMES[text[-4:].lower()]
+    prefix = text.partition(":")[0] + ":"
+    return FOREIGN_GAMES[prefix if prefix in PREFIXES else text[-4:].lower()]
 
 
 def _expected_nodes(spec: str, game: Any) -> int:

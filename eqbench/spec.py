@@ -3,7 +3,8 @@
     spec    = name [ "(" [ option { "," option } ] ")" ] | foreign
     option  = word "=" value
     value   = integer | decimal | p "/" q | word | quoted string
-    foreign = "openspiel:" anything | a path that ends in ".efg" or ".nfg" | either in quotes
+    foreign = "openspiel:" anything | "gambit:" anything | a path that ends in ".efg" or ".nfg"
+              | one of these in quotes
 
 Nothing is ever evaluated. Numbers are exact: ``3.2`` is the rational 16/5. A foreign spec is
 one name without options: what OpenSpiel or the file system makes of it is their business.
@@ -21,9 +22,10 @@ from eqbench.errors import SpecError
 Value = int | Fraction | str | bool
 
 OPENSPIEL = "openspiel:"
+PREFIXES = {OPENSPIEL: "a game of OpenSpiel", "gambit:": "a game of Gambit's catalog"}
 GAME_FILES = (".efg", ".nfg")
 MOST_CHARACTERS = 10_000
-FOREIGN_HINT = "a game file ends in .efg or .nfg, and games of OpenSpiel are openspiel:NAME"
+FOREIGN_HINT = "a game file ends in .efg or .nfg; further games are openspiel:NAME and gambit:NAME"
 PLUGIN_HINT = "one of a plugin needs --plugin FILE, or in Python an import"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte of a file's name that is not UTF-8
@@ -91,9 +93,9 @@ def parse_number(text: str) -> int | Fraction:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a spec names a game of OpenSpiel or a game file, to which no grammar applies."""
+    """Whether a spec names a game of others or a game file, to which no grammar applies."""
     text = _unquoted(text)
-    return text.startswith(OPENSPIEL) or text.lower().endswith(GAME_FILES)
+    return text.startswith(tuple(PREFIXES)) or text.lower().endswith(GAME_FILES)
 
 
 def _unquoted(text: str) -> str:
@@ -103,7 +105,7 @@ def _unquoted(text: str) -> str:
 
 
 def _no_options(name: str) -> SpecError:
-    kind = "a game of OpenSpiel" if name.startswith(OPENSPIEL) else "a game file"
+    kind = PREFIXES.get(name.partition(":")[0] + ":", "a game file")
     return SpecError(f"{kind} has no options here; give {name} alone")
 
 

@@ -1,9 +1,9 @@
 """Games in strategic form with random payoffs.
 
-All numbers come from ``numpy.random.default_rng(seed)``: with one version of NumPy a seed is
-the same game on every platform. GAMUT (Nudelman et al. 2004) has other streams of numbers, so
-its games are not these, though they follow the same distributions, but for the interval of the
-payoffs.
+Unless said otherwise, numbers come from ``numpy.random.default_rng(seed)``: with one version of
+NumPy a seed is the same game on every platform. GAMUT (Nudelman et al. 2004) has other streams of
+numbers, so its games are not these, though they follow the same distributions, but for the
+interval of the payoffs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,33 @@ class RandomGame:
         """Game tree with actions a1, a2, ... of every player."""
         shape = (self.actions,) * self.players
         payoffs = np.random.default_rng(self.seed).random((*shape, self.players))
-        return _with_numbered_actions(payoffs)
+        return with_numbered_actions(payoffs)
+
+
+@dataclass(frozen=True)
+class SignedRandomGame(RandomGame):
+    """All payoffs are independent and uniform in [-1, 1], drawn as by Černý et al.
+
+    The very games of Černý, Das Gupta and Kroer 2026 (arXiv:2508.10204): one player after the
+    other gets numbers of NumPy's older generator, the Mersenne twister.
+
+    Parameters
+    ----------
+    players : 2 to 20
+    actions : number of actions of every player
+    seed : of the random numbers, below 2^32
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.seed >= 2**32:
+            raise SpecError(f"seed={self.seed} is too large; choose seed < {2**32}")
+
+    def build(self) -> GameTree:
+        """Game tree with actions a1, a2, ... of every player."""
+        shape = (self.players, *[self.actions] * self.players)
+        payoffs = np.random.RandomState(self.seed).uniform(-1, 1, shape)
+        return with_numbered_actions(np.moveaxis(payoffs, 0, -1))
 
 
 @dataclass(frozen=True)
@@ -98,10 +124,10 @@ class CovarianceGame:
         normal = np.random.default_rng(self.seed).standard_normal((*shape, self.players))
         mean = normal.mean(axis=-1, keepdims=True)
         common = float(1 + (self.players - 1) * self.rho) ** 0.5
-        return _with_numbered_actions(common * mean + float(1 - self.rho) ** 0.5 * (normal - mean))
+        return with_numbered_actions(common * mean + float(1 - self.rho) ** 0.5 * (normal - mean))
 
 
-def _with_numbered_actions(payoffs: NDArray) -> GameTree:
+def with_numbered_actions(payoffs: NDArray) -> GameTree:
     """Tree of payoffs (A, ..., A, N) with actions a1 to aA."""
     labels = [f"a{action + 1}" for action in range(payoffs.shape[0])]
     return strategic_form([labels] * payoffs.shape[-1], payoffs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -91,20 +92,21 @@ def _print_takes(rows: list[dict[str, Any]]) -> None:
 
 
 def _list_experiments(*, as_json: bool) -> None:
-    from eqbench.errors import counted
     from eqbench.harness.experiment import read_experiment, shipped
 
-    rows, texts = [], {}
+    rows: list[dict[str, Any]] = []
     for name, file in shipped().items():
         found = read_experiment(file)
-        rows.append({"name": name, "title": found.name, "file": str(file)})
-        games = sum(len(part.games) for part in found.parts)
-        texts[name] = f"{found.name} ({counted(games, 'game')})"
+        sizes = found.sizes()
+        takes = found.takes or f"at most {math.ceil(sizes['most_seconds'] / 60)} min"
+        rows.append({"name": name, "title": found.name, "file": str(file), "takes": takes, **sizes})
     if as_json:
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
-    else:
-        _put_names(texts)
-        say("\nRun one of them: eqbench run kuhn_games")
+        return
+    for row in ({key: key for key in rows[0]}, *rows):
+        counts = f"{row['games']:>5} {row['solvers']:>7} {row['cells']:>5}"
+        put(f"{row['name']:<23} {counts}  {row['takes']:<15}  {row['title']}")
+    say("\nRun one of them: eqbench run kuhn_games")
 
 
 @dataclass(frozen=True)

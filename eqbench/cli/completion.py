@@ -62,12 +62,12 @@ def _beginning(names: Iterable[str], begun: str, before: str = "") -> list[Compl
 def _names(what: str) -> list[str]:
     """Names of the solvers, or of the games and the game files of the current folder."""
     from eqbench.registry import GROUPS, default_registry
-    from eqbench.spec import GAME_FILES, OPENSPIEL
+    from eqbench.spec import GAME_FILES, PREFIXES
 
     registry, found = default_registry(), []
     if what != "solver":
         files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
-        found += [*(entry.name for entry in registry.games()), OPENSPIEL, *files]
+        found += [*(entry.name for entry in registry.games()), *PREFIXES, *files]
     if what != "game":
         found += [*(entry.name for entry in registry.solvers()), "all", *GROUPS]
     return found

@@ -29,7 +29,7 @@ from eqbench.text import printable, shortened
 SCHEMA = "eqbench.experiment/1"
 MOST_VALUES = 10_000  # of a range
 FORMATS = ("csv", "html", "md", "tex")
-_OWN = ("schema", "name", "report", "part")
+_OWN = ("schema", "name", "takes", "report", "part")
 _SPECS = ("game", "solver")
 
 
@@ -42,11 +42,13 @@ class Experiment:
     parts : one request each
     name : of the experiment; may be empty
     report : formats that are written into the folder when all is done
+    takes : how long it took when somebody measured, in words; may be empty
     """
 
     parts: tuple[Request, ...]
     name: str = ""
     report: tuple[str, ...] = ()
+    takes: str = ""
 
     @property
     def jobs(self) -> int | None:
@@ -75,6 +77,23 @@ class Experiment:
     def tolerance(self) -> float:
         """Share of the payoff range up to which a profile counts as an equilibrium."""
         return max(part.tolerance for part in self.parts)
+
+    def sizes(self) -> dict[str, int]:
+        """Numbers of games, by their names, solvers and cells, and what all limits sum up to."""
+        from eqbench.solver import is_deterministic
+
+        registry = default_registry().with_plugins(self.plugins)
+        games, solvers, cells, seconds = set[str](), set[str](), 0, 0.0
+        for part in self.parts:
+            named = {spec for text in part.games for spec in split_specs(text)}
+            chosen = {name for text in part.solvers for name in registry.resolve_solvers(text)}
+            loaded = [registry.load_solver(name).instance for name in chosen]
+            seeds = sum(1 if is_deterministic(solver) else part.seeds for solver in loaded)
+            games, solvers = games | named, solvers | chosen
+            cells += len(named) * seeds * part.repeats
+            seconds += len(named) * seeds * part.repeats * part.timeout_s
+        most = {"most_seconds": math.ceil(seconds)}
+        return {"games": len(games), "solvers": len(solvers), "cells": cells} | most
 
     @property
     def plugins(self) -> tuple[str, ...]:
@@ -158,6 +177,7 @@ def experiment_text(experiment: Experiment) -> str:
     }
     document: dict[str, Any] = {"schema": SCHEMA}
     document |= {"name": experiment.name} if experiment.name else {}
+    document |= {"takes": experiment.takes} if experiment.takes else {}
     document |= {"report": list(experiment.report)} if experiment.report else {}
     document |= common
     if len(parts) > 1:
@@ -216,6 +236,7 @@ def experiment_schema() -> dict[str, Any]:
     own = {
         "schema": {"const": SCHEMA},
         "name": {"type": "string"},
+        "takes": {"type": "string", "description": "how long it took when somebody measured"},
         "report": {"type": "array", "items": {"enum": list(FORMATS)}},
         "part": {"type": "array", "items": part},
     }
@@ -245,8 +266,10 @@ class _Reader:
             self._refuse("schema", f"{schema!r} is another format; this version reads {SCHEMA!r}")
         stem = "" if self.path.stem == "manifest" else self.path.stem
         name, report = data.get("name", stem), data.get("report", [])
-        if not isinstance(name, str):
-            self._refuse("name", f"{name!r} is not text")
+        takes = data.get("takes", "")
+        for key, text in {"name": name, "takes": takes}.items():
+            if not isinstance(text, str):
+                self._refuse(key, f"{text!r} is not text")
         if not isinstance(report, list) or not all(form in FORMATS for form in report):
             self._refuse("report", f"{report!r} is not a list of some of {', '.join(FORMATS)}")
         common = {key: value for key, value in data.items() if key not in _OWN}
@@ -256,7 +279,7 @@ class _Reader:
         parts = tuple(self._part(common, part, k) for k, part in enumerate(given))
         if not parts:
             self._refuse("part", "there is no part; leave the key out, or write [[part]]")
-        return Experiment(parts, name, tuple(report))
+        return Experiment(parts, name, tuple(report), takes)
 
     def _part(self, common: dict[str, Any], own: dict[str, Any], place: int) -> Request:
         chosen: dict[str, Any] = {}

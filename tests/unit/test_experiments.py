@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from dataclasses import replace
@@ -27,7 +28,9 @@ from eqbench.harness.experiment import (
 from eqbench.harness.pipeline import PlannedRun
 from eqbench.harness.request import Request
 from eqbench.harness.start import begin
+from eqbench.registry import default_registry
 from eqbench.requests import fields_of
+from eqbench.spec import is_foreign
 
 PARTS = """
 name = "two parts"
@@ -151,8 +154,26 @@ def test_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
 def test_shipped_experiments_can_be_read_and_are_listed() -> None:
     listed = CliRunner().invoke(app, ["list", "experiments"]).output
     for name, file in shipped().items():
-        assert read_experiment(file).parts
-        assert name in listed
+        experiment = read_experiment(file)
+        row = next(line for line in listed.splitlines() if line.startswith(f"{name} "))
+        assert experiment.takes in row
+        assert f" {experiment.sizes()['cells']} " in row
+        for spec in itertools.chain.from_iterable(part.games for part in experiment.parts):
+            if not is_foreign(spec):
+                default_registry().describe_game(spec)
+
+
+def test_size_of_an_experiment_is_that_of_its_plan(tmp_path: Path) -> None:
+    experiment = read_experiment(
+        written(tmp_path, PARTS.replace('"cfr_plus"', '"cfr_plus", "mccfr"'))
+    )
+    with PlannedRun(experiment) as planned:
+        assert experiment.sizes() == {
+            "games": 3,
+            "solvers": 5,
+            "cells": len(planned.cells),
+            "most_seconds": 10,
+        }
 
 
 def test_schema_has_every_key_of_an_experiment() -> None:

@@ -13,6 +13,8 @@ from stored_runs import cell, identified, identity, write_run
 import eqbench
 from eqbench.cli import app
 from eqbench.cli.options import KindType
+from eqbench.errors import UsageError
+from eqbench.harness.experiment import read_experiment, shipped
 from eqbench.report.exports import report_on
 from eqbench.report.rows import Report
 from eqbench.requests import GAME, Spec
@@ -53,6 +55,16 @@ def test_a_foreign_game_has_no_options() -> None:
     assert "options" not in output_of("info", "kuhn3.efg").splitlines()
 
 
+def test_games_of_gambits_catalog_are_read_by_their_names() -> None:
+    pytest.importorskip("pygambit", reason="Gambit is not installed")
+    for part in read_experiment(shipped()["gambit_catalog"]).parts:
+        trees = {spec: eqbench.load_game(spec).tree for spec in part.games}
+    assert trees["gambit:journals/ijgt/selten1975/fig1"].n_players == 3
+    for name, reason in {"geb/gilboa1997/fig1": "imperfect recall", "ijgt/nau": "unknown"}.items():
+        with pytest.raises(UsageError, match=reason):
+            eqbench.load_game(f"gambit:journals/{name}")
+
+
 # -- completion ---------------------------------------------------------------------------
 
 
@@ -60,6 +72,7 @@ def test_a_foreign_game_has_no_options() -> None:
     ("kind", "begun", "found"),
     [
         ("game", "openspi", ["openspiel:"]),
+        ("game", "gambi", ["gambit:"]),
         ("game", "kuhn3", ["kuhn3", "kuhn3_reduced", "kuhn3.efg"]),
         ("game", "own", ["own.NFG"]),
         ("solver", "gambit_a", ["gambit_all"]),

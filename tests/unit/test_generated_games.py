@@ -18,13 +18,14 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import BUILTIN_GAMES
 
+gamut = importlib.import_module("eqbench.games.gamut_distributions")
 SPECS = [
     *("random", "random(players=3,actions=20)", "random(players=5,actions=5,seed=3)"),
     *("covariance", "covariance(players=3,actions=4,rho=-1/2)", "dispersion"),
     *("dispersion(players=4,actions=5,seed=2)", "minimum_effort", "minimum_effort(players=4,c=0)"),
     *("majority_voting", "majority_voting(players=5,candidates=4)", "travelers_dilemma"),
     *("travelers_dilemma(players=3,highest=12,reward=5/2)", "shapley", "jordan", "random_tree"),
-    "random_tree(players=4,depth=5,actions=3)",
+    *("random_tree(players=4,depth=5,actions=3)", "random_signed(players=3,actions=4)", "gamut"),
 ]
 
 
@@ -71,7 +72,8 @@ def test_a_spec_is_always_the_same_game(spec: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["random", "covariance", "majority_voting", "random_tree", "dispersion"]
+    "name",
+    ["random", "random_signed", "covariance", "majority_voting", "random_tree", "dispersion"],
 )
 def test_another_seed_is_another_game(name: str) -> None:
     one, two = (eqbench.load_game(f"{name}(seed={seed})").tree for seed in (1, 2))
@@ -118,6 +120,14 @@ def test_random_payoffs_are_the_same_everywhere() -> None:
         0.2697867137638703,
         0.04097352393619469,
     ]
+
+
+def test_signed_payoffs_are_those_of_the_published_generator() -> None:
+    """Černý, Das Gupta and Kroer draw (players, actions, ...) uniform numbers after a seed."""
+    payoffs = table("random_signed(players=3,actions=4,seed=7)")
+    np.random.seed(7)  # noqa: NPY002 - the generator is what is tested
+    published = np.random.uniform(-1, 1, size=(3, 4, 4, 4))  # noqa: NPY002
+    assert [payoffs[..., player].tolist() for player in range(3)] == published.tolist()
 
 
 @pytest.mark.parametrize("rho", ["-1/2", "0", "1/2", "1"])
@@ -224,3 +234,75 @@ def test_among_many_travelers_only_a_single_lowest_claim_is_rewarded() -> None:
     assert exact_payoffs(gamut, ("3", "4", "7")) == (Fraction(11, 2), 3, 3)
     strict = "travelers_dilemma(players=3,lowest=1,highest=9,reward=5/2)"
     assert exact_payoffs(strict, ("3", "3", "7")) == (3, 3, Fraction(1, 2))
+
+
+# -- distributions of GAMUT -----------------------------------------------------------------
+
+
+def drawn(distribution: str, **options: int) -> NDArray:
+    shape = {"players": 4, "actions": 3, "seed": 1} | options
+    text = ",".join(f"{name}={value}" for name, value in shape.items())
+    return table(f"gamut(distribution={distribution},{text})")
+
+
+@pytest.mark.parametrize("distribution", gamut.DISTRIBUTIONS)
+def test_distributions_have_payoffs_from_minus_one_to_one(distribution: str) -> None:
+    first, second = drawn(distribution, seed=1), drawn(distribution, seed=2)
+    assert (first.min(), first.max()) == (-1, 1)
+    assert distribution == "TravelersDilemma" or not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("base", ["GraphicalGame", "PolymatrixGame"])
+@pytest.mark.parametrize(
+    ("graph", "edges"),
+    [("CG", "01 02 03 12 13 23"), ("SG", "01 02 03"), ("Road", "01 02 13 23")],
+)
+def test_strangers_in_the_graph_do_not_matter(base: str, graph: str, edges: str) -> None:
+    payoffs, known = drawn(f"{base}-{graph}"), {frozenset(map(int, edge)) for edge in edges.split()}
+    for player, other in itertools.permutations(range(4), 2):
+        depends = np.ptp(payoffs[..., player], axis=other).max() > 1e-12
+        assert depends == ({player, other} in known)
+
+
+def test_polymatrix_payoffs_are_sums_over_neighbors() -> None:
+    """No mixed second difference in the actions of two others."""
+    crossed = {
+        name: np.diff(np.diff(drawn(f"{name}-CG")[..., 0], axis=1), axis=2)
+        for name in ("PolymatrixGame", "GraphicalGame")
+    }
+    assert np.abs(crossed["PolymatrixGame"]).max() < 1e-12 < np.abs(crossed["GraphicalGame"]).max()
+
+
+@pytest.mark.parametrize(("kind", "same"), [("BidirectionalLEG", True), ("UniformLEG", False)])
+def test_local_effects_depend_on_counts_and_pass_edges_only(kind: str, same: bool) -> None:
+    payoffs = drawn(f"{kind}-SG", players=3, actions=4)
+    # action 0 is the center; who is at 1 does not mind where at 2 and 3 others are
+    assert payoffs[1, 2, 3][0] == pytest.approx(payoffs[1, 3, 3][0], abs=1e-14)
+    assert payoffs[1, 0, 2][0] != pytest.approx(payoffs[1, 2, 2][0])
+    for places in itertools.product(range(4), repeat=3):
+        assert payoffs[places] == pytest.approx(payoffs[places[::-1]][::-1], abs=1e-14)
+    # what one player at the center costs those at 1 and 2, and one there those at the center
+    to_1, to_2 = (payoffs[a, 0, 3][0] - payoffs[a, 3, 3][0] for a in (1, 2))
+    assert math.isclose(to_1, to_2) is not same
+    back = payoffs[0, 1, 3][0] - payoffs[0, 2, 3][0]
+    assert math.isclose(back, to_1 - to_2, abs_tol=1e-14) is same
+
+
+def test_lowest_price_takes_the_market() -> None:
+    payoffs = drawn("BertrandOligopoly", players=3, actions=4)
+    nothing = payoffs[0, 1, 1][1]
+    for prices in itertools.product(range(4), repeat=3):
+        for player, price in enumerate(prices):
+            assert price == min(prices) or payoffs[prices][player] == nothing
+    assert len(set(payoffs[1, 1, 1])) == 1
+    assert payoffs[2, 3, 3][0] != payoffs[2, 2, 3][0] != payoffs[2, 2, 2][0]
+
+
+@pytest.mark.parametrize("nodes", range(2, 9))
+@pytest.mark.parametrize("graph", ["CG", "RG", "Road", "SG", "SW"])
+def test_graphs_are_undirected_and_without_loops(graph: str, nodes: int) -> None:
+    for seed in range(5):
+        edges = gamut.edges_of(graph, nodes, np.random.default_rng(seed))
+        assert edges.any()
+        assert not edges.diagonal().any()
+        assert np.array_equal(edges, edges.T)
