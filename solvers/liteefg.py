@@ -1,0 +1,181 @@
+"""The methods of LiteEFG (Liu, Farina and Ozdaglar 2024, arXiv:2407.20351) as solvers.
+
+A game is handed over in LiteEFG's own text, in which nodes and information sets are named by our
+numbers, and profiles come back by these. The clock covers reading the text, not writing it.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from eqbench.errors import ProfileError
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import CHANCE, TERMINAL
+from eqbench.solver import Availability, Termination
+
+from .search import importable, repeat, without_choice
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+    from eqbench.model.tree import FloatArray, GameTree
+    from eqbench.solver import Monitor
+
+REMEDY = (
+    "install LiteEFG beside OpenSpiel, compiled for a minute or two, by: pip install "
+    "'eqbench[peers]' && pip install --no-deps LiteEFG==1.0.0"
+)
+# LiteEFG's modules of these methods, and which of its averages is the result. DCFR keeps one of
+# its own; the last three are about the last iterate.
+METHODS: dict[str, tuple[str, str]] = {
+    "cfr": ("CFR", "avg-iterate"),
+    "cfr_plus": ("CFRplus", "linear-avg-iterate"),
+    "dcfr": ("DCFR", "own"),
+    "pcfr_plus": ("PCFR", "linear-avg-iterate"),
+    "mmd": ("MMD", ""),
+    "qfr": ("QFR", ""),
+    "reg_cfr": ("Reg_CFR", ""),
+}
+FIRST_TWO = ("cfr_plus", "dcfr", "pcfr_plus")
+
+
+@dataclass(frozen=True)
+class LiteEFG:
+    """A method of LiteEFG with its own defaults, over the whole game in each iteration.
+
+    Handed over without a claim about their regrets: the average profile, if the method is about
+    one, and the last iterate. Averages are over the profiles that were played, the uniform one
+    first; LiteEFG's own `train` leaves that one out and counts the one that comes next.
+
+    Parameters
+    ----------
+    method : LiteEFG's baseline
+    updates : who is updated, in turn, by cfr_plus, dcfr and pcfr_plus
+        LiteEFG's own loops of these update players 1 and 2 only. Therefore `checked` refuses games
+        with more, where `first_two` runs these loops as they are, in which the others stay uniform,
+        and `all` goes over all players. Other methods update all players in any case.
+    """
+
+    method: Literal["cfr", "cfr_plus", "dcfr", "pcfr_plus", "mmd", "qfr", "reg_cfr"] = "cfr_plus"
+    updates: Literal["checked", "first_two", "all"] = "checked"
+
+    deterministic: ClassVar[bool] = True
+
+    def availability(self) -> Availability:
+        """Whether LiteEFG is installed."""
+        return importable("LiteEFG", REMEDY)
+
+    def supports(self, game: Game) -> bool | str:
+        """True, or why LiteEFG's own loop does not solve the game."""
+        players = game.tree.n_players
+        if self.method in FIRST_TWO and self.updates == "checked" and players > 2:
+            return (
+                f"LiteEFG's own loop of {self.method} updates players 1 and 2 only, and this game "
+                f"has {players}, of whom the others would stay uniform; use updates=all to update "
+                "all, or updates=first_two to see what comes out of it"
+            )
+        return True
+
+    def prepare(self, game: Game) -> None:
+        """Import LiteEFG and write the text of the game."""
+        import_module("LiteEFG.baselines")
+        _text(game.tree)
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Iterate until the budget or the target ends."""
+        import LiteEFG
+
+        if done := without_choice(game, monitor):
+            return done
+        tree, (module, kind) = game.tree, METHODS[self.method]
+        LiteEFG.set_threads(monitor.budget.threads)
+        with redirect_stdout(io.StringIO()):  # where it greets
+            graph = import_module(f"LiteEFG.baselines.{module}").graph()
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(_text(tree))
+            file.flush()
+            environment = LiteEFG.FileEnv(file.name)
+        environment.set_graph(graph)
+        current, update = graph.current_strategy(), self._update(graph, environment, tree.n_players)
+
+        def steps(_: int, count: int) -> None:
+            for _ in range(count):
+                if kind.endswith("avg-iterate"):
+                    environment.update_strategy(current)
+                update()
+
+        def average() -> FloatArray:
+            if kind == "own":
+                return _frequencies(environment, tree, graph.current_strategy("average-iterate"))
+            return _frequencies(environment, tree, current, kind or "default")
+
+        try:
+            repeat(monitor, steps, average)
+            if kind and monitor.work:
+                monitor.candidate(average(), claim="average")
+            monitor.candidate(_frequencies(environment, tree, current), claim="iterate")
+        except ProfileError as error:
+            return Termination("failed", f"LiteEFG's strategies are no profile: {error}")
+        return monitor.termination()
+
+    def _update(self, graph: Any, environment: Any, players: int) -> Callable[[], object]:
+        """An iteration of LiteEFG, or one of these steps for each player."""
+        if self.method not in FIRST_TWO or self.updates != "all":
+            return lambda: graph.update_graph(environment)
+        strategy = graph.current_strategy()
+
+        def in_turn() -> None:
+            for player in range(players):
+                environment.update(strategy, upd_player=player + 1)
+
+        return in_turn
+
+
+def _frequencies(environment: Any, tree: GameTree, strategy: Any, kind: str = "default") -> Any:
+    """Frequencies (A,) of a strategy or of an average of it; LiteEFG's order is its own."""
+    rows: list[list[float]] = [[]] * tree.n_infosets
+    for player in range(tree.n_players):
+        for name, row in environment.get_strategy(player + 1, strategy, kind):
+            rows[int(name)] = row
+    # validated here, since LiteEFG divides by reaches, which may be 0
+    return BehaviorProfile.of(tree, np.concatenate(rows)).probabilities
+
+
+# The preparation of a game and its solution need the last one.
+@lru_cache(maxsize=1)
+def _text(tree: GameTree) -> str:
+    return game_text(tree)
+
+
+def game_text(tree: GameTree) -> str:
+    """Text of a game that LiteEFG's `FileEnv` reads.
+
+    After a header come the nodes from the root on, in the form in which OpenSpiel's games are
+    written, whose actions are the names of the nodes that they lead to, and the information sets.
+    """
+    first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)).tolist()
+    payoffs, chance = iter(tree.payoffs.table.tolist()), tree.chance_probability.tolist()
+    lines = ["# Opt {", "#     openspiel,", f"#     players: {tree.n_players},", "# }", "#"]
+    for node, player in enumerate(tree.player.tolist()):
+        children = range(first_child[node], first_child[node + 1])
+        if player == TERMINAL:
+            what = ["leaf payoffs", *(f"{i}={u!r}" for i, u in enumerate(next(payoffs), start=1))]
+        elif player == CHANCE:
+            what = ["chance actions", *(f"{child}={chance[child]!r}" for child in children)]
+        else:
+            what = [f"player {player + 1} actions", *map(str, children)]
+        lines.append(f"node {node} {' '.join(what)}")
+    decisions = np.flatnonzero(tree.infoset >= 0)
+    members = decisions[np.argsort(tree.infoset[decisions], kind="stable")]
+    starts = np.searchsorted(tree.infoset[members], np.arange(1, tree.n_infosets))
+    for infoset, nodes in enumerate(np.split(members, starts)):
+        lines.append(f"infoset {infoset} nodes {' '.join(map(str, nodes.tolist()))}")
+    return "\n".join(lines) + "\n"
