@@ -55,8 +55,9 @@ def _solver(
     )
 
 
-def _openspiel(name: str, cls: str, summary: str) -> Entry:
-    return _solver(name, f"openspiel:{cls}", summary, requires=("pyspiel",), default_row=False)
+def _openspiel(name: str, cls: str, summary: str, *others: str) -> Entry:
+    needed = ("pyspiel", *others)
+    return _solver(name, f"openspiel.peers:{cls}", summary, requires=needed, default_row=False)
 
 
 def _liteefg(method: str, summary: str) -> Entry:
@@ -225,6 +226,14 @@ BUILTIN_SOLVERS = _table(
         "openspiel_mccfr", "ExternalSampling", "external-sampling MCCFR in OpenSpiel's C++ code"
     ),
     _openspiel("openspiel_xfp", "XFP", "fictitious play in OpenSpiel's Python code"),
+    _openspiel("openspiel_dcfr", "DCFR", "discounted CFR in OpenSpiel's Python code"),
+    _openspiel("openspiel_efr", "EFR", "EFR (Morrill et al. 2021) in OpenSpiel's Python code"),
+    _openspiel("openspiel_mmd", "MMD", "magnetic mirror descent in OpenSpiel's Python code"),
+    _openspiel(
+        *("openspiel_sequential_lp", "SequentialLP"),
+        *("perturbed linear programs in OpenSpiel's Python code", "cvxpy", "ecos"),
+    ),
+    _openspiel("openspiel_adidas", "ADIDAS", "ADIDAS (Gemp et al. 2022) in OpenSpiel's code"),
     _liteefg("cfr", "CFR, all players together"),
     _liteefg("cfr_plus", "CFR+, players in turn"),
     _liteefg("dcfr", "discounted CFR, players in turn"),

@@ -263,8 +263,8 @@ class Registry:
         """Solver specs of a comma-separated list.
 
         ``all`` stands for all default rows, ``gambit_all``, ``liteefg_all`` and
-        ``openspiel_all`` for all whose names begin like that. Names are checked, options are not. Of equal specs the first
-        stays.
+        ``openspiel_all`` for all whose names begin like that. Names are checked, options are
+        not. Of equal specs the first stays.
 
         Raises
         ------

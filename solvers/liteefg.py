@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,12 +32,12 @@ REMEDY = (
     "install LiteEFG beside OpenSpiel, compiled for a minute or two, by: pip install "
     "'eqbench[peers]' && pip install --no-deps LiteEFG==1.0.0"
 )
-# LiteEFG's modules of these methods, and which of its averages is the result. DCFR keeps one of
-# its own; the last three are about the last iterate.
+# LiteEFG's module of each method, and which average is its result; DCFR's is one of its own, and
+# the last three are about the last iterate.
 METHODS: dict[str, tuple[str, str]] = {
     "cfr": ("CFR", "avg-iterate"),
     "cfr_plus": ("CFRplus", "linear-avg-iterate"),
-    "dcfr": ("DCFR", "own"),
+    "dcfr": ("DCFR", "default"),
     "pcfr_plus": ("PCFR", "linear-avg-iterate"),
     "mmd": ("MMD", ""),
     "qfr": ("QFR", ""),
@@ -51,17 +50,17 @@ FIRST_TWO = ("cfr_plus", "dcfr", "pcfr_plus")
 class LiteEFG:
     """A method of LiteEFG with its own defaults, over the whole game in each iteration.
 
-    Handed over without a claim about their regrets: the average profile, if the method is about
-    one, and the last iterate. Averages are over the profiles that were played, the uniform one
-    first; LiteEFG's own `train` leaves that one out and counts the one that comes next.
+    The average profile, if the method is about one, and the last iterate are handed over, without a
+    claim. Averages are over the profiles that were played, the uniform one first; LiteEFG's own
+    `train` leaves that one out and counts the one that comes next.
 
     Parameters
     ----------
     method : LiteEFG's baseline
-    updates : who is updated, in turn, by cfr_plus, dcfr and pcfr_plus
-        LiteEFG's own loops of these update players 1 and 2 only. Therefore `checked` refuses games
-        with more, where `first_two` runs these loops as they are, in which the others stay uniform,
-        and `all` goes over all players. Other methods update all players in any case.
+    updates : whom cfr_plus, dcfr and pcfr_plus update; other methods update all players
+        LiteEFG's own loops of these three update players 1 and 2 only, so that others stay uniform.
+        `checked` refuses games with more players, `first_two` runs these loops nevertheless, and
+        `all` updates all players in turn.
     """
 
     method: Literal["cfr", "cfr_plus", "dcfr", "pcfr_plus", "mmd", "qfr", "reg_cfr"] = "cfr_plus"
@@ -87,7 +86,7 @@ class LiteEFG:
     def prepare(self, game: Game) -> None:
         """Import LiteEFG and write the text of the game."""
         import_module("LiteEFG.baselines")
-        _text(game.tree)
+        game_text(game.tree)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Iterate until the budget or the target ends."""
@@ -100,61 +99,48 @@ class LiteEFG:
         with redirect_stdout(io.StringIO()):  # where it greets
             graph = import_module(f"LiteEFG.baselines.{module}").graph()
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            file.write(_text(tree))
+            file.write(game_text(tree))
             file.flush()
             environment = LiteEFG.FileEnv(file.name)
         environment.set_graph(graph)
-        current, update = graph.current_strategy(), self._update(graph, environment, tree.n_players)
+        current = averaged = graph.current_strategy()
+        if self.method == "dcfr":
+            averaged = graph.current_strategy("average-iterate")
+        own_loop = self.method not in FIRST_TWO or self.updates != "all"
 
         def steps(_: int, count: int) -> None:
             for _ in range(count):
                 if kind.endswith("avg-iterate"):
                     environment.update_strategy(current)
-                update()
+                if own_loop:
+                    graph.update_graph(environment)
+                    continue
+                for player in range(tree.n_players):
+                    environment.update(current, upd_player=player + 1)
 
-        def average() -> FloatArray:
-            if kind == "own":
-                return _frequencies(environment, tree, graph.current_strategy("average-iterate"))
-            return _frequencies(environment, tree, current, kind or "default")
+        def reached() -> FloatArray:
+            return _frequencies(environment, tree, averaged, kind or "default")
 
         try:
-            repeat(monitor, steps, average)
+            repeat(monitor, steps, reached)
             if kind and monitor.work:
-                monitor.candidate(average(), claim="average")
-            monitor.candidate(_frequencies(environment, tree, current), claim="iterate")
-        except ProfileError as error:
+                monitor.candidate(reached(), claim="average")
+            monitor.candidate(_frequencies(environment, tree, current, "default"), claim="iterate")
+        except ProfileError as error:  # it divides by reaches, which may be 0
             return Termination("failed", f"LiteEFG's strategies are no profile: {error}")
         return monitor.termination()
 
-    def _update(self, graph: Any, environment: Any, players: int) -> Callable[[], object]:
-        """An iteration of LiteEFG, or one of these steps for each player."""
-        if self.method not in FIRST_TWO or self.updates != "all":
-            return lambda: graph.update_graph(environment)
-        strategy = graph.current_strategy()
 
-        def in_turn() -> None:
-            for player in range(players):
-                environment.update(strategy, upd_player=player + 1)
-
-        return in_turn
-
-
-def _frequencies(environment: Any, tree: GameTree, strategy: Any, kind: str = "default") -> Any:
-    """Frequencies (A,) of a strategy or of an average of it; LiteEFG's order is its own."""
+def _frequencies(environment: Any, tree: GameTree, strategy: Any, kind: str) -> FloatArray:
+    """Frequencies (A,) of a strategy or of its average; ProfileError if they are none."""
     rows: list[list[float]] = [[]] * tree.n_infosets
     for player in range(tree.n_players):
         for name, row in environment.get_strategy(player + 1, strategy, kind):
             rows[int(name)] = row
-    # validated here, since LiteEFG divides by reaches, which may be 0
     return BehaviorProfile.of(tree, np.concatenate(rows)).probabilities
 
 
-# The preparation of a game and its solution need the last one.
-@lru_cache(maxsize=1)
-def _text(tree: GameTree) -> str:
-    return game_text(tree)
-
-
+@lru_cache(maxsize=1)  # the preparation of a game and its solution need it
 def game_text(tree: GameTree) -> str:
     """Text of a game that LiteEFG's `FileEnv` reads.
 

@@ -22,7 +22,7 @@ from eqbench.solver import Budget, refusal_of
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 peers = importlib.import_module("eqbench.solvers.openspiel")
 
-PEERS = ["openspiel_cfr", "openspiel_cfr_plus", "openspiel_mccfr", "openspiel_xfp"]
+PEERS = ["openspiel_cfr", "openspiel_cfr_plus", "openspiel_mccfr", "openspiel_xfp", "openspiel_dcfr", "openspiel_efr", "openspiel_mmd", "openspiel_sequential_lp", "openspiel_adidas"]
 REFUSED = {
     "kuhn3_reduced": "only with reduce=none",
     "kuhn(pot=3)": "only with pot=2",
