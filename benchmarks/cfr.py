@@ -111,7 +111,7 @@ BESIDE_LITEEFG = {"kuhn2": (1_000_000, 40_000), "kuhn3": (120_000, 6_000), "ledu
 
 
 def beside_liteefg(
-    repetitions: int, compared: int, games: Sequence[str] = tuple(BESIDE_LITEEFG)
+    repetitions: int, compared: Sequence[int], games: Sequence[str] = tuple(BESIDE_LITEEFG)
 ) -> dict[str, Any]:
     """CPU time of CFR+ iterations, ours and LiteEFG's in turns, and NashConv of both averages.
 
@@ -129,8 +129,9 @@ def beside_liteefg(
         }
         for who, solver in both.items():
             solver.prepare(game)
-            average = solved(solver, game, iterations=compared).last("average").profile
-            nash_conv[who], us[who] = float(verify(game.tree, average).nash_conv), []
+            averages = (solved(solver, game, iterations=n).last("average") for n in compared)
+            nash_conv[who] = [float(verify(game.tree, each.profile).nash_conv) for each in averages]
+            us[who] = []
         for _ in range(repetitions):
             for (who, solver), count in zip(both.items(), BESIDE_LITEEFG[name], strict=True):
                 first, all_ = (solved(solver, game, iterations=n).monitor.cpu_s for n in (1, count))
