@@ -187,7 +187,7 @@ class MMD(Peer):
     step, result, claim, zero_sum = "update_sequences", "get_policies", "iterate", True
 
     def __post_init__(self) -> None:
-        if not 0 < self.temperature < math.inf:
+        if self.temperature <= 0:
             raise SpecError(f"temperature={self.temperature}; choose a positive number, as 0.05")
 
     def _solver(self, game: Any, seed: int) -> Any:
