@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from eqbench.errors import ProfileError
-from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL
-from eqbench.solver import Availability, Termination
+from eqbench.solver import Availability
 
 from .search import importable, repeat, without_choice
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray, GameTree
-    from eqbench.solver import Monitor
+    from eqbench.solver import Monitor, Termination
 
 REMEDY = (
     "install LiteEFG beside OpenSpiel, compiled for a minute or two, by: pip install "
@@ -106,38 +104,35 @@ class LiteEFG:
         current = averaged = graph.current_strategy()
         if self.method == "dcfr":
             averaged = graph.current_strategy("average-iterate")
-        own_loop = self.method not in FIRST_TWO or self.updates != "all"
+        in_turn = self.method in FIRST_TWO and self.updates == "all"
+        players = range(1, tree.n_players + 1) if in_turn else ()
 
         def steps(_: int, count: int) -> None:
             for _ in range(count):
                 if kind.endswith("avg-iterate"):
                     environment.update_strategy(current)
-                if own_loop:
+                for player in players:
+                    environment.update(current, upd_player=player)
+                if not players:
                     graph.update_graph(environment)
-                    continue
-                for player in range(tree.n_players):
-                    environment.update(current, upd_player=player + 1)
 
         def reached() -> FloatArray:
             return _frequencies(environment, tree, averaged, kind or "default")
 
-        try:
-            repeat(monitor, steps, reached)
-            if kind and monitor.work:
-                monitor.candidate(reached(), claim="average")
-            monitor.candidate(_frequencies(environment, tree, current, "default"), claim="iterate")
-        except ProfileError as error:  # it divides by reaches, which may be 0
-            return Termination("failed", f"LiteEFG's strategies are no profile: {error}")
+        repeat(monitor, steps, reached)
+        if kind and monitor.work:
+            monitor.candidate(reached(), claim="average")
+        monitor.candidate(_frequencies(environment, tree, current, "default"), claim="iterate")
         return monitor.termination()
 
 
 def _frequencies(environment: Any, tree: GameTree, strategy: Any, kind: str) -> FloatArray:
-    """Frequencies (A,) of a strategy or of its average; ProfileError if they are none."""
+    """Frequencies (A,) of a strategy or of an average of it."""
     rows: list[list[float]] = [[]] * tree.n_infosets
     for player in range(tree.n_players):
         for name, row in environment.get_strategy(player + 1, strategy, kind):
             rows[int(name)] = row
-    return BehaviorProfile.of(tree, np.concatenate(rows)).probabilities
+    return np.concatenate(rows)
 
 
 @lru_cache(maxsize=1)  # the preparation of a game and its solution need it

@@ -35,6 +35,7 @@ class Peer:
     step, result : names of the methods of that solver which do an iteration and give a policy
     claim : what that policy is
     zero_sum : whether the method is for two players with zero sum only
+    remedy : what to do if the module cannot be imported
     """
 
     deterministic: ClassVar[bool] = True
@@ -43,10 +44,11 @@ class Peer:
     result: ClassVar[str] = "average_policy"
     claim: ClassVar[Claim] = "average"
     zero_sum: ClassVar[bool] = False
+    remedy: ClassVar[str] = REMEDY
 
     def availability(self) -> Availability:
-        """Whether OpenSpiel is installed."""
-        return importable("pyspiel", REMEDY)
+        """Whether OpenSpiel is installed, and what its method needs."""
+        return importable(self.module, self.remedy)
 
     def supports(self, game: Game) -> bool | str:
         """True if OpenSpiel has the very game, otherwise how it differs."""
@@ -151,14 +153,13 @@ class DCFR(Peer):
 class EFR(Peer):
     """Extensive-form regret minimization (Morrill et al. 2021) in OpenSpiel's Python code.
 
-    Its class is `EFRSolver`. All players move together. With more than two players the joint play
-    converges, to a correlated equilibrium, and not the average profile, which is handed over
-    without a claim.
+    Its class is `EFRSolver`. All players move together. The average profile is handed over, without
+    a claim; with more than two players only the joint play is known to converge.
 
     Parameters
     ----------
-    deviations : what is to be regretted: counterfactual deviations, which makes it CFR, or blind,
-        counterfactual, causal, twice informed partial sequences, or all behavioral deviations
+    deviations : which are regretted: blind counterfactual ones (CFR); blind, counterfactual, causal
+        or twice informed partial sequences; or all behavioral ones
     """
 
     deviations: Literal["blind_cf", "bps", "cfps", "csps", "tips", "bhv"] = "tips"
@@ -173,8 +174,7 @@ class EFR(Peer):
 class MMD(Peer):
     """Magnetic mirror descent (Sokota et al. 2023) in OpenSpiel's Python code (`MMDDilatedEnt`).
 
-    The last iterate, handed over without a claim, tends to a quantal response equilibrium, so that
-    its regret stays at some multiple of the temperature. Step sizes are those that it chooses.
+    The last iterate, handed over without a claim, tends to a quantal response equilibrium.
 
     Parameters
     ----------
@@ -198,29 +198,23 @@ class MMD(Peer):
 class SequentialLP(Peer):
     """Linear programs with trembles (Miltersen and Sørensen 2010) in OpenSpiel's Python code.
 
-    Its function is `solve_perturbed_zero_sum_game`, with ECOS. Sequences of k actions are played
-    epsilon^k at least, which approximates a sequential equilibrium. Claimed to be an equilibrium up
-    to epsilon times the payoff range for each action.
+    They approximate a sequential equilibrium (`solve_perturbed_zero_sum_game`, with ECOS), which is
+    claimed to be an equilibrium up to epsilon times the payoff range for each action.
 
     Parameters
     ----------
-    epsilon : the least frequency; what is far below 1e-8 is lost in ECOS's tolerance
+    epsilon : least frequency of an action; what is far below 1e-8 is lost in ECOS's tolerance
     """
 
     epsilon: float = 1e-8
 
     module = "open_spiel.python.algorithms.sequence_form_lp"
+    remedy = "besides eqbench[peers] it needs: pip install cvxpy ecos"
     zero_sum = True
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon <= 0.1:
             raise SpecError(f"epsilon={self.epsilon}; choose a number above 0, up to 0.1")
-
-    def availability(self) -> Availability:
-        """Whether OpenSpiel is installed, and what its linear programs need."""
-        needed = {"pyspiel": REMEDY} | dict.fromkeys(("cvxpy", "ecos"), "pip install cvxpy ecos")
-        answers = [importable(module, remedy) for module, remedy in needed.items()]
-        return next((each for each in answers if each.reason), Availability())
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Solve both players' programs; looks at no clock."""
@@ -240,10 +234,9 @@ class SequentialLP(Peer):
 class ADIDAS(Peer):
     """Average deviation incentive descent (Gemp et al. 2022) in OpenSpiel's Python code.
 
-    Descends on what players gain by deviating, smoothed by an entropy. Its weight begins at the
-    payoff range and is halved whenever that gain is below a hundredth of it. Gradients are exact
-    instead of sampled, step sizes are OpenSpiel's (`qre_anneal.Solver`). The last iterate is handed
-    over, without a claim.
+    Its `qre_anneal.Solver` descends on what players gain by deviating, smoothed by an entropy that
+    is halved whenever this is less than a hundredth of the payoff range. Gradients are exact, not
+    sampled. The last iterate is handed over, without a claim.
     """
 
     module = "open_spiel.python.algorithms.adidas_utils.solvers.nonsymmetric.qre_anneal"

@@ -18,6 +18,13 @@ from eqbench.solver import refusal_of
 from eqbench.solvers.liteefg import FIRST_TWO, METHODS, game_text
 from eqbench.verification import verify
 
+OURS = {
+    "cfr": "cfr(alternating=false)",
+    "cfr_plus": "cfr_plus",
+    "dcfr": "dcfr",
+    "pcfr_plus": "pcfr_plus_alternating(averaging=linear)",
+}
+
 
 def payoffs_in(text: str, frequencies: list[list[float]]) -> np.ndarray:
     """Expected payoffs by nothing but the text, given frequencies of each information set."""
@@ -85,21 +92,12 @@ class TestInstalled:
         pytest.importorskip("LiteEFG", reason="LiteEFG is not installed")
 
     @pytest.mark.parametrize("spec", ["kuhn2", "kuhn3", 0, 1])
-    @pytest.mark.parametrize(
-        ("method", "ours"),
-        [
-            ("cfr", "cfr(alternating=false)"),
-            ("cfr_plus", "cfr_plus"),
-            ("dcfr", "dcfr"),
-            ("pcfr_plus", "pcfr_plus_alternating(averaging=linear)"),
-        ],
-    )
-    def test_averages_are_ours(self, method: str, ours: str, spec: str | int) -> None:
+    @pytest.mark.parametrize("method", OURS)
+    def test_averages_are_ours(self, method: str, spec: str | int) -> None:
         game = Game(f"random {spec}", random_tree(spec)) if isinstance(spec, int) else spec
         theirs = run(f"liteefg_{method}(updates=all)", game, iterations=20)
-        np.testing.assert_allclose(
-            theirs.average, run(ours, game, iterations=20).average, atol=1e-9
-        )
+        ours = run(OURS[method], game, iterations=20)
+        np.testing.assert_allclose(theirs.average, ours.average, atol=1e-9)
 
     @pytest.mark.parametrize("method", FIRST_TWO)
     def test_verifier_shows_what_its_own_loop_makes_of_three_players(self, method: str) -> None:

@@ -19,7 +19,6 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
 from eqbench.solver import Budget, refusal_of
-from eqbench.verification import verify
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 peers = importlib.import_module("eqbench.solvers.openspiel")
@@ -125,17 +124,15 @@ def test_options_with_which_nothing_would_move_are_refused(spec: str) -> None:
         eqbench.load_solver(f"openspiel_{spec}")
 
 
-def test_perturbed_programs_come_near_to_the_value_of_kuhn_poker() -> None:
+def test_perturbed_programs_are_as_near_to_an_equilibrium_as_claimed() -> None:
     pytest.importorskip("cvxpy", reason="cvxpy is not installed")
     found = run("openspiel_sequential_lp(epsilon=0.0001)", "kuhn2")
-    (candidate,) = found.candidates
-    assert 1e-5 < found.max_regret < candidate.claimed_regret
-    payoffs = verify(found.game.tree, candidate.profile).payoffs
-    assert payoffs[0] == pytest.approx(-1 / 18, abs=1e-4)
+    assert 1e-5 < found.max_regret < found.candidates[0].claimed_regret
 
 
 def test_perturbed_program_without_cvxpy_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    # as if its import of cvxpy had failed
+    monkeypatch.setitem(sys.modules, "open_spiel.python.algorithms.sequence_form_lp", None)
     found = eqbench.solve("kuhn2", "openspiel_sequential_lp")
     assert (found.status, "pip install cvxpy" in (found.reason or "")) == ("unavailable", True)
 
