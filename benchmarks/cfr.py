@@ -123,10 +123,8 @@ def beside_liteefg(
     rows = []
     for name in games:
         game, us, nash_conv = load_game(name), {}, {}
-        both = {
-            "ours": load_solver(CFR_PLUS),
-            "theirs": load_solver("liteefg_cfr_plus(updates=all)"),
-        }
+        specs = {"ours": CFR_PLUS, "theirs": "liteefg_cfr_plus(updates=all)"}
+        both = {who: load_solver(spec) for who, spec in specs.items()}
         for who, solver in both.items():
             solver.prepare(game)
             averages = (solved(solver, game, iterations=n).last("average") for n in compared)

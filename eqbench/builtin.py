@@ -229,10 +229,7 @@ BUILTIN_SOLVERS = _table(
     _openspiel("openspiel_dcfr", "DCFR", "discounted CFR in OpenSpiel's Python code"),
     _openspiel("openspiel_efr", "EFR", "EFR (Morrill et al. 2021) in OpenSpiel's Python code"),
     _openspiel("openspiel_mmd", "MMD", "magnetic mirror descent in OpenSpiel's Python code"),
-    _openspiel(
-        *("openspiel_sequential_lp", "SequentialLP"),
-        *("perturbed linear programs in OpenSpiel's Python code", "cvxpy", "ecos"),
-    ),
+    _openspiel("openspiel_sequential_lp", "SequentialLP", "linear programs with trembles", "cvxpy"),
     _openspiel("openspiel_adidas", "ADIDAS", "ADIDAS (Gemp et al. 2022) in OpenSpiel's code"),
     _liteefg("cfr", "CFR, all players together"),
     _liteefg("cfr_plus", "CFR+, players in turn"),

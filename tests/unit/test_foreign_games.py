@@ -63,7 +63,7 @@ def test_a_foreign_game_has_no_options() -> None:
         ("game", "kuhn3", ["kuhn3", "kuhn3_reduced", "kuhn3.efg"]),
         ("game", "own", ["own.NFG"]),
         ("solver", "gambit_a", ["gambit_all"]),
-        ("solver", "openspiel_a", ["openspiel_all"]),
+        ("solver", "openspiel_al", ["openspiel_all"]),
         ("solver", "sub/", []),
     ],
 )
