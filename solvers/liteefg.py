@@ -73,16 +73,13 @@ class LiteEFG:
     def supports(self, game: Game) -> bool | str:
         """True, or why LiteEFG's own loop does not solve the game."""
         players = game.tree.n_players
-        return (
-            players < 3
-            or self.method not in FIRST_TWO
-            or self.updates != "checked"
-            or (
-                f"LiteEFG's own loop of {self.method} updates players 1 and 2 only, and this game has "
-                f"{players}, of whom the others would stay uniform; use updates=all to update all, or "
-                "updates=first_two to see what comes out of it"
+        if self.method in FIRST_TWO and self.updates == "checked" and players > 2:
+            return (
+                f"LiteEFG's own loop of {self.method} updates players 1 and 2 only, and this game "
+                f"has {players}, of whom the others would stay uniform; use updates=all to update "
+                "all, or updates=first_two to see what comes out of it"
             )
-        )
+        return True
 
     def prepare(self, game: Game) -> None:
         """Import LiteEFG and write the text of the game."""
