@@ -1,4 +1,4 @@
-"""Measurements of CFR: beside OpenSpiel, and from random starts."""
+"""Measurements of CFR: beside OpenSpiel and LiteEFG, and from random starts."""
 
 from __future__ import annotations
 
@@ -104,6 +104,38 @@ def _nash_conv_times(game: Any, their_game: Any, repetitions: int) -> dict[str, 
         times["ours"].append(1e6 * cpu_s(lambda: model.regrets(uniform), count) / count)
         times["theirs"].append(1e6 * cpu_s(lambda: pyspiel.nash_conv(their_game, theirs)))
     return times
+
+
+# Iterations a repetition, ours and LiteEFG's, which take some tenths of a second.
+BESIDE_LITEEFG = {"kuhn2": (1_000_000, 40_000), "kuhn3": (120_000, 6_000), "leduc": (12_000, 300)}
+
+
+def beside_liteefg(
+    repetitions: int, compared: Sequence[int], games: Sequence[str] = tuple(BESIDE_LITEEFG)
+) -> dict[str, Any]:
+    """CPU time of CFR+ iterations, ours and LiteEFG's in turns, and NashConv of both averages.
+
+    Both are solvers of the same frame, whose fixed costs are taken off: those of one iteration.
+    """
+    from eqbench.registry import load_game, load_solver
+    from eqbench.verification import verify
+
+    rows = []
+    for name in games:
+        game, us, nash_conv = load_game(name), {}, {}
+        specs = {"ours": CFR_PLUS, "theirs": "liteefg_cfr_plus(updates=all)"}
+        both = {who: load_solver(spec) for who, spec in specs.items()}
+        for who, solver in both.items():
+            solver.prepare(game)
+            averages = (solved(solver, game, iterations=n).last("average") for n in compared)
+            nash_conv[who] = [float(verify(game.tree, each.profile).nash_conv) for each in averages]
+            us[who] = []
+        for _ in range(repetitions):
+            for (who, solver), count in zip(both.items(), BESIDE_LITEEFG[name], strict=True):
+                first, all_ = (solved(solver, game, iterations=n).monitor.cpu_s for n in (1, count))
+                us[who].append(1e6 * (all_ - first) / (count - 1))
+        rows.append({"game": name, "nash_conv": nash_conv, "us": us})
+    return {"rows": rows}
 
 
 def random_starts(game: str, starts: int, iterations: int, target: float) -> dict[str, Any]:

@@ -23,7 +23,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,10 @@ def called(function: str, *arguments: Any, **options: Any) -> Any:
 
 def measured(entry: Mapping[str, Any], given: list[str], *, small: bool) -> dict[str, Any]:
     """Raw results of a benchmark: its settings, versions, and what was measured."""
-    versions = {name.replace("-", "_"): version(name) for name in entry.get("versions", [])}
+    try:
+        versions = {name.replace("-", "_"): version(name) for name in entry.get("versions", [])}
+    except PackageNotFoundError as error:
+        sys.exit(f"{error}; this benchmark needs the extra {entry['needs']}")
     if "function" in entry:
         settings = entry.get("options", {}) | (entry["small"] if small else {})
         settings |= tomllib.loads("\n".join(given))

@@ -149,6 +149,7 @@ def reference_table() -> str:
 FUNCTIONS: Mapping[str, Any] = {
     **LAYOUTS,
     "median": statistics.median,
+    "geometric_mean": statistics.geometric_mean,
     "Counter": Counter,
     "re": re,
     **{

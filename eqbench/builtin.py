@@ -55,8 +55,18 @@ def _solver(
     )
 
 
-def _openspiel(name: str, cls: str, summary: str) -> Entry:
-    return _solver(name, f"openspiel:{cls}", summary, requires=("pyspiel",), default_row=False)
+def _openspiel(name: str, cls: str, summary: str, *others: str) -> Entry:
+    needed = ("pyspiel", *others)
+    return _solver(name, f"openspiel.peers:{cls}", summary, requires=needed, default_row=False)
+
+
+def _liteefg(method: str, summary: str) -> Entry:
+    name = f"liteefg_{method}"
+    return _solver(
+        *(name, "liteefg:LiteEFG", f"LiteEFG's {summary}", {"method": method}),
+        requires=("LiteEFG",),
+        default_row=False,
+    )
 
 
 def _gambit(name: str, target: str, summary: str, *, default_row: bool = False) -> Entry:
@@ -219,6 +229,18 @@ BUILTIN_SOLVERS = _table(
         "openspiel_mccfr", "ExternalSampling", "external-sampling MCCFR in OpenSpiel's C++ code"
     ),
     _openspiel("openspiel_xfp", "XFP", "fictitious play in OpenSpiel's Python code"),
+    _openspiel("openspiel_dcfr", "DCFR", "discounted CFR in OpenSpiel's Python code"),
+    _openspiel("openspiel_efr", "EFR", "EFR (Morrill et al. 2021) in OpenSpiel's Python code"),
+    _openspiel("openspiel_mmd", "MMD", "magnetic mirror descent in OpenSpiel's Python code"),
+    _openspiel("openspiel_sequential_lp", "SequentialLP", "linear programs with trembles", "cvxpy"),
+    _openspiel("openspiel_adidas", "ADIDAS", "ADIDAS (Gemp et al. 2022) in OpenSpiel's code"),
+    _liteefg("cfr", "CFR, all players together"),
+    _liteefg("cfr_plus", "CFR+, players in turn"),
+    _liteefg("dcfr", "discounted CFR, players in turn"),
+    _liteefg("pcfr_plus", "predictive CFR+, players in turn"),
+    _liteefg("mmd", "magnetic mirror descent (Sokota et al. 2023)"),
+    _liteefg("qfr", "Q-function based regret minimization"),
+    _liteefg("reg_cfr", "regularized CFR (Liu et al. 2023)"),
     _gambit("logit_path", "LogitPath", "Gambit's logit path to a given lambda", default_row=True),
     _gambit("logit", "Logit", "Gambit's end of the logit path", default_row=True),
     _gambit("lp", "LP", "Gambit's linear program, two players, constant sum"),

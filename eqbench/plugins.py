@@ -26,7 +26,7 @@ from eqbench.options import OptionValue
 
 Kind = Literal["game", "solver"]
 KINDS: tuple[Kind, Kind] = ("game", "solver")
-RESERVED = ("all", "gambit_all", "openspiel_all")
+RESERVED = ("all", "gambit_all", "liteefg_all", "openspiel_all")
 MODULE_PREFIX = "eqbench_plugin_"
 
 

@@ -85,7 +85,7 @@ __all__ = [
 T = TypeVar("T", bound=type)
 
 # Beside `all`: solvers whose names begin with what stands before the word `all`.
-GROUPS = ("gambit_all", "openspiel_all")
+GROUPS = ("gambit_all", "liteefg_all", "openspiel_all")
 
 # What the decorators filled in this process, by kind and name.
 _registered: dict[tuple[Kind, str], Entry] = {}
@@ -262,9 +262,9 @@ class Registry:
     def resolve_solvers(self, text: str) -> list[str]:
         """Solver specs of a comma-separated list.
 
-        ``all`` stands for all default rows, ``gambit_all`` and ``openspiel_all`` for all whose
-        names begin like that. Names are checked, options are not. Of equal specs the first
-        stays.
+        ``all`` stands for all default rows, ``gambit_all``, ``liteefg_all`` and
+        ``openspiel_all`` for all whose names begin like that. Names are checked, options are
+        not. Of equal specs the first stays.
 
         Raises
         ------

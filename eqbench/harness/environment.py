@@ -73,6 +73,7 @@ OPTIONAL = {
     "gurobi": ("gurobipy", "gurobipy"),
     "scip": ("pyscipopt", "PySCIPOpt"),
     "peers": ("pyspiel", "open_spiel"),
+    "liteefg": ("LiteEFG", "LiteEFG"),
     "ode": ("heyoka", "heyoka"),
     "exact": ("flint", "python-flint"),
     "cluster": ("distributed", "distributed"),

@@ -47,7 +47,8 @@ class Request:
     solvers: Annotated[
         Sequence[str],
         Option(
-            "Solver, several separated by commas, 'all', 'gambit_all' or 'openspiel_all'.",
+            "Solver, several separated by commas, 'all', 'gambit_all', 'liteefg_all' or "
+            "'openspiel_all'.",
             SOLVER,
             "solver",
         ),

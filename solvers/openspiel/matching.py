@@ -23,6 +23,7 @@ from ..search import importable
 
 REMEDY = "install OpenSpiel by: pip install 'eqbench[peers]'"
 TOLERANCE = 1e-12
+ROUNDING = 1e-9  # of policies, as far as rows of profiles may be off
 # OpenSpiel's text for a family or matrix, and the options that its rules imply for n players.
 _FAMILIES: dict[str, tuple[str, Callable[[Any], dict[str, Value]]]] = {
     "kuhn": (
@@ -89,14 +90,14 @@ class Match:
             )
 
     def frequencies(self, policy: Any) -> FloatArray:
-        """Frequencies (A,) of a policy; what rounding puts above 1 is 1."""
+        """Frequencies (A,) of a policy; what rounding puts outside 0 and 1 is put back."""
         values: list[float] = []
         for _, actions, state in self.decisions:
             row = policy.action_probabilities(state)
             values += [row.get(action, 0.0) for action in actions]
         array = np.array(values)
-        array[(array > 1) & (array < 1 + 1e-12)] = 1.0
-        return array
+        bounded = np.clip(array, 0.0, 1.0)
+        return np.where(np.abs(array - bounded) < ROUNDING, bounded, array)
 
     def _walk(self, root: Any) -> dict[int, tuple[str, list[int], Any]]:
         """Text, actions and a state of each information set."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from command import eqbench_here as command
 from solver_cases import run
 
 import eqbench
-from eqbench.errors import UsageError
+from eqbench.errors import SpecError, UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
@@ -22,7 +23,9 @@ from eqbench.solver import Budget, refusal_of
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 peers = importlib.import_module("eqbench.solvers.openspiel")
 
-PEERS = ["openspiel_cfr", "openspiel_cfr_plus", "openspiel_mccfr", "openspiel_xfp"]
+CFRS = ["cfr", "cfr_plus", "mccfr", "xfp", "dcfr", "efr"]
+ALL = [f"openspiel_{name}" for name in (*CFRS, "mmd", "sequential_lp", "adidas")]
+PEERS = ALL[: len(CFRS)]
 REFUSED = {
     "kuhn3_reduced": "only with reduce=none",
     "kuhn(pot=3)": "only with pot=2",
@@ -85,13 +88,66 @@ def test_regret_falls(peer: str, game: str) -> None:
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("game", ["kuhn3", "leduc", "openspiel:blotto(coins=3,fields=2)"])
 def test_game_is_solved_and_verified(peer: str, game: str) -> None:
+    if (peer, game) == ("openspiel_efr", "leduc"):
+        peer = "openspiel_efr(deviations=blind_cf)"  # others take seconds an iteration
     result = eqbench.solve(game, peer, Budget(iterations=2, target=0))
     assert (result.status, result.iterations) == ("limit", 2), result.reason
     assert result.nash_conv is not None
 
 
 def test_one_word_stands_for_all_of_them() -> None:
-    assert default_registry().resolve_solvers("openspiel_all") == PEERS
+    assert default_registry().resolve_solvers("openspiel_all") == ALL
+
+
+def test_efr_against_blind_counterfactual_deviations_is_cfr() -> None:
+    theirs = run("openspiel_efr(deviations=blind_cf)", "kuhn3", iterations=10).average
+    ours = run("cfr(alternating=false)", "kuhn3", iterations=10).average
+    np.testing.assert_allclose(theirs, ours, atol=1e-12)
+
+
+def test_mmd_ends_nearer_to_an_equilibrium_at_a_lower_temperature() -> None:
+    warm, cool = (
+        run(f"openspiel_mmd(temperature={temperature})", "kuhn2", iterations=100)
+        for temperature in (0.5, 0.1)
+    )
+    assert [each.claim for each in cool.candidates] == ["iterate"]
+    assert 0.01 < cool.max_regret < warm.max_regret / 2
+
+
+def test_adidas_solves_games_that_openspiel_does_not_have() -> None:
+    assert run("openspiel_adidas", "prisoners_dilemma", iterations=6000).max_regret < 1e-4
+
+
+@pytest.mark.parametrize("spec", ["mmd(temperature=0)", "sequential_lp(epsilon=0)"])
+def test_options_with_which_nothing_would_move_are_refused(spec: str) -> None:
+    with pytest.raises(SpecError, match="choose a"):
+        eqbench.load_solver(f"openspiel_{spec}")
+
+
+def test_perturbed_programs_are_as_near_to_an_equilibrium_as_claimed() -> None:
+    pytest.importorskip("cvxpy", reason="cvxpy is not installed")
+    found = run("openspiel_sequential_lp(epsilon=0.0001)", "kuhn2")
+    assert 1e-5 < found.max_regret < found.candidates[0].claimed_regret
+
+
+def test_perturbed_program_without_cvxpy_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    # as if its import of cvxpy had failed
+    monkeypatch.setitem(sys.modules, "open_spiel.python.algorithms.sequence_form_lp", None)
+    found = eqbench.solve("kuhn2", "openspiel_sequential_lp")
+    assert (found.status, "pip install cvxpy" in (found.reason or "")) == ("unavailable", True)
+
+
+@pytest.mark.parametrize(
+    ("solver", "game", "reason"),
+    [
+        ("mmd", "kuhn3", "two players and zero sum"),
+        ("sequential_lp", "openspiel:tiny_hanabi", "two players and zero sum"),
+        ("adidas", "kuhn2", "strategic form"),
+    ],
+)
+def test_refuses_games_that_the_method_is_not_for(solver: str, game: str, reason: str) -> None:
+    asked = eqbench.load_solver(f"openspiel_{solver}")
+    assert reason in (refusal_of(asked, eqbench.load_game(game)) or "")
 
 
 def test_they_are_rows_of_a_run(tmp_path: Path) -> None:

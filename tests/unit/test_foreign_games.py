@@ -76,7 +76,7 @@ def test_games_of_gambits_catalog_are_read_by_their_names() -> None:
         ("game", "kuhn3", ["kuhn3", "kuhn3_reduced", "kuhn3.efg"]),
         ("game", "own", ["own.NFG"]),
         ("solver", "gambit_a", ["gambit_all"]),
-        ("solver", "openspiel_a", ["openspiel_all"]),
+        ("solver", "openspiel_al", ["openspiel_all"]),
         ("solver", "sub/", []),
     ],
 )
