@@ -26,7 +26,16 @@ if TYPE_CHECKING:
         UsageError,
     )
     from eqbench.harness.experiment import Experiment, read_experiment
-    from eqbench.harness.inprocess import identify, kind, load_profile, solve, verify
+    from eqbench.harness.inprocess import (
+        NotAnEquilibriumError,
+        assert_equilibrium,
+        contains,
+        identify,
+        kind,
+        load_profile,
+        solve,
+        verify,
+    )
     from eqbench.harness.request import Request
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
@@ -46,7 +55,8 @@ _NAMES = {
     "eqbench.errors": "DocumentError EqbenchError GameFormatError GameTooLargeError "
     "ImperfectRecallError ProfileError SolverUnavailableError SpecError StoreError UsageError",
     "eqbench.harness.experiment": "Experiment read_experiment",
-    "eqbench.harness.inprocess": "identify kind load_profile solve verify",
+    "eqbench.harness.inprocess": "NotAnEquilibriumError assert_equilibrium contains identify "
+    "kind load_profile solve verify",
     "eqbench.harness.request": "Request",
     "eqbench.model.builder": "TreeBuilder",
     "eqbench.model.game": "Game",
@@ -71,6 +81,7 @@ __all__ = [  # type checkers and linters read names one by one
     "GameTooLargeError",
     "GameTree",
     "ImperfectRecallError",
+    "NotAnEquilibriumError",
     "ProfileError",
     "Request",
     "Run",
@@ -81,6 +92,8 @@ __all__ = [  # type checkers and linters read names one by one
     "TreeBuilder",
     "UsageError",
     "__version__",
+    "assert_equilibrium",
+    "contains",
     "crossplay",
     "from_gambit",
     "from_openspiel",

@@ -41,6 +41,7 @@ _GROUPS = {
         "export": "eqbench.cli.game:export",
         "profile": "eqbench.cli.game:profile",
         "verify": "eqbench.cli.verify:verify",
+        "contains": "eqbench.cli.verify:contains",
         "refine": "eqbench.cli.refine:refine",
     },
     "Maintenance": {
