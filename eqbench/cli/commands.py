@@ -20,6 +20,7 @@ _GROUPS = {
     },
     "Read": {
         "report": "eqbench.cli.report:report",
+        "publish": "eqbench.cli.report:publish",
         "show": "eqbench.cli.show:show",
         "compare": "eqbench.cli.compare:compare",
         "merge": "eqbench.cli.results:merge",

@@ -1,4 +1,4 @@
-"""`eqbench report`: stored runs to comparison tables, files and pages."""
+"""`eqbench report` and `publish`: stored runs to comparison tables, files and pages."""
 
 from __future__ import annotations
 
@@ -12,9 +12,19 @@ from eqbench.cli.output import print_report, put, put_page, say_notes, say_writt
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, NoTable, Option, Words
+from eqbench.requests import (
+    FOLDER,
+    RUN,
+    STANDARD_OUTPUT,
+    CellFilter,
+    File,
+    NoTable,
+    Option,
+    Quiet,
+    Words,
+)
 
-_FORMATS = ("terminal", "md", "csv", "tex", "html")
+_FORMATS = ("terminal", "md", "csv", "tex", "html", "macros")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +35,8 @@ class ReportRequest(View, CellFilter):
     still be going on. Of several runs each table shows all. With --game, --solver or --status it
     is about these cells only.
 
-    With --format html it is one page with tables and figures that needs no network: report.html
+    With --format macros it is a LaTeX macro for each number, to be used in a text. With --format
+    html it is one page with tables and figures that needs no network: report.html
     in the folder of the run, unless --out says where; --out - is standard output. If RUN is a
     folder of runs, such as results, it is an index of them, index.html, and each run that has no
     page yet gets one.
@@ -35,7 +46,7 @@ class ReportRequest(View, CellFilter):
     formats: Annotated[
         tuple[str, ...],
         Option(
-            "One or more of terminal, md, csv, tex and html, separated by commas.",
+            "One or more of terminal, md, csv, tex, html and macros, separated by commas.",
             Words("FORMATS", "format", _FORMATS),
             "format",
         ),
@@ -43,7 +54,7 @@ class ReportRequest(View, CellFilter):
     out: Annotated[
         str | None,
         Option(
-            "Write report.txt, .md, .csv, .tex and .html into DIR instead of printing; a name "
+            "Write report.txt, .md, .csv, .tex, .html and .macros.tex into DIR, not out; a name "
             "that ends in .html is the file of a page, and - standard output.",
             File("DIR"),
         ),
@@ -104,6 +115,33 @@ def report(request: ReportRequest) -> None:
     else:
         text = report_text(formats[0], stored, request, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")
+
+
+@dataclass(frozen=True)
+class PublishRequest:
+    """Copy runs with their pages into a folder, with an index that any web server shows.
+
+    DIR is new, or was published into before: it keeps its other runs, and a run that is there
+    already is replaced. A RUN may also be a folder of runs, such as results. Links are relative,
+    so DIR also works as files. Without RUN only the index is written anew.
+    """
+
+    folder: Annotated[str, Option("Folder of the index.", FOLDER, argument=True)]
+    runs: Annotated[
+        tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)
+    ] = ()
+    quiet: Quiet = False
+
+
+@command(PublishRequest)
+def publish(request: PublishRequest) -> None:
+    from eqbench.harness.reports import publish as write
+    from eqbench.harness.reports import runs_in
+    from eqbench.store.stored_run import read_run, run_folder
+
+    folders = list(map(run_folder, request.runs))
+    found = [run.path for each in folders for run in runs_in(each) or [read_run(each)]]
+    say_written([write(Path(request.folder), found)])
 
 
 def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> Path | None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import chdir, suppress
+from itertools import count
 from pathlib import Path
 
+from eqbench.documents import read_file
 from eqbench.equilibria import known_sets
 from eqbench.equilibria.catalog import meanings
 from eqbench.equilibria.extremes import payoff_ends
-from eqbench.errors import EqbenchError, UsageError
+from eqbench.errors import EqbenchError, UsageError, first_of
 from eqbench.registry import default_registry
 from eqbench.report.charts import GameFacts
 from eqbench.report.exports import (
@@ -21,17 +24,21 @@ from eqbench.report.exports import (
     results_csv,
     summary_csv,
 )
-from eqbench.report.formats import latex, markdown
+from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
-from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST
+from eqbench.store.kept_runs import packed
+from eqbench.store.latest import is_run
+from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST, write_file
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.store.trials import first_trials
 
+_GENERATOR = '<meta name="generator" content="eqbench">'
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
+SUFFIXES["macros"] = "macros.tex"
 
 
 def write_reports(
@@ -71,6 +78,52 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
     yield file
 
 
+def publish(folder: Path, runs: Iterable[Path]) -> Path:
+    """Copy runs with their pages into a folder that web servers show; return its index.
+
+    A run that is there already is replaced, another of the same name gets a number. Whenever this
+    ends, each run is there whole or not at all. Pages name no folder outside.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds anything else, or cannot be written.
+    """
+    index, stage = folder / "index.html", folder / ".publishing"
+    others = [each.name for each in folder.glob("[!.]*") if each != index and not is_run(each)]
+    if index.exists() and _GENERATOR not in index.read_text(encoding="utf-8", errors="replace"):
+        others.append(index.name)
+    if others:
+        raise UsageError(f"{folder} also holds {first_of(others)}; choose an empty folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for run in runs:
+            shutil.rmtree(stage, ignore_errors=True)
+            numbered = (f"{run.resolve().name}{'-' * bool(n)}{n or ''}" for n in count())
+            place = next(each for each in map(folder.joinpath, numbered) if _may_be(each, run))
+            for file in packed(run):
+                copy = stage / place.name / file.relative_to(run)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, copy)
+            with chdir(stage):  # so that the page shows the run by its name alone
+                own = Path(place.name)
+                write_report(own / "report.html", page_of([read_run(own)], place=own))
+            if place.exists():
+                place.rename(stage / ".before")
+            (stage / place.name).rename(place)
+        shutil.rmtree(stage, ignore_errors=True)
+        with chdir(folder):
+            list(write_index(runs_in(Path()), Path("index.html")))
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror}; choose another place") from None
+    return index
+
+
+def _may_be(place: Path, run: Path) -> bool:
+    """Whether a place is free for a run, or has it already, by its manifest."""
+    return not place.exists() or read_file(place / MANIFEST) == read_file(run / MANIFEST)
+
+
 def _is_old(page: Path, stored: Iterable[Path]) -> bool:
     """True without a page, or if something was stored since it was written."""
     begun = (file.stat().st_mtime for file in stored if file.exists())
@@ -81,7 +134,7 @@ def write_report(file: Path, text: str) -> None:
     """Write a report into a file, whose folder may be new; UsageError if it cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", newline="")
+        write_file(file, text.encode())
     except OSError as error:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
@@ -109,7 +162,7 @@ def report_text(
     tables = report_on(stored, view, summarize=summarize, few=few)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
-    return markdown(tables) if name == "md" else latex(tables)
+    return {"md": markdown, "tex": latex, "macros": macros}[name](tables)
 
 
 def page_of(

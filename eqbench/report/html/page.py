@@ -27,7 +27,7 @@ from eqbench.report.html import document as html
 from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
 from eqbench.report.view import COLUMNS, INDEX, cell_table
-from eqbench.store.run_folder import EXPERIMENT
+from eqbench.store.run_folder import EXPERIMENT, LINES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.store.trials import REGRETS, Entry, Trials, began, first_trials, game_identity, grouped
@@ -359,6 +359,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
         own = Trials(entries)
         times = own.figures("elapsed_s")
         statuses = Counter(cell.status for cell in run.cells)
+        size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
         row = [
             Cell(run.path.absolute().name, link=link),
             next(iter(answer(entries, run.planned)), TEXTS["nothing"]),
@@ -370,6 +371,8 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
             first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
             first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
             str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
+            (run.plan.get("environment") or {}).get("eqbench"),
+            Cell(f"{size / 1e6:.1f} MB", size, link=link.replace("report.html", LINES)),
         ]
         rows.append(row)
     table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
