@@ -26,17 +26,9 @@ if TYPE_CHECKING:
         UsageError,
     )
     from eqbench.harness.experiment import Experiment, read_experiment
-    from eqbench.harness.inprocess import (
-        NotAnEquilibriumError,
-        assert_equilibrium,
-        contains,
-        identify,
-        kind,
-        load_profile,
-        solve,
-        verify,
-    )
+    from eqbench.harness.inprocess import identify, kind, load_profile, solve, verify
     from eqbench.harness.request import Request
+    from eqbench.harness.statements import NotAnEquilibriumError, assert_equilibrium, contains
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
@@ -55,9 +47,9 @@ _NAMES = {
     "eqbench.errors": "DocumentError EqbenchError GameFormatError GameTooLargeError "
     "ImperfectRecallError ProfileError SolverUnavailableError SpecError StoreError UsageError",
     "eqbench.harness.experiment": "Experiment read_experiment",
-    "eqbench.harness.inprocess": "NotAnEquilibriumError assert_equilibrium contains identify "
-    "kind load_profile solve verify",
+    "eqbench.harness.inprocess": "identify kind load_profile solve verify",
     "eqbench.harness.request": "Request",
+    "eqbench.harness.statements": "NotAnEquilibriumError assert_equilibrium contains",
     "eqbench.model.builder": "TreeBuilder",
     "eqbench.model.game": "Game",
     "eqbench.model.profile": "BehaviorProfile",

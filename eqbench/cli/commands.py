@@ -20,7 +20,7 @@ _GROUPS = {
     },
     "Read": {
         "report": "eqbench.cli.report:report",
-        "publish": "eqbench.cli.report:publish",
+        "publish": "eqbench.cli.results:publish",
         "show": "eqbench.cli.show:show",
         "compare": "eqbench.cli.compare:compare",
         "merge": "eqbench.cli.results:merge",

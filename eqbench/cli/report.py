@@ -1,4 +1,4 @@
-"""`eqbench report` and `publish`: stored runs to comparison tables, files and pages."""
+"""`eqbench report`: stored runs to comparison tables, files and pages."""
 
 from __future__ import annotations
 
@@ -12,17 +12,7 @@ from eqbench.cli.output import print_report, put, put_page, say_notes, say_writt
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import (
-    FOLDER,
-    RUN,
-    STANDARD_OUTPUT,
-    CellFilter,
-    File,
-    NoTable,
-    Option,
-    Quiet,
-    Words,
-)
+from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, NoTable, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html", "macros")
 
@@ -115,33 +105,6 @@ def report(request: ReportRequest) -> None:
     else:
         text = report_text(formats[0], stored, request, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")
-
-
-@dataclass(frozen=True)
-class PublishRequest:
-    """Copy runs with their pages into a folder, with an index that any web server shows.
-
-    DIR is new, or was published into before: it keeps its other runs, and a run that is there
-    already is replaced. A RUN may also be a folder of runs, such as results. Links are relative,
-    so DIR also works as files. Without RUN only the index is written anew.
-    """
-
-    folder: Annotated[str, Option("Folder of the index.", FOLDER, argument=True)]
-    runs: Annotated[
-        tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)
-    ] = ()
-    quiet: Quiet = False
-
-
-@command(PublishRequest)
-def publish(request: PublishRequest) -> None:
-    from eqbench.harness.reports import publish as write
-    from eqbench.harness.reports import runs_in
-    from eqbench.store.stored_run import read_run, run_folder
-
-    folders = list(map(run_folder, request.runs))
-    found = [run.path for each in folders for run in runs_in(each) or [read_run(each)]]
-    say_written([write(Path(request.folder), found)])
 
 
 def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> Path | None:

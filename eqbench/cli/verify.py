@@ -107,9 +107,8 @@ class ContainsRequest(OfProfile):
     """Decide whether a profile is in a set of equilibria, and if not, where it leaves it.
 
     SET is a published set, which eqbench info GAME lists, or what several begin with; or
-    RUN/cluster:2 or RUN/CELL: the equilibria that are connected with those of a run. WORDS are
-    PROFILE, GAME PROFILE or RUN CELL, as of eqbench verify. Exit code: 0 it is in the set, 1 it
-    is not, 2 usage.
+    RUN/cluster:2 or RUN/CELL: what is connected with equilibria of a run. WORDS are as those of
+    eqbench verify. Exit code: 0 it is in the set, 1 it is not, 2 usage.
     """
 
     name: Annotated[str, Option("Set of equilibria.", Kind("SET"), argument=True)]
@@ -121,7 +120,7 @@ class ContainsRequest(OfProfile):
 
 @command(ContainsRequest)
 def contains(request: ContainsRequest) -> int:
-    from eqbench.harness.inprocess import contains as decide
+    from eqbench.harness.statements import contains as decide
     from eqbench.report import said
     from eqbench.report.naming import decimal
     from eqbench.report.rows import Report, Table, small
@@ -131,8 +130,8 @@ def contains(request: ContainsRequest) -> int:
     game, data = game_and_profile(request)
     found = decide(request.name, data, game, request.tolerance)
     allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
-    facts = vars(found) | {"is_equilibrium": (found.max_regret or 0) <= allowed}
-    lines = said("contains", facts, decimal=decimal, small=small, short_figure=short_figure)
+    facts = vars(found) | {"is_equilibrium": found.max_regret <= allowed}
+    lines = said("contains", facts, decimal=decimal, small=small, figure=short_figure)
     document = {"schema": "eqbench.contains/1", "game": game.spec, **found.to_json()}
     put_result(document, lambda: Report((Table("", lines=lines),)), as_json=request.as_json)
     return int(not found)

@@ -7,10 +7,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured, known_sets
-from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.equilibria.membership import Membership, in_computed, in_published
-from eqbench.errors import ProfileError, UsageError, check_keywords, first_of, nearest
+from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured
+from eqbench.errors import ProfileError, UsageError, check_keywords
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import Frame, ReadyFrame
 from eqbench.harness.judge import Judge, Received
@@ -21,12 +19,8 @@ from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.store.stored_profiles import identified_as, in_run, named_profile, profile_of_cell
-from eqbench.store.stored_run import read_run, run_folder
-from eqbench.store.trials import grouped
-from eqbench.verification import DEFAULT_TOLERANCE, Play, Verification, Verifier, verify_exactly
-from eqbench.verification.deviations import Deviation, deviations
-from eqbench.verification.exact import short_figure
+from eqbench.store.stored_profiles import named_profile
+from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,63 +170,6 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
 
 
-class NotAnEquilibriumError(AssertionError):
-    """Somebody gains by deviating from a profile that was to be an equilibrium.
-
-    Attributes
-    ----------
-    verdict : Verification
-    deviations : list of Deviation
-        Who gains how much where, the largest first; those of a player sum to their regret.
-    """
-
-    def __init__(self, verdict: Verification, deviations: list[Deviation], allowed: Any) -> None:
-        self.verdict, self.deviations = verdict, deviations
-        found = f"max regret {short_figure(verdict.max_regret)}, allowed {short_figure(allowed)}"
-        lines = [f"no equilibrium: {found}"]
-        for player, own in grouped(deviations, lambda each: each.player).items():
-            total = short_figure(sum(each.gain for each in own))
-            lines.append(f"{player} gains {total}: {first_of(list(map(str, own)))}")
-        super().__init__("\n  ".join(lines))
-
-
-def assert_equilibrium(
-    game: Game | GameTree | str, profile: Any, tolerance: float = DEFAULT_TOLERANCE
-) -> Verification:
-    """Measure a profile and raise an error that says who gains where, if it is no equilibrium.
-
-    Profiles that are known exactly, such as those of dictionaries and files, are measured in
-    Fractions if the game is exact too, others in floats.
-
-    Parameters
-    ----------
-    game, profile : as of :func:`verify`
-    tolerance : share of the payoff scale that anybody may gain; 0 for a proof
-
-    Raises
-    ------
-    NotAnEquilibriumError
-        If a player gains more; an AssertionError, also under ``python -O``.
-    SpecError, ProfileError
-        As :func:`verify`.
-
-    Examples
-    --------
-    >>> import eqbench
-    >>> eqbench.assert_equilibrium("kuhn2", eqbench.solve("kuhn2", "sequence_lp")).max_regret < 1e-9
-    True
-    """
-    game = default_registry().load_game(game) if isinstance(game, str) else game
-    tree, profile = game.tree if isinstance(game, Game) else game, load_profile(game, profile)
-    exact = tree.exact and (profile.exact is not None or tree.is_wide)
-    verdict = verify(tree, profile, exact=exact)
-    allowed = tolerance and tolerance * tree.payoff_scale
-    if verdict.max_regret <= allowed:
-        return verdict
-    play = Play.exactly(tree, profile) if exact else Play.of(tree, profile, tolerance=0, unplayed=0)
-    raise NotAnEquilibriumError(verdict, deviations(play), allowed)
-
-
 def identify(game: Game | str, profile: Any) -> Identity | None:
     """Name the known equilibrium that a profile is, or is nearest to; None if none is near.
 
@@ -263,64 +200,6 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
     profile = load_profile(game, profile)
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
     return Identifier(game).identify(profile, max_regret)
-
-
-def contains(
-    name: str, profile: Any, game: Game | str | None = None, tolerance: float = TOLERANCE
-) -> Membership:
-    """Decide whether a profile is in a published set of equilibria, or in a computed component.
-
-    Parameters
-    ----------
-    name : of a published set, such as ``szafron:c11=0``, or of several by what these begin with,
-        such as ``szafron``; or ``RUN/cluster:2`` or ``RUN/CELL``, for the equilibria that are
-        connected with those of a run
-    profile : as in :func:`load_profile`
-    game : Game or spec; that which the profile names unless given
-    tolerance : how far conditions of a published set may be missed; 0 decides in Fractions
-
-    Raises
-    ------
-    UsageError, SpecError, ProfileError
-        If there is no such set, the game is not known, or the profile does not fit it.
-
-    Examples
-    --------
-    >>> import eqbench
-    >>> game = eqbench.load_game("kuhn2")
-    >>> found = eqbench.contains("kuhn2", eqbench.BehaviorProfile.uniform(game))
-    >>> bool(found), found.broken[0].condition, found.broken[0].left
-    (False, 'Q_bets == 0', 0.5)
-    """
-    if isinstance(profile, str | Path):
-        profile, _ = named_profile(str(profile))
-    named = (
-        profile.get("game")
-        if isinstance(profile, dict)
-        else getattr(profile, "spec", getattr(profile, "game_spec", None))
-    )
-    if not (game := game or named):
-        raise UsageError("which game? give its spec, or a profile that names it")
-    game = default_registry().load_game(game) if isinstance(game, str) else game
-    own, verifier = load_profile(game, profile), Verifier(game.tree)
-    regret = float(verifier.verify(own).max_regret)
-    if parts := in_run(name):
-        files = identified_as(read_run(run_folder(parts[0])), parts[1], game.spec)
-        members = [load_profile(game, file) for file in files or [profile_of_cell(*parts)[0]]]
-        regrets = [float(verifier.verify(each).max_regret) for each in members]
-        regrets += [regret] * (regret <= DEFAULT_TOLERANCE * game.tree.payoff_scale)
-        behavior = [each.probabilities for each in members]
-        found = in_computed(game, name, behavior, own.probabilities, regrets)
-        return replace(found, max_regret=regret)
-    known = known_sets(game)
-    sets = [each for each in known if f"{each.name}:".startswith(f"{name}:")]
-    if not sets:
-        hint = nearest(name, {each.name for each in known}, "RUN/cluster:1 is one of a run")
-        raise UsageError(f"{game.spec} has no published set {name!r}: {hint}")
-    try:
-        return replace(in_published(game, sets, own, tolerance), max_regret=regret)
-    except ArithmeticError:
-        raise UsageError(f"{name} is not rational; give a tolerance above 0") from None
 
 
 def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Kind | None:

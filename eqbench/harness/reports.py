@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import chdir, suppress
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from eqbench.documents import read_file
@@ -36,7 +36,7 @@ from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST, write_file
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.store.trials import first_trials
 
-_GENERATOR = '<meta name="generator" content="eqbench">'
+_GENERATOR = b'<meta name="generator" content="eqbench">'
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 SUFFIXES["macros"] = "macros.tex"
 
@@ -79,38 +79,30 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
 
 
 def publish(folder: Path, runs: Iterable[Path]) -> Path:
-    """Copy runs with their pages into a folder that web servers show; return its index.
+    """Copy runs with pages of their own into a folder for web servers; return the index of all.
 
-    A run that is there already is replaced, another of the same name gets a number. Whenever this
-    ends, each run is there whole or not at all. Pages name no folder outside.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds anything else, or cannot be written.
+    A run that is there is replaced as a whole, another of its name gets a number. UsageError if
+    the folder holds anything else, but for names that begin with a dot, or cannot be written.
     """
     index, stage = folder / "index.html", folder / ".publishing"
     others = [each.name for each in folder.glob("[!.]*") if each != index and not is_run(each)]
-    if index.exists() and _GENERATOR not in index.read_text(encoding="utf-8", errors="replace"):
-        others.append(index.name)
+    others += [index.name] * (index.exists() and _GENERATOR not in read_file(index))
     if others:
-        raise UsageError(f"{folder} also holds {first_of(others)}; choose an empty folder")
+        raise UsageError(f"{folder} also holds {first_of(others)}; choose a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for run in runs:
             shutil.rmtree(stage, ignore_errors=True)
-            numbered = (f"{run.resolve().name}{'-' * bool(n)}{n or ''}" for n in count())
-            place = next(each for each in map(folder.joinpath, numbered) if _may_be(each, run))
+            own = _name_in(folder, run)
             for file in packed(run):
-                copy = stage / place.name / file.relative_to(run)
+                copy = stage / own / file.relative_to(run)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(file, copy)
-            with chdir(stage):  # so that the page shows the run by its name alone
-                own = Path(place.name)
+            with chdir(stage):  # so that the page names no folder outside
                 write_report(own / "report.html", page_of([read_run(own)], place=own))
-            if place.exists():
-                place.rename(stage / ".before")
-            (stage / place.name).rename(place)
+            if (folder / own).exists():
+                (folder / own).rename(stage / ".before")
+            (stage / own).rename(folder / own)
         shutil.rmtree(stage, ignore_errors=True)
         with chdir(folder):
             list(write_index(runs_in(Path()), Path("index.html")))
@@ -119,9 +111,12 @@ def publish(folder: Path, runs: Iterable[Path]) -> Path:
     return index
 
 
-def _may_be(place: Path, run: Path) -> bool:
-    """Whether a place is free for a run, or has it already, by its manifest."""
-    return not place.exists() or read_file(place / MANIFEST) == read_file(run / MANIFEST)
+def _name_in(folder: Path, run: Path) -> Path:
+    """Name for a run in a folder: its own, with a number where that of another run is there."""
+    name, manifest = run.resolve().name, read_file(run / MANIFEST)
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    places = ((each, folder / each / MANIFEST) for each in names)
+    return Path(next(n for n, file in places if not file.exists() or read_file(file) == manifest))
 
 
 def _is_old(page: Path, stored: Iterable[Path]) -> bool:

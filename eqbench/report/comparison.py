@@ -185,17 +185,18 @@ class Comparison:
 
     @cached_property
     def shown(self) -> list[Comparison]:
-        """The pairs that tables have: with `only_changed` those that differ beyond noise."""
-        return [pair for pair in self.pairs if not self.only_changed or pair._is_changed()]
+        """The pairs that tables have."""
+        return [pair for pair in self.pairs if not self.only_changed or pair.is_changed()]
 
-    def _is_changed(self) -> bool:
+    def is_changed(self) -> bool:
+        """True if statuses, equilibria, regrets or times differ beyond noise, or break a rule."""
         factor, plus = _DATA["noise"]
         time, *regrets = map(self.figures, ("elapsed_s", "max_regret", "nash_conv"))
         low, high = sorted((time.base or 0.0, time.new or 0.0))
         ends = any(old != new for old, new in self.ends().values())
-        differs = any(each.lost or each.wins[0] or each.wins[2] for each in regrets)
-        broken = any(rule.reason(self) for rule in self.rules)
-        return ends or differs or broken or high > factor * low + plus
+        differs = any(each.lost or each.wins[0] + each.wins[2] for each in regrets)
+        beyond = differs or high > factor * low + plus
+        return ends or beyond or any(rule.reason(self) for rule in self.rules)
 
     def figures(self, metric: str) -> Figures:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import product
 
 from markupsafe import Markup
 from rich.cells import cell_len
@@ -40,27 +39,16 @@ def latex(report: Report) -> str:
 
 
 def macros(report: Report) -> str:
-    r"""Lines with a LaTeX macro for each number of the tables, such as ``\eqbKuhnThreeCfrTime``.
-
-    It is named by game, topic, row and column in letters; a name that was given goes on with Again.
-    """
-    lines: dict[str, str] = {}
-    for table in (each.with_payoff_columns() for each in report.tables):
-        head = f"{table.title.partition(' = ')[0]} {table.topic}"
-        for row, column in product(table.rows, table.columns):
-            if column.numeric and row.cell(column).value is not None:
-                name = _spelled(f"{head} {row.label} {column.title}")
-                while name in lines:
-                    name += "Again"
-                lines[name] = rf"\newcommand{{\eqb{name}}}{{{_cell(row, column)}}}%{column.unit}"
-    return "\n".join(["% \\input this file before the figures are used.", *lines.values(), ""])
+    r"""Fragment with a LaTeX macro for each number, such as ``\eqbKuhnThreeCfrTime``."""
+    known = templates(for_latex, html=False, spelled=_spelled, cell=_cell)
+    tables = [table.with_payoff_columns() for table in report.tables]
+    return known.get_template("macros.tex").render(tables=tables)
 
 
 def _spelled(text: str) -> str:
-    """Letters of a text, with words for digits and some signs, and nothing for others."""
-    spelled = read_data("latex")["spelled"]
-    words = re.findall(r"([A-Za-z])([A-Za-z]*)|(.)", text)
-    return "".join(first.upper() + more + spelled.get(sign, "") for first, more, sign in words)
+    """Letters of a text, with words for digits and some signs."""
+    spelled, words = read_data("latex")["spelled"], re.findall(r"([A-Za-z]+)|(.)", text)
+    return "".join(word[:1].upper() + word[1:] + spelled.get(sign, "") for word, sign in words)
 
 
 def _for_markdown(text: str) -> str:

@@ -47,8 +47,9 @@ def in_run(text: str) -> tuple[str, str] | None:
     return None
 
 
-def identified_as(run: StoredRun, name: str, game_spec: str) -> list[Path]:
+def identified_as(place: str, name: str, game_spec: str) -> list[Path]:
     """Profiles of equilibria of a game that a run gave a name, such as ``cluster:2``."""
+    run = read_run(run_folder(place))
     found = [item for cell in run.cells if cell.game_spec == game_spec for item in cell.equilibria]
     known = [(item, item.identity) for item in found if item.identity and item.profile]
     return [run.path / str(i.profile) for i, own in known if own["name"] == name and own["on_path"]]

@@ -360,20 +360,15 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
         times = own.figures("elapsed_s")
         statuses = Counter(cell.status for cell in run.cells)
         size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
-        row = [
-            Cell(run.path.absolute().name, link=link),
-            next(iter(answer(entries, run.planned)), TEXTS["nothing"]),
-            ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
-            statuses["ok"],
-            run.planned,
-            median(times) if times else None,
-            own.best,
-            first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
-            first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
-            str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
-            (run.plan.get("environment") or {}).get("eqbench"),
-            Cell(f"{size / 1e6:.1f} MB", size, link=link.replace("report.html", LINES)),
-        ]
+        name, counts = run.path.absolute().name, statuses.most_common()
+        row = [Cell(name, link=link), next(iter(answer(entries, run.planned)), TEXTS["nothing"])]
+        row += [", ".join(f"{count} {status}" for status, count in counts), statuses["ok"]]
+        row += [run.planned, median(times) if times else None, own.best]
+        row += [first_of([*dict.fromkeys(cell.game for cell in run.cells)])]
+        row += [first_of([*dict.fromkeys(cell.solver for cell in run.cells)])]
+        row += [str(run.plan.get("created") or "").replace("T", " ").partition("+")[0]]
+        row += [(run.plan.get("environment") or {}).get("eqbench")]
+        row += [Cell(f"{size / 1e6:.1f} MB", size, link=link.replace("report.html", LINES))]
         rows.append(row)
     table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
