@@ -44,7 +44,7 @@ class ReportRequest(View, CellFilter):
     out: Annotated[
         str | None,
         Option(
-            "Write report.txt, .md, .csv, .tex, .html and .macros.tex into DIR, not out; a name "
+            "Write report.txt, .md, .csv, .tex, .macros.tex and .html into DIR instead; a name "
             "that ends in .html is the file of a page, and - standard output.",
             File("DIR"),
         ),

@@ -64,7 +64,7 @@ def assert_equilibrium(
     tree, profile = game.tree if isinstance(game, Game) else game, load_profile(game, profile)
     exact = tree.exact and (profile.exact is not None or tree.is_wide)
     verdict = verify(tree, profile, exact=exact)
-    if verdict.max_regret <= tolerance * tree.payoff_scale:
+    if verdict.max_regret <= (tolerance and tolerance * tree.payoff_scale):  # may be infinite
         return verdict
     play = Play.exactly(tree, profile) if exact else Play.of(tree, profile, tolerance=0, unplayed=0)
     raise NotAnEquilibriumError(verdict, deviations(play))

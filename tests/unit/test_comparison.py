@@ -553,6 +553,7 @@ def test_json_has_the_figures_of_the_comparison(folder) -> None:
         ({"max_regret": 3e-11}, [], False),
         ({"max_regret": 3e-3}, [], True),
         ({"iterations": 7}, [], False),
+        ({"equilibria": identified(cell("01"), identity("kuhn2")).equilibria}, [], True),
     ],
 )
 def test_rows_that_differ_by_noise_alone_are_left_out_and_counted(
@@ -569,11 +570,3 @@ def test_rows_that_differ_by_noise_alone_are_left_out_and_counted(
     assert f"{2 - is_shown} row" in done.out
     assert eqbench(*words, "--format", "md", cwd=tmp_path).out.count("| cfr") == is_shown
     assert eqbench(*words, "--format", "html", "--out", "-", cwd=tmp_path).code == done.code
-
-
-def test_another_equilibrium_is_a_change(folder) -> None:
-    runs = [folder(name, identified(cell("01"), identity(name))) for name in ("kuhn2", "cluster:1")]
-    comparison = replace(compare_runs(*runs), only_changed=True)
-    assert len(comparison_json(comparison)["cells"]) == 1
-    same = replace(compare_runs(runs[0], runs[0]), only_changed=True)
-    assert comparison_report(same).tables == ()

@@ -368,7 +368,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
         row += [first_of([*dict.fromkeys(cell.solver for cell in run.cells)])]
         row += [str(run.plan.get("created") or "").replace("T", " ").partition("+")[0]]
         row += [(run.plan.get("environment") or {}).get("eqbench")]
-        row += [Cell(f"{size / 1e6:.1f} MB", size, link=link.replace("report.html", LINES))]
+        row += [Cell(f"{size / 1e6:.1f} MB", size, link=link.removesuffix("report.html") + LINES)]
         rows.append(row)
     table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
