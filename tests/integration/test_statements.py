@@ -83,16 +83,22 @@ def test_assertion_holds_also_where_python_drops_assertions() -> None:
 
 
 @pytest.mark.parametrize("spec", ["kuhn2", "kuhn3", "skp(pot=3)", "battle_of_sexes"])
-def test_exact_corners_of_published_sets_are_in_them_but_for_ends_that_are_excluded(
-    spec: str,
-) -> None:
+def test_exact_corners_of_published_sets_are_in_them(spec: str) -> None:
     game = eqbench.load_game(spec)
     for title, profile in known_corners(game):
         found = eqbench.contains(title.partition(" corner")[0], profile, game, tolerance=0)
+        assert found.contains
         assert found.exact
-        assert all(each.by == 0 and "=" not in each.condition for each in found.broken), title
-        assert found.contains == (not found.broken)
+        assert found.broken == ()
         assert found.distance < 1e-8
+
+
+def test_end_that_a_set_excludes_is_not_in_it() -> None:
+    game = eqbench.load_game("kuhn3")
+    corner = next(own for title, own in known_corners(game) if title.startswith("szafron:c11=0"))
+    found = eqbench.contains("szafron:0<c11<1/2", corner, game, tolerance=0)
+    assert ("0 < c11", 0) in [(own.condition, own.by) for own in found.broken]
+    assert not found
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from stored_runs import (
     cell,
     identified,
     identity,
+    run_of,
     sample_run,
     without_figures,
     write_run,
@@ -180,7 +181,8 @@ def test_text_of_a_solver_cannot_break_a_line_or_color_a_terminal(tmp_path: Path
 def test_every_number_is_a_macro_with_a_name_of_letters_that_no_other_has(
     run: StoredRun, *, summarize: bool
 ) -> None:
-    report = report_on([run], summarize=summarize)
+    alike = (cell(f"{n}", solver=each, solver_spec=each) for n, each in enumerate(("x-y", "x_y")))
+    report = report_on([run, run_of(*alike)], summarize=summarize)
     text = macros(report)
     check_latex(text)
     found = re.findall(r"^\\newcommand\{\\(\w+)\}\{(.*)\}%.*$", text, re.MULTILINE)
