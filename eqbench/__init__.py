@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment, read_experiment
     from eqbench.harness.inprocess import identify, kind, load_profile, solve, verify
     from eqbench.harness.request import Request
+    from eqbench.harness.statements import NotAnEquilibriumError, assert_equilibrium, contains
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
@@ -48,6 +49,7 @@ _NAMES = {
     "eqbench.harness.experiment": "Experiment read_experiment",
     "eqbench.harness.inprocess": "identify kind load_profile solve verify",
     "eqbench.harness.request": "Request",
+    "eqbench.harness.statements": "NotAnEquilibriumError assert_equilibrium contains",
     "eqbench.model.builder": "TreeBuilder",
     "eqbench.model.game": "Game",
     "eqbench.model.profile": "BehaviorProfile",
@@ -71,6 +73,7 @@ __all__ = [  # type checkers and linters read names one by one
     "GameTooLargeError",
     "GameTree",
     "ImperfectRecallError",
+    "NotAnEquilibriumError",
     "ProfileError",
     "Request",
     "Run",
@@ -81,6 +84,8 @@ __all__ = [  # type checkers and linters read names one by one
     "TreeBuilder",
     "UsageError",
     "__version__",
+    "assert_equilibrium",
+    "contains",
     "crossplay",
     "from_gambit",
     "from_openspiel",

@@ -20,6 +20,7 @@ _GROUPS = {
     },
     "Read": {
         "report": "eqbench.cli.report:report",
+        "publish": "eqbench.cli.results:publish",
         "show": "eqbench.cli.show:show",
         "compare": "eqbench.cli.compare:compare",
         "merge": "eqbench.cli.results:merge",
@@ -41,6 +42,7 @@ _GROUPS = {
         "export": "eqbench.cli.game:export",
         "profile": "eqbench.cli.game:profile",
         "verify": "eqbench.cli.verify:verify",
+        "contains": "eqbench.cli.verify:contains",
         "refine": "eqbench.cli.refine:refine",
     },
     "Maintenance": {

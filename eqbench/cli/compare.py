@@ -48,6 +48,9 @@ class CompareRequest(CellFilter):
     allow_missing: Annotated[
         bool, Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing")
     ] = False
+    only_changed: Annotated[
+        bool, Option("Leave out what differs by no more than noise, and say how much.", FLAG)
+    ] = False
     format: Annotated[
         str,
         Option("How to show the tables; html is a page.", Choice(words=("terminal", "md", "html"))),
@@ -85,6 +88,7 @@ def compare(request: CompareRequest) -> int:
         rules=rules,
         allow_worse_status=request.allow_worse_status or request.new is None,
         allow_missing=request.allow_missing,
+        only_changed=request.only_changed,
     )
     if request.as_json:
         say_notes(comparison.base, comparison.new)

@@ -14,7 +14,7 @@ from eqbench.errors import UsageError
 from eqbench.report.view import View
 from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, NoTable, Option, Words
 
-_FORMATS = ("terminal", "md", "csv", "tex", "html")
+_FORMATS = ("terminal", "md", "csv", "tex", "html", "macros")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,8 @@ class ReportRequest(View, CellFilter):
     still be going on. Of several runs each table shows all. With --game, --solver or --status it
     is about these cells only.
 
-    With --format html it is one page with tables and figures that needs no network: report.html
+    With --format macros it is a LaTeX macro for each number, to be used in a text. With --format
+    html it is one page with tables and figures that needs no network: report.html
     in the folder of the run, unless --out says where; --out - is standard output. If RUN is a
     folder of runs, such as results, it is an index of them, index.html, and each run that has no
     page yet gets one.
@@ -35,7 +36,7 @@ class ReportRequest(View, CellFilter):
     formats: Annotated[
         tuple[str, ...],
         Option(
-            "One or more of terminal, md, csv, tex and html, separated by commas.",
+            "One or more of terminal, md, csv, tex, html and macros, separated by commas.",
             Words("FORMATS", "format", _FORMATS),
             "format",
         ),
@@ -43,7 +44,7 @@ class ReportRequest(View, CellFilter):
     out: Annotated[
         str | None,
         Option(
-            "Write report.txt, .md, .csv, .tex and .html into DIR instead of printing; a name "
+            "Write report.txt, .md, .csv, .tex, .macros.tex and .html into DIR instead; a name "
             "that ends in .html is the file of a page, and - standard output.",
             File("DIR"),
         ),

@@ -1,4 +1,4 @@
-"""`eqbench merge` and `results`: runs become one, are listed, removed and packed."""
+"""`eqbench merge`, `publish` and `results`: runs become one, a site, are listed and packed."""
 
 from __future__ import annotations
 
@@ -47,6 +47,33 @@ def merge(request: MergeRequest) -> None:
         folder = merge_runs(map(run_folder, request.runs), Path(request.out), say_note)
     run = read_run(folder.path)
     say(f"{len(run.finished)} of {counted(run.planned, 'cell')} finished; results in {run.path}")
+
+
+@dataclass(frozen=True)
+class PublishRequest:
+    """Copy runs with their pages into a folder, with an index that any web server shows.
+
+    DIR is new, or was published into before: it keeps its other runs. A RUN may be a folder of
+    runs, such as results; one that is in DIR already is replaced. Without RUN only the index is
+    written anew. Links are relative, so that the pages also work as files.
+    """
+
+    folder: Annotated[str, Option("Folder of the index.", FOLDER, argument=True)]
+    runs: Annotated[
+        tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)
+    ] = ()
+    quiet: Quiet = False
+
+
+@command(PublishRequest)
+def publish(request: PublishRequest) -> None:
+    from eqbench.harness.reports import publish as write
+    from eqbench.harness.reports import runs_in
+    from eqbench.store.stored_run import read_run, run_folder
+
+    folders = [run_folder(text) for text in request.runs]
+    found = [run.path for each in folders for run in runs_in(each) or [read_run(each)]]
+    say_written([write(Path(request.folder), found)])
 
 
 @click.group(cls=Group)

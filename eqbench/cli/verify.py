@@ -1,4 +1,4 @@
-"""`eqbench verify`: how good is the profile in this file?"""
+"""`eqbench verify` and `contains`: how good is a profile, and is it in a set of equilibria?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say_note
 from eqbench.registry import GameOptions
-from eqbench.requests import FLAG, GAME, PROFILE, Json, Number, Option, StoredRun
+from eqbench.requests import FLAG, GAME, PROFILE, Json, Kind, Number, Option, StoredRun
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -100,6 +100,41 @@ def verify(request: VerifyRequest) -> int:
     if request.max_regret is None:
         return 0
     return int(worst > request.max_regret or not measured.resolved)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContainsRequest(OfProfile):
+    """Decide whether a profile is in a set of equilibria, and if not, where it leaves it.
+
+    SET is a published set, which eqbench info GAME lists, or what several begin with; or
+    RUN/cluster:2 or RUN/CELL: what is connected with equilibria of a run. WORDS are as those of
+    eqbench verify. Exit code: 0 it is in the set, 1 it is not, 2 usage.
+    """
+
+    name: Annotated[str, Option("Set of equilibria.", Kind("SET"), argument=True)]
+    tolerance: Annotated[
+        float, Option("Conditions of a published set may be missed by X; 0 is exact.", Number())
+    ] = 1e-7
+    as_json: Json = False
+
+
+@command(ContainsRequest)
+def contains(request: ContainsRequest) -> int:
+    from eqbench.harness.statements import contains as decide
+    from eqbench.report import said
+    from eqbench.report.naming import decimal
+    from eqbench.report.rows import Report, Table, small
+    from eqbench.verification import DEFAULT_TOLERANCE
+    from eqbench.verification.exact import short_figure
+
+    game, data = game_and_profile(request)
+    found = decide(request.name, data, game, request.tolerance)
+    allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
+    facts = vars(found) | {"is_equilibrium": found.max_regret <= allowed}
+    lines = said("contains", facts, decimal=decimal, small=small, figure=short_figure)
+    document = {"schema": "eqbench.contains/1", "game": game.spec, **found.to_json()}
+    put_result(document, lambda: Report((Table("", lines=lines),)), as_json=request.as_json)
+    return int(not found)
 
 
 def game_and_profile(request: OfProfile) -> tuple[Game, Any]:

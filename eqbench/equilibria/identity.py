@@ -292,7 +292,7 @@ class Identifier:
 
     def _identified(self, probabilities: bytes, max_regret: float | None) -> Identity | None:
         behavior = np.frombuffer(probabilities)
-        seen = _Profile(self.game, self.known[0].layout, behavior)
+        seen = SeenProfile(self.game, self.known[0].layout, behavior)
         matches: dict[str, _Match] = {}
         reaches = self._reaches(max_regret)
         for known in self.known:  # the pieces of one set share its name
@@ -318,7 +318,7 @@ class Identifier:
     def distance(self, behavior: FloatArray) -> float:
         """Largest difference of an outcome's probability to the nearest member of any set."""
         layout = self.known[0].layout
-        seen = _Profile(self.game, layout, behavior)
+        seen = SeenProfile(self.game, layout, behavior)
         reach = infoset_reach(self.game.tree, behavior)[layout.infoset]
         nearest = [nearest_member(own, seen.frequencies, reach) for own in self.known]
         return min(map(seen.distance, self.known, nearest))
@@ -342,7 +342,7 @@ class Identifier:
         return near if meets_target else TOLERANCE, near
 
 
-class _Profile:
+class SeenProfile:
     """What is compared of a profile: its named frequencies, their reach, its outcomes."""
 
     def __init__(self, game: Game, layout: Layout, behavior: FloatArray) -> None:
@@ -387,7 +387,7 @@ class _Match:
         return other is None or self.rank < other.rank
 
 
-def _match(known: KnownSet, seen: _Profile, reaches: tuple[float, float]) -> _Match | None:
+def _match(known: KnownSet, seen: SeenProfile, reaches: tuple[float, float]) -> _Match | None:
     """How a profile matches a set; None if it does not agree and is not near either."""
     parameters = known.read(seen.frequencies)
     if np.isfinite(parameters).all():
@@ -403,7 +403,7 @@ def _match(known: KnownSet, seen: _Profile, reaches: tuple[float, float]) -> _Ma
     return _Match(known, parameters, False, distance, on_path=distance <= same)
 
 
-def _off_path(match: _Match, seen: _Profile) -> dict[str, float]:
+def _off_path(match: _Match, seen: SeenProfile) -> dict[str, float]:
     """Differences to the member where play does not or hardly lead, the largest first."""
     known = match.known
     differences = seen.frequencies - known.frequencies(match.parameters)

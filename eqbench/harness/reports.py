@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import chdir, suppress
+from itertools import chain, count
 from pathlib import Path
 
+from eqbench.documents import read_file
 from eqbench.equilibria import known_sets
 from eqbench.equilibria.catalog import meanings
 from eqbench.equilibria.extremes import payoff_ends
-from eqbench.errors import EqbenchError, UsageError
+from eqbench.errors import EqbenchError, UsageError, first_of
 from eqbench.registry import default_registry
 from eqbench.report.charts import GameFacts
 from eqbench.report.exports import (
@@ -21,17 +24,21 @@ from eqbench.report.exports import (
     results_csv,
     summary_csv,
 )
-from eqbench.report.formats import latex, markdown
+from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
-from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST
+from eqbench.store.kept_runs import packed
+from eqbench.store.latest import is_run
+from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST, write_file
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.store.trials import first_trials
 
+_GENERATOR = b'<meta name="generator" content="eqbench">'
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
+SUFFIXES["macros"] = "macros.tex"
 
 
 def write_reports(
@@ -71,6 +78,47 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
     yield file
 
 
+def publish(folder: Path, runs: Iterable[Path]) -> Path:
+    """Copy runs with pages of their own into a folder for web servers; return the index of all.
+
+    A run that is there is replaced as a whole, another of its name gets a number. UsageError if
+    the folder holds anything else, but for names that begin with a dot, or cannot be written.
+    """
+    index, stage = folder / "index.html", folder / ".publishing"
+    others = [each.name for each in folder.glob("[!.]*") if each != index and not is_run(each)]
+    others += [index.name] * (index.exists() and _GENERATOR not in read_file(index))
+    if others:
+        raise UsageError(f"{folder} also holds {first_of(others)}; choose a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for run in runs:
+            shutil.rmtree(stage, ignore_errors=True)
+            own = _name_in(folder, run)
+            for file in packed(run):
+                copy = stage / own / file.relative_to(run)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, copy)
+            with chdir(stage):  # so that the page names no folder outside
+                write_report(own / "report.html", page_of([read_run(own)], place=own))
+            if (folder / own).exists():
+                (folder / own).rename(stage / ".before")
+            (stage / own).rename(folder / own)
+        shutil.rmtree(stage, ignore_errors=True)
+        with chdir(folder):
+            list(write_index(runs_in(Path()), Path("index.html")))
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror}; choose another place") from None
+    return index
+
+
+def _name_in(folder: Path, run: Path) -> Path:
+    """Name for a run in a folder: its own, with a number where that of another run is there."""
+    name, manifest = run.resolve().name, read_file(run / MANIFEST)
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    places = ((each, folder / each / MANIFEST) for each in names)
+    return Path(next(n for n, file in places if not file.exists() or read_file(file) == manifest))
+
+
 def _is_old(page: Path, stored: Iterable[Path]) -> bool:
     """True without a page, or if something was stored since it was written."""
     begun = (file.stat().st_mtime for file in stored if file.exists())
@@ -81,7 +129,7 @@ def write_report(file: Path, text: str) -> None:
     """Write a report into a file, whose folder may be new; UsageError if it cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", newline="")
+        write_file(file, text.encode())
     except OSError as error:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
@@ -109,7 +157,7 @@ def report_text(
     tables = report_on(stored, view, summarize=summarize, few=few)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
-    return markdown(tables) if name == "md" else latex(tables)
+    return {"md": markdown, "tex": latex, "macros": macros}[name](tables)
 
 
 def page_of(

@@ -170,6 +170,7 @@ class Comparison:
     rules: Sequence[Rule] = ()
     allow_worse_status: bool = False
     allow_missing: bool = False
+    only_changed: bool = False
 
     @property
     def cell(self) -> CellRecord:
@@ -181,6 +182,21 @@ class Comparison:
         """The same for each game and new solver alone."""
         groups = grouped(self.trials, lambda t: (t[1].record.game_spec, t[1].record.solver_spec))
         return [replace(self, trials=group) for group in groups.values()]
+
+    @cached_property
+    def shown(self) -> list[Comparison]:
+        """The pairs that tables have."""
+        return [pair for pair in self.pairs if not self.only_changed or pair.is_changed()]
+
+    def is_changed(self) -> bool:
+        """True if statuses, equilibria, regrets or times differ beyond noise, or break a rule."""
+        factor, plus = _DATA["noise"]
+        time, *regrets = map(self.figures, ("elapsed_s", "max_regret", "nash_conv"))
+        low, high = sorted((time.base or 0.0, time.new or 0.0))
+        ends = any(old != new for old, new in self.ends().values())
+        differs = any(each.lost or each.wins[0] + each.wins[2] for each in regrets)
+        beyond = differs or high > factor * low + plus
+        return ends or beyond or any(rule.reason(self) for rule in self.rules)
 
     def figures(self, metric: str) -> Figures:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
@@ -345,7 +361,8 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "base": str(comparison.base.path),
         "new": str(comparison.new.path),
         "warnings": list(comparison.warnings),
-        "cells": [_cell(pair) for pair in comparison.pairs],
+        "cells": [_cell(pair) for pair in comparison.shown],
+        "left_out": len(comparison.pairs) - len(comparison.shown),
         "only_base": list(map(cell_name, comparison.only_base)),
         "only_new": list(map(cell_name, comparison.only_new)),
         "rules": [rule.text for rule in comparison.rules],
@@ -376,15 +393,15 @@ def _metrics(pair: Comparison, names: Iterable[str]) -> dict[str, Any]:
 
 def comparison_report(comparison: Comparison) -> Report:
     """Of runs a table per game with a row per solver; of solvers one with a row per metric."""
-    games = grouped(comparison.pairs, lambda own: game_title(own.cell.game, own.cell.game_spec))
+    games = grouped(comparison.shown, lambda own: game_title(own.cell.game, own.cell.game_spec))
     if comparison.solvers:
         tables = [_of_solvers(title, pair) for title, (pair,) in games.items()]
-        tables += [_of_solvers("", comparison)] * (len(games) > 1)
+        tables += [_of_solvers("", comparison)] * (len(comparison.pairs) > 1)
     else:
         tables = [_of_runs(title, pairs) for title, pairs in games.items()]
     times = [entry.record.elapsed_s for trial in comparison.trials for entry in trial]
     is_spent = all(time is not None and time >= comparison.base.timeout_s for time in times)
-    facts = _DATA | {"comparison": comparison, "games": len(games), "is_spent": is_spent}
+    facts = _DATA | {"comparison": comparison, "games": len(comparison.pairs), "is_spent": is_spent}
     answer = said("comparison_answer", facts, **_FILTERS) if comparison.solvers else ()
     return Report(tuple(tables), notes=said("comparison", facts, **_FILTERS), answer=answer)
 

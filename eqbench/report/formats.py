@@ -38,6 +38,19 @@ def latex(report: Report) -> str:
     return known.get_template("tables.tex").render(report=report, tables=tables)
 
 
+def macros(report: Report) -> str:
+    r"""Fragment with a LaTeX macro for each number, such as ``\eqbKuhnThreeCfrTime``."""
+    known = templates(for_latex, html=False, spelled=_spelled, cell=_cell)
+    tables = [table.with_payoff_columns() for table in report.tables]
+    return known.get_template("macros.tex").render(tables=tables)
+
+
+def _spelled(text: str) -> str:
+    """Letters of a text, with words for digits and some signs."""
+    spelled, words = read_data("latex")["spelled"], re.findall(r"([A-Za-z]+)|(.)", text)
+    return "".join(word[:1].upper() + word[1:] + spelled.get(sign, "") for word, sign in words)
+
+
 def _for_markdown(text: str) -> str:
     return _MARKDOWN.sub(lambda match: "\\" + match[0], printable(text))
 

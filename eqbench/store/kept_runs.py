@@ -30,7 +30,7 @@ from eqbench.store.run_folder import (
 # what belongs to a run; the lines come first in an archive: the files that they name are there then
 _FILES = (LINES, INTERRUPTED, MANIFEST, RESUMED, CLUSTERS, COMPLETENESS, EXPERIMENT, HOSTS)
 _LOCKS = (CLAIMS, RUNNER)
-_REPORT = re.compile(r"report\.(html|md|csv|tex|txt)")
+_REPORT = re.compile(r"report\.(html|md|csv|tex|txt|macros\.tex)")
 _DRAFT = re.compile(r"\..+\.\d+-\d+")
 
 
@@ -141,7 +141,7 @@ def export_run(run: Path, file: Path, *, replace: bool = False) -> None:
     try:
         # files may be older than what the format can say
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
-            for each in _packed(run):
+            for each in packed(run):
                 archive.write(each, Path(name, each.relative_to(run)))
         draft.replace(file)
     except OSError as error:
@@ -150,7 +150,7 @@ def export_run(run: Path, file: Path, *, replace: bool = False) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _packed(run: Path) -> Iterator[Path]:
+def packed(run: Path) -> Iterator[Path]:
     """Files of a run that belong into an archive, those that name others first."""
     reports = sorted(entry for entry in run.iterdir() if _REPORT.fullmatch(entry.name))
     below = (file for part in PARTS for file in sorted((run / part).rglob("*")))

@@ -31,13 +31,28 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     path = Path(text)
     if text == "-" or (path.exists() and not path.is_dir()):
         return read_profile(text), _run_of(path)
-    for slash in re.finditer("/", text):  # a path would lose the ./ of a game's file
-        run = text[: slash.start()] or "/"
-        if is_run(run_folder(run)):
-            return profile_of_cell(run, text[slash.end() :])
+    if parts := in_run(text):
+        return profile_of_cell(*parts)
     if is_run(run_folder(text)):
         return profile_of_cell(text, "")  # which says what cells there are
     return read_profile(text), None  # which says that there is no such file
+
+
+def in_run(text: str) -> tuple[str, str] | None:
+    """The run and the rest of ``RUN/…``; None if `text` names nothing in a run."""
+    for slash in re.finditer("/", text):  # a path would lose the ./ of a game's file
+        run = text[: slash.start()] or "/"
+        if is_run(run_folder(run)):
+            return run, text[slash.end() :]
+    return None
+
+
+def identified_as(place: str, name: str, game_spec: str) -> list[Path]:
+    """Profiles of equilibria of a game that a run gave a name, such as ``cluster:2``."""
+    run = read_run(run_folder(place))
+    found = [item for cell in run.cells if cell.game_spec == game_spec for item in cell.equilibria]
+    known = [(item, item.identity) for item in found if item.identity and item.profile]
+    return [run.path / str(i.profile) for i, own in known if own["name"] == name and own["on_path"]]
 
 
 def profile_of_cell(run: str, cell: str) -> tuple[Any, StoredRun]:

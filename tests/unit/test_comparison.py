@@ -536,3 +536,37 @@ def test_json_has_the_figures_of_the_comparison(folder) -> None:
     figures = {"base": 2.0, "new": 3.0, "ratio": 1.5, "seeds": 2, "interval": None}
     assert found["metrics"]["elapsed_s"].items() >= figures.items()
     assert [each["rule"] for each in document["regressions"]] == document["rules"]
+
+
+# -- What changed alone -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "conditions", "is_shown"),
+    [
+        ({}, [], False),
+        ({"elapsed_s": 2.6}, [], False),
+        ({"elapsed_s": 2.8}, [], True),
+        ({"elapsed_s": 1.4}, [], True),
+        ({"elapsed_s": 2.6}, ["elapsed_s>1.2x"], True),
+        ({"status": "limit"}, [], True),
+        ({"max_regret": 3e-11}, [], False),
+        ({"max_regret": 3e-3}, [], True),
+        ({"iterations": 7}, [], False),
+        ({"equilibria": identified(cell("01"), identity("kuhn2")).equilibria}, [], True),
+    ],
+)
+def test_rows_that_differ_by_noise_alone_are_left_out_and_counted(
+    folder, tmp_path: Path, changes: dict[str, Any], conditions: list[str], *, is_shown: bool
+) -> None:
+    other = cell("02", solver="lcp", solver_spec="lcp")
+    folder("base", cell("01", elapsed_s=2.0), other)
+    folder("new", replace(cell("01", elapsed_s=2.0), **changes), other)
+    words = ["compare", "base", "new", "--only-changed"]
+    words += [word for text in conditions for word in ("--fail-if", text)]
+    done, found = eqbench(*words, cwd=tmp_path), eqbench(*words, "--json", cwd=tmp_path).json
+    assert [each["solver"] for each in found["cells"]] == ["cfr_plus"] * is_shown
+    assert found["left_out"] == 2 - is_shown
+    assert f"{2 - is_shown} row" in done.out
+    assert eqbench(*words, "--format", "md", cwd=tmp_path).out.count("| cfr") == is_shown
+    assert eqbench(*words, "--format", "html", "--out", "-", cwd=tmp_path).code == done.code

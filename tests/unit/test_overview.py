@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from command import accepted, refused
 from report_pages import CLOSING, HOSTILE, read_page
-from stored_runs import cell, write_run
+from stored_runs import cell, write_lines, write_run
 
 from eqbench.cli import app
 from eqbench.harness.reports import runs_in, write_index
 from eqbench.store.run_folder import INTERRUPTED
+from eqbench.store.stored_run import read_run
 
 
 def seeds(solver: str, times: list[float], **fields: Any) -> list[Any]:
@@ -156,3 +159,42 @@ def test_index_is_written_again_whatever_the_runs_hold(folder: Path) -> None:
     os.utime(page, (0, 0))
     (begun / INTERRUPTED).touch()
     assert page in write_index(runs_in(folder), folder / "index.html")
+
+
+def test_published_runs_have_pages_and_data_beside_an_index_that_names_no_folder_outside(
+    folder: Path, tmp_path: Path
+) -> None:
+    site, again = tmp_path / "site", tmp_path / "again"
+    accepted("publish", site, folder / "one", cwd=tmp_path)
+    accepted("publish", site, folder, cwd=tmp_path)  # one and two
+    for name in ("one", "two"):
+        copy, own = (place / name / "runs.jsonl" for place in (site, folder))
+        assert copy.read_bytes() == own.read_bytes()
+        assert str(tmp_path) not in (site / name / "report.html").read_text()
+    write_run(again / "one", *seeds("z", [1.0]))  # another run of that name
+    write_lines(folder / "two", seeds("b", [7.0]))
+    accepted("publish", site, again / "one", folder / "two", cwd=tmp_path)
+    index = (site / "index.html").read_text()
+    assert str(tmp_path) not in index
+    links = {str(e.attributes.get("href")) for e in read_page(index).all("a")}
+    assert {link for link in links if link.endswith("html")} == {
+        f"./{name}/report.html" for name in ("one", "one-2", "two")
+    }
+    assert len(read_run(site / "two").cells) == len(read_run(folder / "two").cells)
+    assert {file.name for file in site.iterdir()} == {"index.html", "one", "one-2", "two"}
+    shutil.rmtree(site / "two")
+    accepted("publish", site, cwd=tmp_path)
+    assert "./two/" not in (site / "index.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["thesis.txt", "index.html"])
+def test_folder_with_files_of_others_is_not_published_into(folder: Path, name: str) -> None:
+    place = folder.parent / "home"
+    place.mkdir()
+    (place / name).write_text("<h1>mine</h1>")
+    (place / ".git").mkdir()
+    refused("publish", place, folder / "one", words=name, cwd=folder)
+    assert {file.name for file in place.iterdir()} == {name, ".git"}
+    (place / name).unlink()
+    accepted("publish", place, folder / "one", cwd=folder)
+    refused("publish", folder / "one", folder / "two", words="manifest.json", cwd=folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,14 @@ from stored_runs import (
     cell,
     identified,
     identity,
+    run_of,
     sample_run,
     without_figures,
     write_run,
 )
 
 from eqbench.report.exports import report_on, results_csv
-from eqbench.report.formats import for_latex, latex, markdown
+from eqbench.report.formats import for_latex, latex, macros, markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.stored_run import StoredRun, read_run
 
@@ -170,3 +172,30 @@ def test_text_of_a_solver_cannot_break_a_line_or_color_a_terminal(tmp_path: Path
         assert "two lines" in text
         assert "\x1b" not in text
         assert "\t" not in text
+
+
+# -- Macros -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("summarize", [False, True])
+def test_every_number_is_a_macro_with_a_name_of_letters_that_no_other_has(
+    run: StoredRun, *, summarize: bool
+) -> None:
+    alike = (cell(f"{n}", solver=each, solver_spec=each) for n, each in enumerate(("x-y", "x_y")))
+    report = report_on([run, run_of(*alike)], summarize=summarize)
+    text = macros(report)
+    check_latex(text)
+    found = re.findall(r"^\\newcommand\{\\(\w+)\}\{(.*)\}%.*$", text, re.MULTILINE)
+    names = [name for name, _ in found]
+    assert all(re.fullmatch("eqb[A-Za-z]+", name) for name in names)
+    assert len({*names}) == len(names) == len(text.splitlines()) - 1
+    tables = [table.with_payoff_columns() for table in report.tables]
+    cells = [row.cell(c) for t in tables for row in t.rows for c in t.columns if c.numeric]
+    assert len(found) == sum(cell.value is not None for cell in cells)
+
+
+def test_macros_are_named_by_game_solver_and_column_and_read_as_in_tables(run: StoredRun) -> None:
+    found = dict(re.findall(r"newcommand\{\\(\w+)\}\{(.*)\}%", macros(report_on([run]))))
+    assert found["eqbKuhnTwoCfrPlusMaxRegret"] == r"$1.2\times10^{-11}$"
+    assert found["eqbKuhnThreeCfrPlusTime"] == "$0.0123$"
+    assert "eqbKuhnTwoCfrPlusStatus" not in found

@@ -27,7 +27,7 @@ from eqbench.report.html import document as html
 from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
 from eqbench.report.view import COLUMNS, INDEX, cell_table
-from eqbench.store.run_folder import EXPERIMENT
+from eqbench.store.run_folder import EXPERIMENT, LINES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.store.trials import REGRETS, Entry, Trials, began, first_trials, game_identity, grouped
@@ -359,18 +359,16 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
         own = Trials(entries)
         times = own.figures("elapsed_s")
         statuses = Counter(cell.status for cell in run.cells)
-        row = [
-            Cell(run.path.absolute().name, link=link),
-            next(iter(answer(entries, run.planned)), TEXTS["nothing"]),
-            ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
-            statuses["ok"],
-            run.planned,
-            median(times) if times else None,
-            own.best,
-            first_of([*dict.fromkeys(cell.game for cell in run.cells)]),
-            first_of([*dict.fromkeys(cell.solver for cell in run.cells)]),
-            str(run.plan.get("created") or "").replace("T", " ").partition("+")[0],
-        ]
+        size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
+        name, counts = run.path.absolute().name, statuses.most_common()
+        row = [Cell(name, link=link), next(iter(answer(entries, run.planned)), TEXTS["nothing"])]
+        row += [", ".join(f"{count} {status}" for status, count in counts), statuses["ok"]]
+        row += [run.planned, median(times) if times else None, own.best]
+        row += [first_of([*dict.fromkeys(cell.game for cell in run.cells)])]
+        row += [first_of([*dict.fromkeys(cell.solver for cell in run.cells)])]
+        row += [str(run.plan.get("created") or "").replace("T", " ").partition("+")[0]]
+        row += [(run.plan.get("environment") or {}).get("eqbench")]
+        row += [Cell(f"{size / 1e6:.1f} MB", size, link=link.removesuffix("report.html") + LINES)]
         rows.append(row)
     table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
