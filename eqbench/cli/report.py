@@ -12,7 +12,7 @@ from eqbench.cli.output import print_report, put, put_page, say_notes, say_writt
 from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, NoTable, Option, Words
+from eqbench.requests import FLAG, RUN, STANDARD_OUTPUT, CellFilter, File, NoTable, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html", "macros")
 
@@ -57,6 +57,7 @@ class ReportRequest(View, CellFilter):
             "status",
         ),
     ] = ()
+    macros: Annotated[bool, Option("The same as --format macros.", FLAG)] = False
     quiet: NoTable = False
 
 
@@ -72,7 +73,8 @@ def report(request: ReportRequest) -> None:
     from eqbench.report.exports import report_on
     from eqbench.store.stored_run import chosen, read_runs
 
-    formats, out, summarize = request.formats, request.out, request.summarize
+    formats = ("macros",) if request.macros else request.formats
+    out, summarize = request.out, request.summarize
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
     if len(formats) > 1 and out in (None, STANDARD_OUTPUT):
