@@ -36,6 +36,7 @@ from .kernels import (
     flat_tree,
     log_frequencies,
     newton_system,
+    softmax,
     workspace,
 )
 
@@ -299,6 +300,7 @@ def try_step(
 @kernel
 def begin(flat: FlatTree, work: Workspace, course: FloatArray) -> None:
     """Set the course where lambda is 0, and log-odds change by gains."""
+    softmax(flat.start, flat.prior, work.log_prior, work.p)
     action_values(flat, flat.prior, work)
     course[0, -1], course[1, -1] = -1.0, 1.0
     for c in range(len(flat.owner)):

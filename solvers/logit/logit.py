@@ -26,7 +26,7 @@ from ..search import (
     without_choice,
 )
 from .branch import BLOCK, Branch, turns
-from .kernels import bytes_needed
+from .kernels import Form, bytes_needed, flat_tree
 from .offpath import OFF_PATH, VANISHING, made_credible, refined
 from .trembles import trembles_of
 
@@ -76,6 +76,7 @@ class Logit:
     polish : whether to hand over an equilibrium besides the end of the branch
     """
 
+    form: Form = "agent"
     prior: Literal["uniform", "random"] = "uniform"
     stop_lambda: float = 1e6
     regret: float | None = None
@@ -105,7 +106,7 @@ class Logit:
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code."""
         if has_choice(game):
-            branch = Branch(game)
+            branch = self._start(game, None)
             branch.advance(np.array([self.stop_lambda]), 1)
             branch.regret(branch.behavior())
             if self.polish:
@@ -125,7 +126,7 @@ class Logit:
             return Termination("limit", refusal)
         if solved := without_choice(game, monitor):
             return solved
-        branch = Branch(game, rng if self.prior == "random" else None)
+        branch = self._start(game, rng)
         ended = self._follow(branch, monitor)
         behavior = branch.behavior()
         regret = branch.regret(behavior)
@@ -155,6 +156,11 @@ class Logit:
             return Termination("not_found", f"{where}; {nothing}")
         bound = monitor.termination()
         return Termination(bound.reason, f"{bound.detail}; {where}")
+
+    def _start(self, game: Game, rng: np.random.Generator | None) -> Branch:
+        """The branch at its prior."""
+        flat = flat_tree(game.tree, self.form)
+        return Branch(game, rng if self.prior == "random" else None, flat)
 
     def _follow(self, branch: Branch, monitor: Monitor) -> bool:
         """Follow the branch within the budget; whether it came to its end or to the regret."""
@@ -216,7 +222,7 @@ class Logit:
                 )
         if self.prior == "random" and rng is None:
             raise UsageError("prior=random is drawn at random; give a generator as rng")
-        followed = Branch(game, rng if self.prior == "random" else None)
+        followed = self._start(game, rng)
         all_stops, goes_on, count = np.array([*stops, self.stop_lambda]), True, FEW
         while goes_on and followed.steps < MOST_STEPS and not interrupted():
             before = time.perf_counter()
