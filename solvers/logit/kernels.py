@@ -441,7 +441,8 @@ def pin(flat, z, work):
 def newton_system(flat, work, point):
     """Equations z - prior - lambda (v - v of the first action) = 0, linearized at a point.
 
-    In normal form lambda v is less the later costs. Those of pinned log-odds are that z - prior is 0, or that of what they are pinned to.
+    In normal form lambda v is less the later costs. Those of pinned log-odds are that z - prior
+    is 0, or that of what they are pinned to.
 
     Parameters
     ----------

@@ -57,11 +57,11 @@ NEAR_IN_NORMAL_FORM = 1e-4
 class Logit:
     """Logit quantal response equilibria (McKelvey and Palfrey 1995, 1998), and where they lead.
 
-    In agent form, at every information set ``log(p_a / p_b) = log(w_a / w_b) + lambda (v_a - v_b)``, where v is
-    the value of an action conditional on reaching the set, in payoff units, and w a prior. The
-    branch that starts at the prior where lambda is 0 is followed by pseudo-arclength steps in
-    log-odds (Turocy 2005, 2010), also where lambda turns around. Its end is polished to an
-    equilibrium. With the uniform prior it is the principal branch, which Gambit traces too.
+    In agent form ``log(p_a / p_b) = log(w_a / w_b) + lambda (v_a - v_b)`` at every information
+    set, where v is the value of an action conditional on reaching the set, in payoff units, and w
+    a prior. The branch that starts at the prior where lambda is 0 is followed by pseudo-arclength
+    steps in log-odds (Turocy 2005, 2010), also where lambda turns around. Its end is polished to
+    an equilibrium. With the uniform prior it is the principal branch, which Gambit traces too.
 
     Difference from Turocy: beliefs are made from logarithms of reaches, so that lambda is not
     bounded by the smallest float.

@@ -65,7 +65,7 @@ def test_plans_are_those_of_responses_over_all_strategies_listed(name: str, opti
     prior = np.ones(game.tree.n_actions)
     if "random" in options:
         prior = random_profile(game.tree, np.random.default_rng(5))
-    form = options.split(",")[0].removeprefix("form=")
+    form = "reduced" if "reduced" in options else "normal"
     assert len(path.landings) >= len(LAMBDAS)
     for point in path.landings:
         behavior, rate = path.behavior[point], path.lambdas[point]
