@@ -210,7 +210,7 @@ BUILTIN_SOLVERS = _table(
     _solver(
         "logit",
         "logit:Logit",
-        "agent logit quantal response equilibria (McKelvey and Palfrey 1998)",
+        "logit quantal response equilibria (McKelvey and Palfrey 1995, 1998)",
     ),
     _solver(
         "case_enumeration",

@@ -36,6 +36,7 @@ from .kernels import (
     flat_tree,
     log_frequencies,
     newton_system,
+    softmax,
     workspace,
 )
 
@@ -57,6 +58,9 @@ WILD, SHRINKING = 1.0, 0.5
 # Corrections of accepted steps are at most that share of the step, or that large; and the size
 # aimed at.
 CORRECTION, SMALL, AIM = 1.0, 0.1, 0.5
+# In normal form corrections count that often: with 1, of 120 random trees 6 ended on other branches
+# than with far shorter steps, across two turning points; with 4 still 3, with 8 one, with 16 none.
+CARE = 8.0
 SHORTEST, LARGEST = 1e-10, 16.0
 SHRINK, GROWTH = 0.5, 4.0
 # After so many refusals the branch may bend sharply, and the determinant tells what is forward.
@@ -293,12 +297,14 @@ def try_step(
         work.solution[1] *= -1.0
     if moved > TURNING and work.solution[1, last] * direction[last] < 0.0:
         return np.inf, moved, length, landing
-    return in_units(flat, work, point - guess, measured), moved, length, landing
+    size = in_units(flat, work, point - guess, measured)
+    return CARE * size if flat.normal else size, moved, length, landing
 
 
 @kernel
 def begin(flat: FlatTree, work: Workspace, course: FloatArray) -> None:
     """Set the course where lambda is 0, and log-odds change by gains."""
+    softmax(flat.start, flat.prior, work.log_prior, work.p)
     action_values(flat, flat.prior, work)
     course[0, -1], course[1, -1] = -1.0, 1.0
     for c in range(len(flat.owner)):

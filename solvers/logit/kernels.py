@@ -1,9 +1,16 @@
-"""Compiled conditional action values and their derivatives, in log-odds.
+"""Compiled action values and their derivatives, in log-odds.
 
-The value of an action is conditional on reaching its information set: expected payoffs after
-the action, weighted with the beliefs that chance's and the others' moves induce. The own reach
-cancels, by perfect recall. Beliefs are quotients of reaches that may be as small as exp(-1e6);
-so they are made from logarithms.
+In agent form the value of an action is conditional on reaching its information set: expected
+payoffs after the action, weighted with the beliefs that chance's and the others' moves induce.
+The own reach cancels, by perfect recall. Beliefs are quotients of reaches that may be as small as
+exp(-1e6); so they are made from logarithms.
+
+In normal form it is weighted with the probabilities themselves with which chance and the others
+lead there. A pure strategy pays what its sequences pay, so mixed strategies proportional to prior
+times exp(lambda payoff) are a behavior: below an action stands the log sum of such weights over
+own later plays, which is lambda times the value of the response less its relative entropy to the
+prior (`later_costs`). Without the information sets that an own action excludes, strategies that
+differ there only count once in the reduced form, which is another prior.
 
 Symbols: M nodes, N players, C information sets with a choice, H nodes of these, K actions there,
 F = K - C log-odds. Actions at information sets without a choice have no number. What is latest in
@@ -13,7 +20,8 @@ that are never negative are unsigned, for others are checked and wrapped around.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +29,7 @@ from numpy.typing import NDArray
 from eqbench.model.compiled import kernel
 from eqbench.model.tree import FloatArray, GameTree
 
+Form = Literal["agent", "normal", "reduced"]
 # Probability of later play below which it changes no value.
 NEGLIGIBLE = 1e-200
 # In the place of log-odds to which others are pinned.
@@ -62,6 +71,8 @@ class FlatTree(NamedTuple):
     # values are; FIRST if it does not move, FREE if it is not pinned
     pinned: NDArray
     unit: float  # lambda that counts as 1
+    above: NDArray  # int32 (C,): the owner's last action before each set, -1 if there is none
+    normal: bool  # responses in normal form
 
 
 class Workspace(NamedTuple):
@@ -71,6 +82,9 @@ class Workspace(NamedTuple):
     log_p: FloatArray
     p: FloatArray
     values: FloatArray
+    # (K,): log frequency in the prior, and cost of the owner's later choices, 0 in agent form
+    log_prior: FloatArray
+    cost: FloatArray
     move: FloatArray  # (M,): probability of the move that leads to each node
     payoffs: FloatArray  # (N, M): expected payoffs from each node on
     belief: FloatArray  # (M,): probability of a node given its set, 0 where nobody has a choice
@@ -85,11 +99,23 @@ class Workspace(NamedTuple):
     border: FloatArray
 
 
-def flat_tree(tree: GameTree) -> FlatTree:
-    """Return the arrays of a tree, with the uniform prior."""
+def flat_tree(tree: GameTree, form: Form = "agent") -> FlatTree:
+    """Return the arrays of a tree, with the prior that is uniform in a form of the game."""
     moves = tree.parent, tree.incoming, tree.infoset, tree.player, tree.chance_probability
     sets, unit = (tree.action_start, tree.infoset_player), 1.0 / (tree.payoff_range or 1.0)
-    return _flattened(*moves, *sets, tree.terminals, tree.payoffs.table, unit)
+    made = _flattened(*moves, *sets, tree.terminals, tree.payoffs.table, unit)
+    made = made._replace(normal=form != "agent")
+    return made._replace(prior=_numbers(made)) if form == "reduced" else made
+
+
+def _numbers(flat: FlatTree) -> FloatArray:
+    """Log numbers of reduced strategies after each action over those after the first, (F,)."""
+    logs = np.zeros(len(flat.action))
+    for above, (first, end) in zip(flat.above.tolist(), pairwise(flat.start), strict=True):
+        if above >= 0:
+            logs[above] += np.logaddexp.reduce(logs[first:end])
+    first = flat.start[:-1]
+    return np.delete(logs - np.repeat(logs[first], np.diff(flat.start)), first)
 
 
 def workspace(flat: FlatTree) -> Workspace:
@@ -100,6 +126,8 @@ def workspace(flat: FlatTree) -> Workspace:
         log_p=np.empty(actions),
         p=np.empty(actions),
         values=np.empty(actions),
+        log_prior=np.empty(actions),
+        cost=np.zeros(actions),
         move=np.empty(nodes),
         payoffs=flat.payoffs.copy(),
         belief=np.zeros(nodes),
@@ -175,7 +203,7 @@ def _flattened(
         middle = (table[:, n].min() + table[:, n].max()) / 2
         for i in range(len(terminals)):
             payoffs[n, terminals[i]] = table[i, n] - middle
-    log_chance, path_start, path, link_start, link = _dependences(
+    log_chance, path_start, path, link_start, link, above = _dependences(
         parent, edge, mover, chance, belongs, node_start, decision, owner
     )
     return FlatTree(
@@ -203,18 +231,21 @@ def _flattened(
         np.zeros(actions - sets),
         np.full(actions - sets, FREE, np.int32),
         unit,
+        above,
+        False,
     )
 
 
 @kernel
 def _dependences(parent, edge, mover, chance, belongs, node_start, decision, owner):
-    """Return `log_chance`, `path_start`, `path`, `link_start`, and `link` of a `FlatTree`.
+    """Return `log_chance`, `path_start`, `path`, `link_start`, `link`, and `above` of a `FlatTree`.
 
     `belongs` (M,) are the sets at which the moves to nodes were chosen.
     """
     sets = len(owner)
     path_start = np.zeros(len(decision) + 1, np.uint32)
     path, used = np.empty(4 * len(decision), np.uint32), 0
+    above = np.full(sets, -1, np.int32)
     log_chance, linked = np.zeros(len(decision)), np.zeros((sets, sets), np.bool_)
     for c in range(sets):
         for d in range(node_start[c], node_start[c + 1]):
@@ -228,6 +259,8 @@ def _dependences(parent, edge, mover, chance, belongs, node_start, decision, own
                     path[used] = edge[y]
                     used += 1
                     linked[c, belongs[y]] = True
+                elif above[c] < 0:
+                    above[c] = edge[y]
                 y = np.int64(parent[y])
             path_start[d + 1] = used
     for x in range(1, len(parent)):
@@ -238,7 +271,7 @@ def _dependences(parent, edge, mover, chance, belongs, node_start, decision, own
             y = np.int64(parent[y])
     by, link = np.nonzero(linked)
     link_start = np.searchsorted(by, np.arange(sets + 1)).astype(np.uint32)
-    return log_chance, path_start, path[:used], link_start, link.astype(np.uint32)
+    return log_chance, path_start, path[:used], link_start, link.astype(np.uint32), above
 
 
 @kernel
@@ -272,7 +305,10 @@ def log_frequencies(start, points):
 
 @kernel
 def believe(flat, log_p, belief):
-    """Probabilities (M,) of nodes given their information sets; 0 where chance never leads."""
+    """Probabilities (M,) of nodes given their information sets; 0 where chance never leads.
+
+    In normal form they are not given the sets, but if their owners lead there.
+    """
     node_start, decision, log_chance = flat.node_start, flat.decision, flat.log_chance
     path_start, path = flat.path_start, flat.path
     for c in range(len(node_start) - 1):
@@ -282,13 +318,13 @@ def believe(flat, log_p, belief):
             for i in range(path_start[d], path_start[d + 1]):
                 log += log_p[path[i]]
             belief[decision[d]] = log
-            top = max(top, log)
+            top = 0.0 if flat.normal else max(top, log)
         for d in range(node_start[c], node_start[c + 1]):
             h = decision[d]
             belief[h] = np.exp(belief[h] - top) if top > -np.inf else 0.0
             total += belief[h]
         for d in range(node_start[c], node_start[c + 1]):
-            if total > 0.0:
+            if total > 0.0 and not flat.normal:
                 belief[decision[d]] /= total
 
 
@@ -345,7 +381,7 @@ def by_earlier(flat, work):
             for d in range(node_start[c], node_start[c + 1]):
                 child = children[d]
                 here = own[child + k - first] - own[child]
-                more = belief[decision[d]] * (here - gain)
+                more = belief[decision[d]] * (here if flat.normal else here - gain)
                 for i in range(path_start[d], path_start[d + 1]):
                     row[path[i]] += more
 
@@ -354,7 +390,8 @@ def by_earlier(flat, work):
 def add_later(flat, work):
     """Add derivatives of gains by log frequencies of anybody's later moves.
 
-    Cost O(sum of depths of nodes).
+    In normal form those by the owner's are left out: where the equations hold, costs make up for
+    them. Cost O(sum of depths of nodes).
     """
     parent, edge, mover = flat.parent, flat.edge, flat.mover
     gain_start, gain_end, gain_sign = flat.gain_start, flat.gain_end, flat.gain_sign
@@ -365,12 +402,24 @@ def add_later(flat, work):
         weight, y = move[x], parent[x]
         while y > 0 and weight > NEGLIGIBLE:
             above = parent[y]
-            if gain_start[y] < gain_end[y]:
+            own = mover[y] == mover[x] and flat.normal
+            if gain_start[y] < gain_end[y] and not own:
                 more = gain_sign[y] * belief[above] * weight * payoffs[mover[y], x]
                 for row in range(gain_start[y], gain_end[y]):
                     by_log[row, edge[x]] += more
             weight *= move[y]
             y = above
+
+
+@kernel
+def later_costs(flat, work):
+    """Relative entropies to the prior of the owner's choices after each action, expected."""
+    start, above, cost = flat.start, flat.above, work.cost
+    cost[:] = 0.0
+    for c in range(len(above)):
+        if above[c] >= 0:
+            for k in range(start[c], start[c + 1]):
+                cost[above[c]] += work.p[k] * (work.log_p[k] - work.log_prior[k] + cost[k])
 
 
 @kernel
@@ -392,7 +441,8 @@ def pin(flat, z, work):
 def newton_system(flat, work, point):
     """Equations z - prior - lambda (v - v of the first action) = 0, linearized at a point.
 
-    Those of pinned log-odds are that z - prior is 0, or that of what they are pinned to.
+    In normal form lambda v is less the later costs. Those of pinned log-odds are that z - prior
+    is 0, or that of what they are pinned to.
 
     Parameters
     ----------
@@ -407,6 +457,8 @@ def newton_system(flat, work, point):
     size = len(prior)
     rate = point[size]
     action_values(flat, z, work)
+    if flat.normal:
+        later_costs(flat, work)
     by_earlier(flat, work)
     add_later(flat, work)
     start, link_start, link = flat.start, flat.link_start, flat.link
@@ -418,7 +470,8 @@ def newton_system(flat, work, point):
         for k in range(first + 1, start[c + 1]):
             row = k - c - 1
             gain = values[k] - values[first]
-            right[0, row] = (z[row] - prior[row] - rate * gain) / scale[row]
+            moved = z[row] - prior[row] - rate * gain + (work.cost[k] - work.cost[first])
+            right[0, row] = moved / scale[row]
             factor = -rate / scale[row]
             for i in range(link_start[c], link_start[c + 1]):
                 e = link[i]

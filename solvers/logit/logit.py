@@ -26,7 +26,7 @@ from ..search import (
     without_choice,
 )
 from .branch import BLOCK, Branch, turns
-from .kernels import bytes_needed
+from .kernels import Form, bytes_needed, flat_tree
 from .offpath import OFF_PATH, VANISHING, made_credible, refined
 from .trembles import trembles_of
 
@@ -49,33 +49,46 @@ UNPLAYED = -30.0
 # Regrets, as shares of the payoff range: nothing is left to do, and the equilibrium is near. The
 # polish in plans goes to some equilibrium from anywhere, so it is used near one only.
 EXACT, NEAR = 1e-13, 1e-6
+# In normal form regrets are those of whole strategies at the same lambda, and larger.
+NEAR_IN_NORMAL_FORM = 1e-4
 
 
 @dataclass(frozen=True)
 class Logit:
-    """Agent logit quantal response equilibria (McKelvey and Palfrey 1998), and where they lead.
+    """Logit quantal response equilibria (McKelvey and Palfrey 1995, 1998), and where they lead.
 
-    At every information set ``log(p_a / p_b) = log(w_a / w_b) + lambda (v_a - v_b)``, where v is
-    the value of an action conditional on reaching the set, in payoff units, and w a prior. The
-    branch that starts at the prior where lambda is 0 is followed by pseudo-arclength steps in
-    log-odds (Turocy 2005, 2010), also where lambda turns around. Its end is polished to an
-    equilibrium. With the uniform prior it is the principal branch, which Gambit traces too.
+    In agent form ``log(p_a / p_b) = log(w_a / w_b) + lambda (v_a - v_b)`` at every information
+    set, where v is the value of an action conditional on reaching the set, in payoff units, and w
+    a prior. The branch that starts at the prior where lambda is 0 is followed by pseudo-arclength
+    steps in log-odds (Turocy 2005, 2010), also where lambda turns around. Its end is polished to
+    an equilibrium. With the uniform prior it is the principal branch, which Gambit traces too.
 
     Difference from Turocy: beliefs are made from logarithms of reaches, so that lambda is not
     bounded by the smallest float.
 
+    In normal form players choose strategies for the whole game (McKelvey and Palfrey 1995),
+    with probabilities proportional to ``w exp(lambda payoff)``, where w(strategy) is the product
+    of a prior over its actions. These factor over sequences, so that no strategy need be listed
+    (after Hou 2026, arXiv 2604.16944, whose equations were not at hand; see `kernels`). Values
+    are then not conditional on reaching a set, and where others never lead choices stay near the
+    prior: limits are Nash equilibria, not always sequential ones. In strategic forms, where
+    nobody moves twice, all forms agree.
+
     An iteration is a step along the branch. Its end is handed over without a claim, the polished
-    one is claimed to be an equilibrium, with trembles, read off the branch, that may prove it
-    sequential.
+    one is claimed to be an equilibrium, in agent form with trembles, read off the branch, that
+    may prove it sequential.
 
     Parameters
     ----------
+    form : agent, normal, or reduced: normal without choices that own earlier ones exclude, as
+        Gambit's strategies are; its uniform prior differs, random ones do not
     prior : uniform, or random: drawn from all distributions at each information set
     stop_lambda : where the branch ends, in 1 / payoff
     regret : max regret in payoff units at which the branch ends earlier, or none
     polish : whether to hand over an equilibrium besides the end of the branch
     """
 
+    form: Form = "agent"
     prior: Literal["uniform", "random"] = "uniform"
     stop_lambda: float = 1e6
     regret: float | None = None
@@ -105,7 +118,7 @@ class Logit:
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code."""
         if has_choice(game):
-            branch = Branch(game)
+            branch = self._start(game, None)
             branch.advance(np.array([self.stop_lambda]), 1)
             branch.regret(branch.behavior())
             if self.polish:
@@ -125,7 +138,7 @@ class Logit:
             return Termination("limit", refusal)
         if solved := without_choice(game, monitor):
             return solved
-        branch = Branch(game, rng if self.prior == "random" else None)
+        branch = self._start(game, rng)
         ended = self._follow(branch, monitor)
         behavior = branch.behavior()
         regret = branch.regret(behavior)
@@ -156,6 +169,16 @@ class Logit:
         bound = monitor.termination()
         return Termination(bound.reason, f"{bound.detail}; {where}")
 
+    @property
+    def _near(self) -> float:
+        """Regret, as a share of the payoff range, from which on an equilibrium is near."""
+        return NEAR if self.form == "agent" else NEAR_IN_NORMAL_FORM
+
+    def _start(self, game: Game, rng: np.random.Generator | None) -> Branch:
+        """The branch at its prior."""
+        flat = flat_tree(game.tree, self.form)
+        return Branch(game, rng if self.prior == "random" else None, flat)
+
     def _follow(self, branch: Branch, monitor: Monitor) -> bool:
         """Follow the branch within the budget; whether it came to its end or to the regret."""
         stops, goes_on = np.array([self.stop_lambda]), True
@@ -173,16 +196,17 @@ class Logit:
         """Hand over the equilibrium near the end; whether there is one."""
         logs = branch.log_probabilities(branch.points()[-1:])[0]
         try:
-            made = polished(branch.game, logs, lambda: check_time(monitor))
+            made = polished(branch.game, logs, lambda: check_time(monitor), self._near)
         except BudgetSpentError:
             return False
         claimed = CLAIMED * (branch.game.tree.payoff_range or 1.0)
         if made.regret > max(claimed, monitor.target):
             return False
         trembles = None
+        agent = self.form == "agent"
         if monitor.remaining_s > 0:
-            made = as_on_branch(branch.game, made, np.exp(logs), monitor)
-        if monitor.remaining_s > 0:
+            made = as_on_branch(branch.game, made, np.exp(logs), monitor, again=agent)
+        if agent and monitor.remaining_s > 0:
             trembles = trembles_of(branch.flat, logs, made.behavior)
         monitor.candidate(made.behavior, claim="equilibrium", trembles=trembles)
         return True
@@ -216,7 +240,7 @@ class Logit:
                 )
         if self.prior == "random" and rng is None:
             raise UsageError("prior=random is drawn at random; give a generator as rng")
-        followed = Branch(game, rng if self.prior == "random" else None)
+        followed = self._start(game, rng)
         all_stops, goes_on, count = np.array([*stops, self.stop_lambda]), True, FEW
         while goes_on and followed.steps < MOST_STEPS and not interrupted():
             before = time.perf_counter()
@@ -243,10 +267,10 @@ class Logit:
         """
         if not self.polish:
             return path.behavior[-1]
-        return polished(game, path.log_probabilities[-1]).behavior
+        return polished(game, path.log_probabilities[-1], near=self._near).behavior
 
     def credible(self, game: Game, profile: BehaviorProfile) -> tuple[BehaviorProfile, str]:
-        """The same path of play with what lies off it solved again by such a branch.
+        """The same path of play with what lies off it solved again by a branch in agent form.
 
         See `eqbench.continuation.OffPath`.
         """
@@ -254,7 +278,10 @@ class Logit:
 
 
 def polished(
-    game: Game, log_probabilities: FloatArray, before_work: Callable[[], None] = lambda: None
+    game: Game,
+    log_probabilities: FloatArray,
+    before_work: Callable[[], None] = lambda: None,
+    near: float = NEAR,
 ) -> Polished:
     """The equilibrium on the support of a point of a branch or one near it.
 
@@ -264,25 +291,28 @@ def polished(
     ----------
     log_probabilities : float64 (A,)
     before_work : called before each evaluation of derivatives; may raise to end the work
+    near : regret, as a share of the payoff range, from which on the polish in plans is used
     """
     behavior = np.exp(log_probabilities)
     system = GainSystem(game, before_work=before_work)
     start = Polished(behavior, system.parameter, float(system.model.regrets(behavior).max()))
     span = game.tree.payoff_range or 1.0
     best = start
-    if start.regret <= NEAR * span:
+    if start.regret <= near * span:
         before_work()
         best = in_plans(game, start)
     if best.regret <= EXACT * span:
         return best
     made = polish(system, start, log_probabilities > UNPLAYED)
-    if made.regret < best.regret and EXACT * span < made.regret <= NEAR * span:
+    if made.regret < best.regret and EXACT * span < made.regret <= near * span:
         before_work()
         made = in_plans(game, made)
     return min(best, made, key=lambda found: found.regret)
 
 
-def as_on_branch(game: Game, made: Polished, behavior: FloatArray, monitor: Monitor) -> Polished:
+def as_on_branch(
+    game: Game, made: Polished, behavior: FloatArray, monitor: Monitor, *, again: bool = True
+) -> Polished:
     """A polished equilibrium that plays off its path as the branch does; itself if that pays.
 
     Plans forget what their owner does after deviations, and say nothing of what does not count.
@@ -290,6 +320,7 @@ def as_on_branch(game: Game, made: Polished, behavior: FloatArray, monitor: Moni
     Parameters
     ----------
     behavior : float64 (A,), at the end of the branch
+    again : whether the play off the path may be solved again, in agent form
     """
     starts, sizes = game.tree.action_start[:-1], np.diff(game.tree.action_start)
     played = np.where(made.behavior > OFF_PATH, made.behavior, 0.0)
@@ -302,16 +333,18 @@ def as_on_branch(game: Game, made: Polished, behavior: FloatArray, monitor: Moni
     most = max(made.regret, EXACT * (game.tree.payoff_range or 1.0))
     if regret <= most:
         return Polished(found, made.parameter, regret)
+    if not again:
+        return made
     # mixtures off the path are off by the reciprocal of lambda, on which ties may depend
-    again = refined(
+    solved = refined(
         game,
         made.behavior,
         memory_bytes=monitor.budget.memory_bytes,
         goes_on=lambda: monitor.remaining_s > 0,
     )
-    if again.reason or again.regret > most:
+    if solved.reason or solved.regret > most:
         return made
-    return Polished(again.behavior, made.parameter, again.regret)
+    return Polished(solved.behavior, made.parameter, solved.regret)
 
 
 def in_plans(game: Game, start: Polished) -> Polished:

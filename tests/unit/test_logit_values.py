@@ -11,6 +11,7 @@ from random_trees import random_tree
 from tree_walk import TreeWalk
 
 import eqbench
+from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import GameTree
 
@@ -51,6 +52,38 @@ def test_values_are_those_of_a_walk_over_the_tree(name: str) -> None:
         np.testing.assert_allclose(made, gains, atol=1e-12)
 
 
+def checked_residual(flat: Any, work: Any, point: np.ndarray) -> np.ndarray:
+    """Residual (F,) at a point, where the matrix is its derivative."""
+
+    def residual(at: np.ndarray) -> np.ndarray:
+        kernels.newton_system(flat, work, at)
+        return work.right[0, :-1] * work.scale[:-1]
+
+    columns = [
+        (residual(point + step) - residual(point - step)) / 2e-6
+        for step in 1e-6 * np.eye(len(point))
+    ]
+    made = residual(point)
+    expected = np.stack(columns, axis=1) / work.scale[:-1, None]
+    largest = np.abs(expected).max()
+    np.testing.assert_allclose(work.bordered[:-1], expected, atol=1e-7 * largest)
+    return made
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("form", ["normal", "reduced"])
+def test_matrix_in_normal_form_is_the_derivative_on_the_branch(name: str, form: str) -> None:
+    """Elsewhere what costs make up for is missing."""
+    tree, _, _ = prepared(name)
+    branch = branches.Branch(Game(name, tree), flat=kernels.flat_tree(tree, form))
+    assert not branch.advance(np.array([1.7]), 100)
+    work = kernels.workspace(branch.flat)
+    kernels.softmax(branch.flat.start, branch.flat.prior, work.log_prior, work.p)
+    work.scale[:] = np.random.default_rng(3).uniform(0.5, 2.0, len(work.scale))
+    made = checked_residual(branch.flat, work, branch.points()[-1])
+    np.testing.assert_allclose(made, 0, atol=1e-8)
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_matrix_is_the_derivative_of_the_residual(name: str) -> None:
     _, flat, work = prepared(name)
@@ -60,17 +93,7 @@ def test_matrix_is_the_derivative_of_the_residual(name: str) -> None:
     scale, border = rng.uniform(0.5, 2.0, size + 1), rng.normal(size=size + 1)
     work.scale[:], work.border[:] = scale, border
 
-    def residual(at: np.ndarray) -> np.ndarray:
-        kernels.newton_system(flat, work, at)
-        return work.right[0, :-1] * scale[:-1]
-
-    columns = [
-        (residual(point + step) - residual(point - step)) / 2e-6 for step in 1e-6 * np.eye(size + 1)
-    ]
-    made = residual(point)
-    expected = np.stack(columns, axis=1) / scale[:-1, None]
-    largest = np.abs(expected).max()
-    np.testing.assert_allclose(work.bordered[:-1], expected, atol=1e-7 * largest)
+    made = checked_residual(flat, work, point)
     np.testing.assert_array_equal(work.bordered[-1], border)
     np.testing.assert_array_equal(work.right[1], np.append(np.zeros(size), 1.0))
     assert work.right[0, -1] == 0
