@@ -152,6 +152,26 @@ BUILTIN_SOLVERS = _table(
         {"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
     ),
     _solver(
+        "mmd",
+        "cfr.methods:MirrorDescent",
+        "magnetic mirror descent, whose last iterate converges (Sokota et al. 2023)",
+        default_row=False,
+    ),
+    _solver(
+        "reg_cfr",
+        "cfr.methods:MirrorDescent",
+        "regularized CFR with optimistic steps (Liu, Ozdaglar, Yu and Zhang 2023)",
+        {"form": "dilated", "regularizer": "euclidean", "optimistic": True, "step": 8.0},
+        default_row=False,
+    ),
+    _solver(
+        "qfr",
+        "cfr.methods:MirrorDescent",
+        "regret minimization with Q values (Liu, Farina and Ozdaglar 2024)",
+        {"form": "bidilated", "optimistic": True},
+        default_row=False,
+    ),
+    _solver(
         "mccfr",
         "cfr.methods:ExternalSampling",
         "Monte Carlo CFR with external sampling (Lanctot et al. 2009)",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -162,6 +162,103 @@ class CFR(RegretMinimizer):
         )
         work = functools.partial(advance_with, threads, form.arrays, entries, rule)
         return lambda start, count: work(start, count, state)
+
+
+@dataclass(frozen=True)
+class MirrorDescent(RegretMinimizer):
+    """Regularized mirror descent on the sequence form, whose last iterate is meant.
+
+    At each information set a mirror step leads from the last frequencies to the next, and a
+    regularizer pulls these to equal ones. With two players, constant sum and a fixed temperature
+    the last iterate approaches the equilibrium of a regularized game. The temperature goes to
+    zero with the number t of iterations as t^-cooling, and the last iterate to an equilibrium of
+    the game, if steps and temperatures are in proportion. Otherwise nothing is promised, and
+    nothing is claimed about the regret of either profile that is handed over.
+
+    - Magnetic mirror descent, MMD (Sokota et al. 2023, eq. 5 and section 5, with uniform
+      magnet): form=behavioral. A fixed point with the entropy is the agent logit quantal
+      response equilibrium with lambda = 1 / (temperature x payoff range).
+    - Reg-CFR (Liu, Ozdaglar, Yu and Zhang 2023): form=dilated, euclidean, optimistic. This takes
+      steps of equal size; in the paper they adapt to the values seen, which changed nothing on
+      Leduc poker. A fixed point with the entropy is the logit quantal response equilibrium of
+      the reduced strategic form.
+    - QFR (Liu, Farina and Ozdaglar 2024): form=bidilated, optimistic; here with an equal step at
+      all information sets and without a lower bound on frequencies.
+
+    Steps and temperatures are those of payoffs divided by their range. An iteration updates
+    every player once. The first iteration has no penalties of form yet.
+
+    Parameters
+    ----------
+    form : which values the local steps follow, and who pays for the regularizer
+        `behavioral`: values given that the information set is reached, without penalties.
+        `dilated`: counterfactual values, less the player's own penalties after it.
+        `bidilated`: values given that it is reached, less the player's own penalties after it
+        and plus those of the others.
+    regularizer : negative entropy or half the squared norm, also the distance of mirror steps
+    optimistic : whether the last values count once more for the next frequencies
+    step : size of mirror steps
+    temperature : weight of the regularizer in the first iteration
+    cooling : exponent of the fall of the temperature, 0 keeps it
+    averaging : weight of iteration t in the average profile, constant or t or t squared
+    alternating : whether players move in turn, each facing the others' newest frequencies
+    start : frequencies of the first iteration, uniform or drawn from all simplices
+    """
+
+    form: Literal["behavioral", "dilated", "bidilated"] = "behavioral"
+    regularizer: Literal["entropy", "euclidean"] = "entropy"
+    optimistic: bool = False
+    step: float = 8.0
+    slowing: float = 0.25
+    temperature: float = 0.25
+    cooling: float = 0.75
+    averaging: Literal["uniform", "linear", "quadratic"] = "uniform"
+    alternating: bool = True
+    start: Literal["uniform", "random"] = "uniform"
+
+    def __post_init__(self) -> None:
+        for name, least in (("step", "> 0"), ("temperature", ">= 0"), ("cooling", ">= 0")):
+            value = getattr(self, name)
+            if not (0 < value < math.inf or (value == 0 and name != "step")):
+                raise SpecError(f"{name}={value:g} is not a finite number {least}")
+        if self.temperature == 0 and self.cooling > 0:
+            raise SpecError(
+                f"cooling={self.cooling:g} has no meaning with temperature=0; "
+                "use cooling=0, or a temperature > 0"
+            )
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether all seeds give the same result."""
+        return self.start == "uniform"
+
+    def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
+        from . import mirror
+
+        form, unit = game.sequence_form, game.tree.payoff_range or 1.0
+        rule = mirror.MirrorRule(
+            averaging=AVERAGING_EXPONENT[self.averaging],
+            step=self.step / unit,
+            slowing=self.slowing,
+            temperature=self.temperature * unit,
+            cooling=self.cooling,
+            form=("behavioral", "dilated", "bidilated").index(self.form),
+            euclidean=self.regularizer == "euclidean",
+            optimistic=self.optimistic,
+            alternating=self.alternating,
+        )
+        if rule.euclidean:
+            state.regrets[:] = state.behavior
+        else:  # no frequency may be so small that it never grows again
+            state.regrets[:] = np.log(np.maximum(state.behavior, np.finfo(float).tiny))
+        chance = np.repeat(form.chance[:, None], form.n_players, axis=1)
+        more = mirror.Regularized(
+            replace(form, base=chance, slope=None).arrays.weight,
+            np.zeros(form.n_sequences),
+            np.zeros(form.n_infosets),
+            np.zeros(form.n_sequences),
+        )
+        return lambda start, count: mirror.advance(form.arrays, rule, start, count, state, more)
 
 
 @dataclass(frozen=True)
