@@ -55,6 +55,10 @@ def _solver(
     )
 
 
+def _mirror(name: str, summary: str, **preset: OptionValue) -> Entry:
+    return _solver(name, "cfr.methods:MirrorDescent", summary, preset, default_row=False)
+
+
 def _openspiel(name: str, cls: str, summary: str) -> Entry:
     return _solver(name, f"openspiel:{cls}", summary, requires=("pyspiel",), default_row=False)
 
@@ -151,25 +155,17 @@ BUILTIN_SOLVERS = _table(
         "predictive CFR+ with players in turn; for two players with constant sum",
         {"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
     ),
-    _solver(
-        "mmd",
-        "cfr.methods:MirrorDescent",
-        "magnetic mirror descent, whose last iterate converges (Sokota et al. 2023)",
-        default_row=False,
-    ),
-    _solver(
+    _mirror("mmd", "magnetic mirror descent (Sokota et al. 2023)"),
+    _mirror(
         "reg_cfr",
-        "cfr.methods:MirrorDescent",
-        "regularized CFR with optimistic steps (Liu, Ozdaglar, Yu and Zhang 2023)",
-        {"form": "dilated", "regularizer": "euclidean", "optimistic": True, "step": 8.0},
-        default_row=False,
+        "regularized CFR (Liu, Ozdaglar, Yu and Zhang 2023)",
+        **{"values": "dilated", "predictive": True, "step": 16.0, "slowing": 0.0},
+        **{"temperature": 0.1, "cooling": 1.0},
     ),
-    _solver(
+    _mirror(
         "qfr",
-        "cfr.methods:MirrorDescent",
-        "regret minimization with Q values (Liu, Farina and Ozdaglar 2024)",
-        {"form": "bidilated", "optimistic": True},
-        default_row=False,
+        "Q-function based regret minimization (Liu, Farina and Ozdaglar 2024)",
+        **{"values": "bidilated", "predictive": True},
     ),
     _solver(
         "mccfr",

@@ -35,6 +35,11 @@ class RegretMinimizer:
     averaging: Any
     start: Any
 
+    @property
+    def deterministic(self) -> bool:
+        """Whether all seeds give the same result."""
+        return self.start == "uniform"
+
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
         from . import iteration
@@ -134,11 +139,6 @@ class CFR(RegretMinimizer):
             elif math.isnan(value):
                 raise SpecError(f"{name} is not a number; the usual choice is {name}={usual:g}")
 
-    @property
-    def deterministic(self) -> bool:
-        """Whether all seeds give the same result."""
-        return self.start == "uniform"
-
     def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         from eqbench.model.interleaved import interleave
 
@@ -166,48 +166,38 @@ class CFR(RegretMinimizer):
 
 @dataclass(frozen=True)
 class MirrorDescent(RegretMinimizer):
-    """Regularized mirror descent on the sequence form, whose last iterate is meant.
+    """Mirror descent with entropy at every information set, for the sake of the last iterate.
 
-    At each information set a mirror step leads from the last frequencies to the next, and a
-    regularizer pulls these to equal ones. With two players, constant sum and a fixed temperature
-    the last iterate approaches the equilibrium of a regularized game. The temperature goes to
-    zero with the number t of iterations as t^-cooling, and the last iterate to an equilibrium of
-    the game, if steps and temperatures are in proportion. Otherwise nothing is promised, and
-    nothing is claimed about the regret of either profile that is handed over.
+    The next frequencies are the softmax of discounted regrets. With two players, constant sum and
+    a fixed temperature the last iterate approaches a quantal response equilibrium if steps are
+    small, and an equilibrium as the temperature falls. Otherwise nothing is promised. Nothing is
+    claimed about the regret of the average and of the last iterate, which are handed over.
 
-    - Magnetic mirror descent, MMD (Sokota et al. 2023, eq. 5 and section 5, with uniform
-      magnet): form=behavioral. A fixed point with the entropy is the agent logit quantal
-      response equilibrium with lambda = 1 / (temperature x payoff range).
-    - Reg-CFR (Liu, Ozdaglar, Yu and Zhang 2023): form=dilated, euclidean, optimistic. This takes
-      steps of equal size; in the paper they adapt to the values seen, which changed nothing on
-      Leduc poker. A fixed point with the entropy is the logit quantal response equilibrium of
-      the reduced strategic form.
-    - QFR (Liu, Farina and Ozdaglar 2024): form=bidilated, optimistic; here with an equal step at
-      all information sets and without a lower bound on frequencies.
-
-    Steps and temperatures are those of payoffs divided by their range. An iteration updates
-    every player once. The first iteration has no penalties of form yet.
+    - MMD, magnetic mirror descent (Sokota et al. 2023, section 5): values=behavioral, a uniform
+      magnet. It rests at agent logit equilibria, lambda = 1 / (temperature x payoff range).
+    - Reg-CFR (Liu, Ozdaglar, Yu and Zhang 2023): values=dilated, predictive, and steps that do
+      not adapt. It rests at logit equilibria of the reduced strategic form.
+    - QFR (Liu, Farina and Ozdaglar 2024): values=bidilated, predictive, and equal steps at all
+      information sets, without a lower bound on frequencies.
 
     Parameters
     ----------
-    form : which values the local steps follow, and who pays for the regularizer
-        `behavioral`: values given that the information set is reached, without penalties.
-        `dilated`: counterfactual values, less the player's own penalties after it.
-        `bidilated`: values given that it is reached, less the player's own penalties after it
-        and plus those of the others.
-    regularizer : negative entropy or half the squared norm, also the distance of mirror steps
-    optimistic : whether the last values count once more for the next frequencies
-    step : size of mirror steps
-    temperature : weight of the regularizer in the first iteration
+    values : what regrets are of
+        `behavioral` payoffs if the information set is reached, `dilated` counterfactual payoffs,
+        with the player's own later entropy, `bidilated` payoffs if it is reached, with his own
+        later entropy and without that of the others. Entropy is weighted by the temperature.
+    predictive : whether the last regret counts once more for the next frequencies
+    step : of the first iteration, for payoffs divided by their range
+    slowing : exponent of the fall of steps, those of iteration t are step / t^slowing
+    temperature : weight of the entropy in the first iteration, for payoffs divided by their range
     cooling : exponent of the fall of the temperature, 0 keeps it
     averaging : weight of iteration t in the average profile, constant or t or t squared
     alternating : whether players move in turn, each facing the others' newest frequencies
     start : frequencies of the first iteration, uniform or drawn from all simplices
     """
 
-    form: Literal["behavioral", "dilated", "bidilated"] = "behavioral"
-    regularizer: Literal["entropy", "euclidean"] = "entropy"
-    optimistic: bool = False
+    values: Literal["behavioral", "dilated", "bidilated"] = "behavioral"
+    predictive: bool = False
     step: float = 8.0
     slowing: float = 0.25
     temperature: float = 0.25
@@ -217,48 +207,33 @@ class MirrorDescent(RegretMinimizer):
     start: Literal["uniform", "random"] = "uniform"
 
     def __post_init__(self) -> None:
-        for name, least in (("step", "> 0"), ("temperature", ">= 0"), ("cooling", ">= 0")):
+        for name in ("step", "slowing", "temperature", "cooling"):
             value = getattr(self, name)
-            if not (0 < value < math.inf or (value == 0 and name != "step")):
-                raise SpecError(f"{name}={value:g} is not a finite number {least}")
-        if self.temperature == 0 and self.cooling > 0:
+            if not 0 <= value < math.inf or (name == "step" and value == 0):
+                least = "> 0" if name == "step" else ">= 0"
+                raise SpecError(f"{name}={value:g}; it must be a finite number {least}")
+        if self.temperature == 0 and self.cooling != 0:
             raise SpecError(
                 f"cooling={self.cooling:g} has no meaning with temperature=0; "
                 "use cooling=0, or a temperature > 0"
             )
 
-    @property
-    def deterministic(self) -> bool:
-        """Whether all seeds give the same result."""
-        return self.start == "uniform"
-
     def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         from . import mirror
 
         form, unit = game.sequence_form, game.tree.payoff_range or 1.0
-        rule = mirror.MirrorRule(
-            averaging=AVERAGING_EXPONENT[self.averaging],
-            step=self.step / unit,
-            slowing=self.slowing,
-            temperature=self.temperature * unit,
-            cooling=self.cooling,
-            form=("behavioral", "dilated", "bidilated").index(self.form),
-            euclidean=self.regularizer == "euclidean",
-            optimistic=self.optimistic,
-            alternating=self.alternating,
-        )
-        if rule.euclidean:
-            state.regrets[:] = state.behavior
-        else:  # no frequency may be so small that it never grows again
-            state.regrets[:] = np.log(np.maximum(state.behavior, np.finfo(float).tiny))
         chance = np.repeat(form.chance[:, None], form.n_players, axis=1)
-        more = mirror.Regularized(
+        settings = mirror.Mirror(
+            form.arrays,
+            ("behavioral", "dilated", "bidilated").index(self.values),
+            *(self.step / unit, self.slowing, self.temperature * unit, self.cooling),
+            *(AVERAGING_EXPONENT[self.averaging], self.predictive, self.alternating),
             replace(form, base=chance, slope=None).arrays.weight,
-            np.zeros(form.n_sequences),
-            np.zeros(form.n_infosets),
-            np.zeros(form.n_sequences),
+            *(np.zeros(size) for size in (form.n_sequences, form.n_infosets, form.n_sequences)),
         )
-        return lambda start, count: mirror.advance(form.arrays, rule, start, count, state, more)
+        # a logit that is not finite would never change again
+        state.regrets[:] = np.log(np.maximum(state.behavior, np.finfo(float).tiny))
+        return lambda start, count: mirror.advance(settings, start, count, state)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Compiled iterations of regularized mirror descent on the sequence form.
+"""Compiled iterations of mirror descent with entropy, on the arrays and plans of CFR.
 
 Symbols in shapes: I information sets, S sequences, E entries of the sequence form.
 
-They differ from CFR's in the local update: frequencies are not proportional to positive regrets
-but a mirror step away from the last ones, and a regularizer pulls them to equal ones.
+Regrets are logits here: they are discounted by the pull of the entropy to equal frequencies, and
+the next frequencies are their softmax.
 """
 
 from __future__ import annotations
@@ -18,47 +18,33 @@ from eqbench.model.tree import FloatArray
 
 from .iteration import State, add_plan
 
-FORMS = BEHAVIORAL, DILATED, BIDILATED = range(3)
+BEHAVIORAL, DILATED, BIDILATED = range(3)
 
 
-class MirrorRule(NamedTuple):
-    """A variant of mirror descent, as the kernels read it.
+class Mirror(NamedTuple):
+    """All that the kernels read and change.
 
     Attributes
     ----------
-    averaging : exponent of t in the weight of iteration t
-    step : size of the mirror steps of iteration 1, per payoff unit
-    slowing : those of iteration t are ``step * t ** -slowing``
-    temperature : weight of the regularizer in iteration 1, payoff units
-    cooling : that of iteration t is ``temperature * t ** -cooling``
-    form : BEHAVIORAL, DILATED or BIDILATED
-    euclidean : whether the regularizer is half the squared norm, not the negative entropy
-    optimistic : whether the last values count once more for the next frequencies
-    alternating : whether a player faces frequencies that others changed in this iteration
+    values : BEHAVIORAL, DILATED or BIDILATED
+    step, temperature : of iteration 1, the step per payoff unit, the temperature in payoff units
+    slowing, cooling : iteration t has them times ``t ** -slowing`` and ``t ** -cooling``
+    averaging, predictive, alternating : as in a `Rule`
+    chance : float64 (E,), chance probability of each entry
+    mass : float64 (S,), scratch: how much of chance and of the others leads there
+    penalty : float64 (I,), negative entropy of the frequencies; 0 in the first iteration
+    path : float64 (S,), sum of the penalties on the way to a sequence, its own included
     """
 
-    averaging: int
+    form: FormArrays
+    values: int
     step: float
     slowing: float
     temperature: float
     cooling: float
-    form: int
-    euclidean: bool
-    optimistic: bool
+    averaging: int
+    predictive: bool
     alternating: bool
-
-
-class Regularized(NamedTuple):
-    """What a mirror step needs besides the :class:`State`, whose regrets are its dual vectors.
-
-    Attributes
-    ----------
-    chance : float64 (E,), chance probability of each entry
-    mass : float64 (S,), scratch: how much of chance and of the others leads there
-    penalty : float64 (I,), regularizer of the frequencies; 0 in the first iteration
-    path : float64 (S,), sum of the penalties on the way to a sequence, its own included
-    """
-
     chance: FloatArray
     mass: FloatArray
     penalty: FloatArray
@@ -66,125 +52,79 @@ class Regularized(NamedTuple):
 
 
 @inlined
-def to_entropy_simplex(x: FloatArray, first: int, last: int) -> float:
-    """Replace logits by their softmax; returns its negative entropy."""
-    greatest, total, inner = x[first:last].max(), 0.0, 0.0
+def softmax(logits: FloatArray, first: int, last: int) -> float:
+    """Replace logits by frequencies; returns the negative entropy of these."""
+    greatest, total, product = logits[first:last].max(), 0.0, 0.0
     for s in range(first, last):
-        logit = x[s] - greatest
-        x[s] = np.exp(logit)
-        total += x[s]
-        inner += x[s] * logit
+        logit = logits[s] - greatest
+        logits[s] = np.exp(logit)
+        total += logits[s]
+        product += logits[s] * logit
     for s in range(first, last):
-        x[s] /= total
-    return inner / total - np.log(total)
+        logits[s] /= total
+    return product / total - np.log(total)
 
 
 @inlined
-def to_euclidean_simplex(x: FloatArray, first: int, last: int) -> float:
-    """Replace a vector by the nearest frequencies (Michelot 1986); returns half their square."""
-    level, count, left = -np.inf, 0, last - first + 1
-    while count != left:  # without those that are below the level, until there are none
-        left, count, total = count, 0, 0.0
-        for s in range(first, last):
-            if x[s] > level:
-                total += x[s]
-                count += 1
-        level = (total - 1.0) / count
-    square = 0.0
-    for s in range(first, last):
-        x[s] = max(x[s] - level, 0.0)
-        square += x[s] * x[s]
-    return square / 2.0
-
-
-@inlined
-def direct_values(
-    form: FormArrays,
-    rule: MirrorRule,
-    player: int,
-    temperature: float,
-    state: State,
-    more: Regularized,
-) -> None:
+def direct_values(mirror: Mirror, player: int, temperature: float, state: State) -> None:
     """Values and masses of a player's sequences over the terminals that end in them."""
-    starts = form.infoset_start
-    bonus_share = temperature if rule.form == BIDILATED else 0.0
+    form, chance, path, reach = mirror.form, mirror.chance, mirror.path, state.reach
+    starts, masses, values = form.infoset_start, mirror.mass, state.values
+    paid = temperature if mirror.values == BIDILATED else 0.0
     for s in range(form.block_start[starts[player]], form.block_start[starts[player + 1]]):
         value, mass = 0.0, 0.0
         for entry in range(form.entry_start[s], form.entry_start[s + 1]):
-            product, bonus = 1.0, 0.0
+            product, penalties = 1.0, 0.0
             for j in range(len(form.others)):
-                product *= state.reach[form.opponents[entry, j]]
-                bonus += more.path[form.opponents[entry, j]]
-            mass += product * more.chance[entry]
-            value += product * (form.weight[entry] + bonus_share * bonus * more.chance[entry])
-        state.values[s], more.mass[s] = value, mass
+                product *= reach[form.opponents[entry, j]]
+                penalties += path[form.opponents[entry, j]]
+            mass += product * chance[entry]
+            value += product * (form.weight[entry] + paid * penalties * chance[entry])
+        values[s], masses[s] = value, mass
 
 
 @inlined
-def mirror_step(
-    form: FormArrays,
-    rule: MirrorRule,
-    player: int,
-    step: float,
-    temperature: float,
-    state: State,
-    more: Regularized,
-) -> None:
-    """Next frequencies of a player, from the direct values."""
-    duals, behavior, values = state.regrets, state.behavior, state.values
+def mirror_step(mirror: Mirror, player: int, t: int, temperature: float, state: State) -> None:
+    """Next frequencies of a player, from the direct values in `state.values`."""
+    form, logits, behavior, values = mirror.form, state.regrets, state.behavior, state.values
+    penalty, masses, step = mirror.penalty, mirror.mass, mirror.step * t**-mirror.slowing
     keep = 1.0 / (1.0 + step * temperature)
     start, stop = form.infoset_start[player], form.infoset_start[player + 1]
     for back in range(stop - start):
         i = stop - 1 - back
-        first, last = form.block_start[i], form.block_start[i + 1]
-        value, mass = 0.0, more.mass[first]  # all actions of an information set have equal masses
+        first, last, above = form.block_start[i], form.block_start[i + 1], form.parent[i]
+        value, mass, share = 0.0, masses[first], 1.0  # masses of all actions are the same
         for s in range(first, last):
             value += behavior[s] * values[s]
-        above, cost = form.parent[i], 0.0
-        if rule.form != BEHAVIORAL:
-            cost = temperature * more.penalty[i] * (mass if rule.form == BIDILATED else 1.0)
         if above > len(form.others):
-            values[above] += value - cost
-            more.mass[above] += mass
-        # values given that the others and chance lead here; no product with 1 / mass may overflow
-        share = mass if rule.form != DILATED and mass > 0.0 else 1.0
+            values[above] += value
+            masses[above] += mass
+            if mirror.values != BEHAVIORAL:
+                paid = mass if mirror.values == BIDILATED else 1.0
+                values[above] -= temperature * paid * penalty[i]
+        if mirror.values != DILATED and mass > 0.0:
+            share = mass
         for s in range(first, last):
-            values[s] = step * ((values[s] - value) / share)
-            duals[s] = keep * (duals[s] + values[s])
-        if rule.euclidean:
-            to_euclidean_simplex(duals, first, last)
-        for s in range(first, last):
-            behavior[s] = duals[s]
-            if rule.optimistic:
-                behavior[s] = keep * (duals[s] + values[s])
-        if rule.euclidean:
-            more.penalty[i] = to_euclidean_simplex(behavior, first, last)
-        else:
-            more.penalty[i] = to_entropy_simplex(behavior, first, last)
+            gain = step * ((values[s] - value) / share)  # 1 / share may be infinite
+            logits[s] = keep * (logits[s] + gain)
+            behavior[s] = keep * (logits[s] + gain) if mirror.predictive else logits[s]
+        penalty[i] = softmax(behavior, first, last)
 
 
 @kernel
-def advance(
-    form: FormArrays,
-    rule: MirrorRule,
-    start: int,
-    count: int,
-    state: State,
-    more: Regularized,
-) -> None:
+def advance(mirror: Mirror, start: int, count: int, state: State) -> None:
     """Do the iterations ``start + 1`` to ``start + count``, in place."""
+    form, path, penalty = mirror.form, mirror.path, mirror.penalty
     players = len(form.others) + 1
     for t in range(start + 1, start + count + 1):
-        weight, step = float(t) ** rule.averaging, rule.step * t**-rule.slowing
-        temperature = rule.temperature * t**-rule.cooling
-        for turn in range(players if rule.alternating else 2 * players):
-            player = turn if turn < players else turn - players
-            if rule.alternating or turn < players:
-                direct_values(form, rule, player, temperature, state, more)
-            if rule.alternating or turn >= players:
-                mirror_step(form, rule, player, step, temperature, state, more)
+        weight, temperature = float(t) ** mirror.averaging, mirror.temperature * t**-mirror.cooling
+        for turn in range(players if mirror.alternating else 2 * players):
+            player = turn % players
+            if mirror.alternating or turn < players:
+                direct_values(mirror, player, temperature, state)
+            if mirror.alternating or turn >= players:
+                mirror_step(mirror, player, t, temperature, state)
                 for i in range(form.infoset_start[player], form.infoset_start[player + 1]):
                     add_plan(form, i, weight, state)
                     for s in range(form.block_start[i], form.block_start[i + 1]):
-                        more.path[s] = more.path[form.parent[i]] + more.penalty[i]
+                        path[s] = path[form.parent[i]] + penalty[i]
