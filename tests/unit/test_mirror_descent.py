@@ -15,14 +15,13 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach, inspect_profile
 from eqbench.verification import verify
 
-TEMPERATURE = 0.05
-METHODS = {"behavioral": "mmd", "dilated": "reg_cfr", "bidilated": "qfr"}
+TEMPERATURE = 0.2
 
 
 def rested(values: str, game: Game, **options: object) -> np.ndarray:
     """Last iterate (A,) at a fixed temperature, from a random start."""
     fixed = {"values": values, "step": 2, "slowing": 0, "cooling": 0, "start": "random"} | options
-    words = ",".join(f"{name}={value}" for name, value in fixed.items())
+    words = ",".join(f"{name}={value}".lower() for name, value in fixed.items())
     return run(f"mmd({words},temperature={TEMPERATURE})", game, iterations=20_000).last
 
 
@@ -40,7 +39,7 @@ def test_mmd_rests_at_the_agent_logit_equilibrium(spec, alternating, predictive)
     """Damped logit responses to payoffs given that an information set is reached lead there."""
     game = eqbench.load_game(spec)
     behavior = by_softmax(game, np.zeros(game.tree.n_actions))
-    for _ in range(2_000):
+    for _ in range(800):
         response = by_softmax(game, -inspect_profile(game, behavior).gaps)
         behavior = 0.95 * behavior + 0.05 * response
     np.testing.assert_allclose(behavior, response, atol=1e-12)
@@ -55,7 +54,7 @@ def test_reg_cfr_rests_at_the_logit_equilibrium_of_the_reduced_strategic_form():
     plans = np.array([reference.realization(form, np.concatenate(each)) for each in pure])
     own = [np.unique(plans * (form.sequence_player == p), axis=0) for p in range(form.n_players)]
     mixed = sum(each.mean(axis=0) for each in own)
-    for _ in range(2_000):
+    for _ in range(800):
         values = reference._direct_values(form, mixed)
         logits = [each @ values / (TEMPERATURE * game.tree.payoff_range) for each in own]
         responses = [np.exp(each - each.max()) for each in logits]
@@ -85,7 +84,7 @@ def test_qfr_rests_where_no_player_gains_with_entropy_paid_by_all(spec):
         np.testing.assert_allclose(np.ptp(rates[player, first:last]), 0, atol=1e-7)
 
 
-@pytest.mark.parametrize("solver", METHODS.values())
+@pytest.mark.parametrize("solver", ["mmd", "reg_cfr", "qfr"])
 def test_last_iterate_converges(solver):
     games = {"kuhn2": (100, 2e-2, 5e-4), "kuhn3": (100, 1e-1, 1e-3), "leduc": (1_000, 0.5, 5e-2)}
     for game, (iterations, *bounds) in games.items():
