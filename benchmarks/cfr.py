@@ -210,6 +210,34 @@ def _rows(spec: str, starts: int, iterations: int) -> list[dict[str, Any]]:
     return rows
 
 
+def last_iterate(
+    games: Sequence[str], solvers: Sequence[str], iterations: Sequence[int], most_s: float
+) -> dict[str, Any]:
+    """Verified NashConv of last iterates, as far as a solve should not take more CPU time."""
+    return {"rows": [_last(name, spec, iterations, most_s) for name in games for spec in solvers]}
+
+
+def _last(name: str, spec: str, iterations: Sequence[int], most_s: float) -> dict[str, Any]:
+    from eqbench.registry import load_game, load_solver
+    from eqbench.solver import obstacle_of
+    from eqbench.verification import verify
+
+    game, solver = load_game(name), load_solver(spec)
+    row: dict[str, Any] = {"game": name, "solver": spec, "us": None, "nash_conv": []}
+    if obstacle_of(solver, game):
+        return row
+    solved(solver, game, iterations=1)
+    for count in iterations:
+        begin = time.process_time()
+        profile = solved(solver, game, iterations=count).last("iterate").profile
+        spent = time.process_time() - begin
+        row["nash_conv"].append(float(verify(game.tree, profile).nash_conv))
+        row["us"] = 1e6 * spent / count
+        if 10 * spent > most_s:
+            break
+    return row
+
+
 def _least_share(solver: Any, game: Any, seed: int, iterations: int) -> float:
     from eqbench.verification import verify
 

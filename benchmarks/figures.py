@@ -55,6 +55,19 @@ def best_of_starts(data: Mapping[str, Any]) -> None:
     save_figure(figure, FOLDER / "best_of_starts.svg")
 
 
+def last_iterate(data: Mapping[str, Any]) -> None:
+    """Draw NashConv of last iterates against iterations on the last game."""
+    rows = [row for row in data["rows"] if row["game"] == data["games"][-1] and row["nash_conv"]]
+    series = [
+        line(data["iterations"][: len(found)], found, color, row["solver"], **look)
+        for row, color, look in zip(rows, cycle(COLORS), cycle(LOOKS))
+        for found in [row["nash_conv"]]
+    ]
+    scales = {"xscale": "log", "yscale": "log"}
+    panel = Panel(series, "iterations", "NashConv of the last iterate", settings=scales)
+    save_figure(draw_figure([panel], 7.2, 4.2), FOLDER / "last_iterate.svg")
+
+
 def arclength_cost(data: Mapping[str, Any]) -> None:
     """Draw the time of a factorization and of whole branches against the number of cards."""
     games = {kuhn(cards): cards for cards in range(4, 53)}

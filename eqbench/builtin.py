@@ -55,6 +55,10 @@ def _solver(
     )
 
 
+def _mirror(name: str, summary: str, preset: Mapping[str, OptionValue]) -> Entry:
+    return _solver(name, "cfr.methods:MirrorDescent", summary, preset, default_row=False)
+
+
 def _openspiel(name: str, cls: str, summary: str, *others: str) -> Entry:
     needed = ("pyspiel", *others)
     return _solver(name, f"openspiel.peers:{cls}", summary, requires=needed, default_row=False)
@@ -163,6 +167,18 @@ BUILTIN_SOLVERS = _table(
         "cfr.methods:CFR",
         "predictive CFR+ with players in turn; for two players with constant sum",
         {"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
+    ),
+    _mirror("mmd", "magnetic mirror descent (Sokota et al. 2023)", {}),
+    _mirror(
+        *("reg_cfr", "regularized CFR (Liu, Ozdaglar, Yu and Zhang 2023)"),
+        {
+            **{"values": "dilated", "predictive": True},
+            **{"step": 16.0, "slowing": 0.0, "temperature": 0.1, "cooling": 1.0},
+        },
+    ),
+    _mirror(
+        *("qfr", "Q-function based regret minimization (Liu, Farina and Ozdaglar 2024)"),
+        {"values": "bidilated", "predictive": True},
     ),
     _solver(
         "mccfr",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -34,6 +34,11 @@ class RegretMinimizer:
 
     averaging: Any
     start: Any
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether all seeds give the same result."""
+        return self.start == "uniform"
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
@@ -134,11 +139,6 @@ class CFR(RegretMinimizer):
             elif math.isnan(value):
                 raise SpecError(f"{name} is not a number; the usual choice is {name}={usual:g}")
 
-    @property
-    def deterministic(self) -> bool:
-        """Whether all seeds give the same result."""
-        return self.start == "uniform"
-
     def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         from eqbench.model.interleaved import interleave
 
@@ -162,6 +162,78 @@ class CFR(RegretMinimizer):
         )
         work = functools.partial(advance_with, threads, form.arrays, entries, rule)
         return lambda start, count: work(start, count, state)
+
+
+@dataclass(frozen=True)
+class MirrorDescent(RegretMinimizer):
+    """Mirror descent with entropy at every information set, for the sake of the last iterate.
+
+    The next frequencies are the softmax of discounted regrets. With two players, constant sum and
+    a fixed temperature the last iterate approaches a quantal response equilibrium if steps are
+    small, and an equilibrium as the temperature falls. Otherwise nothing is promised. Nothing is
+    claimed about the regret of the average and of the last iterate, which are handed over.
+
+    - MMD, magnetic mirror descent (Sokota et al. 2023, section 5): values=behavioral, a uniform
+      magnet. It rests at agent logit equilibria, lambda = 1 / (temperature x payoff range).
+    - Reg-CFR (Liu, Ozdaglar, Yu and Zhang 2023): values=dilated, predictive, and steps that do
+      not adapt. It rests at logit equilibria of the reduced strategic form.
+    - QFR (Liu, Farina and Ozdaglar 2024): values=bidilated, predictive, and equal steps at all
+      information sets, without a lower bound on frequencies.
+
+    Parameters
+    ----------
+    values : what regrets are of
+        `behavioral` payoffs if the information set is reached, `dilated` counterfactual payoffs,
+        with the player's own later entropy, `bidilated` payoffs if it is reached, with his own
+        later entropy and without that of the others. Entropy is weighted by the temperature.
+    predictive : whether the last regret counts once more for the next frequencies
+    step : of the first iteration, for payoffs divided by their range
+    slowing : exponent of the fall of steps, those of iteration t are step / t^slowing
+    temperature : weight of the entropy in the first iteration, for payoffs divided by their range
+    cooling : exponent of the fall of the temperature, 0 keeps it
+    averaging : weight of iteration t in the average profile, constant or t or t squared
+    alternating : whether players move in turn, each facing the others' newest frequencies
+    start : frequencies of the first iteration, uniform or drawn from all simplices
+    """
+
+    values: Literal["behavioral", "dilated", "bidilated"] = "behavioral"
+    predictive: bool = False
+    step: float = 8.0
+    slowing: float = 0.25
+    temperature: float = 0.25
+    cooling: float = 0.75
+    averaging: Literal["uniform", "linear", "quadratic"] = "uniform"
+    alternating: bool = True
+    start: Literal["uniform", "random"] = "uniform"
+
+    def __post_init__(self) -> None:
+        for name in ("step", "slowing", "temperature", "cooling"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf or (name == "step" and value == 0):
+                least = "> 0" if name == "step" else ">= 0"
+                raise SpecError(f"{name}={value:g}; it must be a finite number {least}")
+        if self.temperature == 0 and self.cooling != 0:
+            raise SpecError(
+                f"cooling={self.cooling:g} has no meaning with temperature=0; "
+                "use cooling=0, or a temperature > 0"
+            )
+
+    def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
+        from . import mirror
+
+        form, unit = game.sequence_form, game.tree.payoff_range or 1.0
+        chance = np.repeat(form.chance[:, None], form.n_players, axis=1)
+        settings = mirror.Mirror(
+            form.arrays,
+            ("behavioral", "dilated", "bidilated").index(self.values),
+            *(self.step / unit, self.slowing, self.temperature * unit, self.cooling),
+            *(AVERAGING_EXPONENT[self.averaging], self.predictive, self.alternating),
+            replace(form, base=chance, slope=None).arrays.weight,
+            *(np.zeros(size) for size in (form.n_sequences, form.n_infosets, form.n_sequences)),
+        )
+        # a logit that is not finite would never change again
+        state.regrets[:] = np.log(np.maximum(state.behavior, np.finfo(float).tiny))
+        return lambda start, count: mirror.advance(settings, start, count, state)
 
 
 @dataclass(frozen=True)

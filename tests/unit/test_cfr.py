@@ -21,7 +21,7 @@ FULL_WIDTH = {
     name: eqbench.load_solver(name)
     for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus")
 }
-ALL = FULL_WIDTH | {"mccfr": eqbench.load_solver("mccfr")}
+ALL = FULL_WIDTH | {name: eqbench.load_solver(name) for name in ("mmd", "reg_cfr", "qfr", "mccfr")}
 ITERATIVE = ALL | {"fictitious_play": eqbench.load_solver("fictitious_play")}
 
 

@@ -198,6 +198,7 @@ def test_budget_ends_a_run_with_what_is_in_hand(
         ("fictitious_play(start=maximin)", "kuhn3", True),
         ("fictitious_play(start=random)", "kuhn3", False),
         ("cfr_plus(start=random)", "kuhn3", False),
+        ("mmd", "kuhn3", True),
         ("mccfr", "kuhn3", False),
         ("lcp(start=random)", "battle_of_sexes", False),
         ("semismooth", "kuhn3", False),
@@ -221,7 +222,7 @@ def test_only_what_draws_depends_on_the_seed(spec: str, game: str, is_same: bool
     ("spec", "game"),
     [
         *((name, "kuhn3") for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus")),
-        *((name, "kuhn3") for name in ("mccfr", "fictitious_play")),
+        *((name, "kuhn3") for name in ("mmd", "reg_cfr", "qfr", "mccfr", "fictitious_play")),
         ("lcp(start=random)", "kuhn(players=2,cards=13)"),
         *(
             (f"replicator(integrator={name},start=random)", "kuhn2")

@@ -1,0 +1,130 @@
+"""Compiled iterations of mirror descent with entropy, on the arrays and plans of CFR.
+
+Symbols in shapes: I information sets, S sequences, E entries of the sequence form.
+
+Regrets are logits here: they are discounted by the pull of the entropy to equal frequencies, and
+the next frequencies are their softmax.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eqbench.model.compiled import inlined, kernel
+from eqbench.model.sequence_form import FormArrays
+from eqbench.model.tree import FloatArray
+
+from .iteration import State, add_plan
+
+BEHAVIORAL, DILATED, BIDILATED = range(3)
+
+
+class Mirror(NamedTuple):
+    """All that the kernels read and change.
+
+    Attributes
+    ----------
+    values : BEHAVIORAL, DILATED or BIDILATED
+    step, temperature : of iteration 1, the step per payoff unit, the temperature in payoff units
+    slowing, cooling : iteration t has them times ``t ** -slowing`` and ``t ** -cooling``
+    averaging, predictive, alternating : as in a `Rule`
+    chance : float64 (E,), chance probability of each entry
+    mass : float64 (S,), scratch: how much of chance and of the others leads there
+    penalty : float64 (I,), negative entropy of the frequencies; 0 in the first iteration
+    path : float64 (S,), sum of the penalties on the way to a sequence, its own included
+    """
+
+    form: FormArrays
+    values: int
+    step: float
+    slowing: float
+    temperature: float
+    cooling: float
+    averaging: int
+    predictive: bool
+    alternating: bool
+    chance: FloatArray
+    mass: FloatArray
+    penalty: FloatArray
+    path: FloatArray
+
+
+@inlined
+def softmax(logits: FloatArray, first: int, last: int) -> float:
+    """Replace logits by frequencies; returns the negative entropy of these."""
+    greatest, total, product = logits[first:last].max(), 0.0, 0.0
+    for s in range(first, last):
+        logit = logits[s] - greatest
+        logits[s] = np.exp(logit)
+        total += logits[s]
+        product += logits[s] * logit
+    for s in range(first, last):
+        logits[s] /= total
+    return product / total - np.log(total)
+
+
+@inlined
+def direct_values(mirror: Mirror, player: int, temperature: float, state: State) -> None:
+    """Values and masses of a player's sequences over the terminals that end in them."""
+    form, chance, path, reach = mirror.form, mirror.chance, mirror.path, state.reach
+    starts, masses, values = form.infoset_start, mirror.mass, state.values
+    paid = temperature if mirror.values == BIDILATED else 0.0
+    for s in range(form.block_start[starts[player]], form.block_start[starts[player + 1]]):
+        value, mass = 0.0, 0.0
+        for entry in range(form.entry_start[s], form.entry_start[s + 1]):
+            product, penalties = 1.0, 0.0
+            for j in range(len(form.others)):
+                product *= reach[form.opponents[entry, j]]
+                penalties += path[form.opponents[entry, j]]
+            mass += product * chance[entry]
+            value += product * (form.weight[entry] + paid * penalties * chance[entry])
+        values[s], masses[s] = value, mass
+
+
+@inlined
+def mirror_step(mirror: Mirror, player: int, t: int, temperature: float, state: State) -> None:
+    """Next frequencies of a player, from the direct values in `state.values`."""
+    form, logits, behavior, values = mirror.form, state.regrets, state.behavior, state.values
+    penalty, masses, step = mirror.penalty, mirror.mass, mirror.step * t**-mirror.slowing
+    keep = 1.0 / (1.0 + step * temperature)
+    start, stop = form.infoset_start[player], form.infoset_start[player + 1]
+    for back in range(stop - start):
+        i = stop - 1 - back
+        first, last, above = form.block_start[i], form.block_start[i + 1], form.parent[i]
+        value, mass, share = 0.0, masses[first], 1.0  # masses of all actions are the same
+        for s in range(first, last):
+            value += behavior[s] * values[s]
+        if above > len(form.others):
+            values[above] += value
+            masses[above] += mass
+            if mirror.values != BEHAVIORAL:
+                paid = mass if mirror.values == BIDILATED else 1.0
+                values[above] -= temperature * paid * penalty[i]
+        if mirror.values != DILATED and mass > 0.0:
+            share = mass
+        for s in range(first, last):
+            gain = step * ((values[s] - value) / share)  # 1 / share may be infinite
+            logits[s] = keep * (logits[s] + gain)
+            behavior[s] = keep * (logits[s] + gain) if mirror.predictive else logits[s]
+        penalty[i] = softmax(behavior, first, last)
+
+
+@kernel
+def advance(mirror: Mirror, start: int, count: int, state: State) -> None:
+    """Do the iterations ``start + 1`` to ``start + count``, in place."""
+    form, path, penalty = mirror.form, mirror.path, mirror.penalty
+    players = len(form.others) + 1
+    for t in range(start + 1, start + count + 1):
+        weight, temperature = float(t) ** mirror.averaging, mirror.temperature * t**-mirror.cooling
+        for turn in range(players if mirror.alternating else 2 * players):
+            player = turn % players
+            if mirror.alternating or turn < players:
+                direct_values(mirror, player, temperature, state)
+            if mirror.alternating or turn >= players:
+                mirror_step(mirror, player, t, temperature, state)
+                for i in range(form.infoset_start[player], form.infoset_start[player + 1]):
+                    add_plan(form, i, weight, state)
+                    for s in range(form.block_start[i], form.block_start[i + 1]):
+                        path[s] = path[form.parent[i]] + penalty[i]
