@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from io import StringIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eqbench.errors import GameFormatError
-from eqbench.model.gambit_text import efg_text
+from eqbench.errors import GameFormatError, UsageError
+from eqbench.model.gambit_text import efg_text, nfg_text
 from eqbench.model.profile import BehaviorProfile
 
 if TYPE_CHECKING:
@@ -26,22 +27,25 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class GambitGame:
-    """A game as pygambit holds it, and where its information sets are in ours.
+    """A game as pygambit holds it, a tree or a table, and where its information sets are in ours.
 
     Gambit numbers information sets within a player in depth-first order of the tree, and its
     profiles list actions by player, information set and action.
 
     Attributes
     ----------
-    game : pygambit.ExtensiveGame
+    game : pygambit.Game
     tree : GameTree
     infosets : list of I int
         Information set here of each of Gambit's, in its order; their actions are in one order.
+    is_table : bool
+        Whether it is a table of payoffs, without information sets in Gambit.
     """
 
     game: Any
     tree: GameTree
     infosets: list[int]
+    is_table: bool = False
 
     def behavior(self, profile: Any) -> BehaviorProfile:
         """Behavior profile of a pygambit profile or of a point on a logit path.
@@ -58,10 +62,12 @@ class GambitGame:
         """
         point, profile = profile, getattr(profile, "profile", profile)
         strategic = hasattr(profile, "as_behavior")
-        if strategic or point is profile:
+        if point is profile and self.is_table:
+            theirs = [value for row in profile for _, value in row]
+        elif point is profile or (strategic and not self.is_table):
             players = profile.as_behavior() if strategic else profile
             theirs = [value for player in players for _, row in player for _, value in row]
-        else:  # points on trees are flat sequences, which are read much faster than profiles
+        else:  # other points on paths are flat sequences, which are read much faster than profiles
             theirs = [point[k] for k in range(self.tree.n_actions)]
         sizes, values = np.diff(self.tree.action_start).tolist(), iter(theirs)
         rows = {i: _distribution(list(islice(values, sizes[i]))) for i in self.infosets}
@@ -72,7 +78,10 @@ class GambitGame:
         return BehaviorProfile.of(self.tree, np.array(ours, dtype=np.float64))
 
     def profile(self, profile: BehaviorProfile) -> Any:
-        """pygambit's behavior profile, of rationals if the frequencies are known exactly."""
+        """pygambit's profile, of rationals if the frequencies are known exactly.
+
+        It is of behavior on trees, and of mixed strategies on tables.
+        """
         from pygambit import Rational
 
         exact = profile.exact
@@ -81,23 +90,34 @@ class GambitGame:
         rows: list[list[Any]] = [[] for _ in self.tree.players]
         for i in self.infosets:
             rows[self.tree.infoset_player[i]].append(values[starts[i] : starts[i + 1]])
+        if self.is_table:
+            data = [row for (row,) in rows]
+            return self.game.mixed_strategy_profile(data=data, rational=exact is not None)
         return self.game.mixed_behavior_profile(data=rows, rational=exact is not None)
 
 
-def to_gambit(game: Game) -> GambitGame:
+def to_gambit(game: Game, *, tables: bool = False) -> GambitGame:
     """The game in Gambit; reading its text takes most of the time.
 
     Information sets and actions are found by their paths, never by their names: the moves that
-    lead to one of Gambit's information sets are made in the tree here. Strategic forms are trees
-    in which players move unseen, and have the same strategies there.
+    lead to one of Gambit's information sets are made in the tree here.
+
+    Parameters
+    ----------
+    tables : whether strategic forms are tables, on which Gambit's methods are faster and go further
+        than on trees in which players move unseen
 
     Raises
     ------
     GameFormatError
         If Gambit does not take the game.
     """
-    from pygambit import read_efg
+    from pygambit import read_efg, read_nfg
 
+    if tables:
+        with suppress(UsageError):  # it is no strategic form
+            table = read_nfg(StringIO(nfg_text(game.tree)))
+            return GambitGame(table, game.tree, [*range(game.tree.n_players)], is_table=True)
     try:
         theirs = read_efg(StringIO(efg_text(game.tree)))
     except ValueError as error:
@@ -106,7 +126,7 @@ def to_gambit(game: Game) -> GambitGame:
 
 
 # Preparing and solving both need the last game, which is then not to be changed.
-converted = lru_cache(maxsize=1)(to_gambit)
+converted = lru_cache(maxsize=1)(partial(to_gambit, tables=True))
 
 
 def _infosets_by_path(tree: GameTree, theirs: Any) -> list[int]:

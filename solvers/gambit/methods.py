@@ -166,7 +166,7 @@ class GambitMethod:
         """Return Gambit's result, or a Termination; what it found is handed over."""
         from pygambit import Rational, nash
 
-        start, options = run.gambit.game, dict(vars(self))
+        start, options = run.gambit.game, self._options(run)
         if self.start != "game":
             start = start.mixed_strategy_profile(rational=self.start == "rationals")
         if self.start == "rationals":
@@ -185,6 +185,10 @@ class GambitMethod:
         if not run.found:
             self._leave(run)
         return result
+
+    def _options(self, run: Run) -> dict[str, Any]:
+        """Return the keywords of Gambit's function."""
+        return dict(vars(self))
 
     def _leave(self, run: Run) -> None:
         """Hand over where a method stands that found nothing, if that is worth anything."""
@@ -230,6 +234,11 @@ class LCP(GambitMethod):
     def _call(self, run: Run) -> Any:
         run.many = self.use_strategic
         return super()._call(run)
+
+    def _options(self, run: Run) -> dict[str, Any]:
+        # a table has no sequence form, and there Gambit would look for all
+        only_one = run.gambit.is_table and not self.use_strategic
+        return super()._options(run) | ({"stop_after": 1} if only_one else {})
 
 
 @dataclass(frozen=True)

@@ -211,11 +211,11 @@ def test_end_without_an_equilibrium_says_why_and_leaves_iterates(
 
 
 def test_what_is_no_profile_makes_the_run_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = ("set", [("heads", 0.5), ("tails", 0.6)])
+    row = [("heads", 0.5), ("tails", 0.6)]
 
     def lp_solve(game: Any, nash_callback: Any, **options: Any) -> None:
         try:
-            nash_callback([[row], [row]])
+            nash_callback([row, row])
         except Exception as error:
             raise RuntimeError(f"{type(error).__name__}: {error}") from None  # as Gambit does
 
