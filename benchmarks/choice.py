@@ -58,11 +58,12 @@ def kind_of(game: Game) -> str:
     from eqbench.model.facts import constant_sum
 
     tree = game.tree
-    strategic = tree.n_infosets == tree.n_players and not (tree.player == -1).any()
+    moves = [len(actions) for actions in tree.infoset_actions]
+    strategic = len(moves) == tree.n_players and tree.n_terminals == math.prod(moves)
     form = "strategic forms" if strategic else "large trees" if tree.n_nodes > LARGE else "trees"
     if tree.n_players > 2:
         return f"{form}, three or more players"
-    return f"{form}, two players, {'general' if constant_sum(game) is None else 'zero'} sum"
+    return f"{form}, two players, {'general' if constant_sum(game) is None else 'constant'} sum"
 
 
 def names(entries: Sequence[Entry]) -> set[str]:

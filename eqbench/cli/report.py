@@ -57,7 +57,9 @@ class ReportRequest(View, CellFilter):
             "status",
         ),
     ] = ()
-    macros: Annotated[bool, Option("The same as --format macros.", FLAG)] = False
+    macros: Annotated[bool, Option("A LaTeX macro for each number, as --format macros.", FLAG)] = (
+        False
+    )
     quiet: NoTable = False
 
 
@@ -73,7 +75,9 @@ def report(request: ReportRequest) -> None:
     from eqbench.report.exports import report_on
     from eqbench.store.stored_run import chosen, read_runs
 
-    formats = ("macros",) if request.macros else request.formats
+    formats = request.formats
+    if request.macros:
+        formats = tuple(dict.fromkeys((*(f for f in formats if f != "terminal"), "macros")))
     out, summarize = request.out, request.summarize
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")

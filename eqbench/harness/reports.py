@@ -82,16 +82,22 @@ def publish(folder: Path, runs: Iterable[Path]) -> Path:
     """Copy runs with pages of their own into a folder for web servers; return the index of all.
 
     A run that is there is replaced as a whole, another of its name gets a number. UsageError if
-    the folder holds anything else, but for names that begin with a dot, or cannot be written.
+    the folder was not published into before and is not empty, holds anything else, but for names
+    that begin with a dot, or cannot be written.
     """
     index, stage = folder / "index.html", folder / ".publishing"
     others = [each.name for each in folder.glob("[!.]*") if each != index and not is_run(each)]
-    others += [index.name] * (index.exists() and _GENERATOR not in read_file(index))
+    if not index.exists() or _GENERATOR not in read_file(index):  # nobody published into it
+        others = [each.name for each in folder.glob("[!.]*")]
     if others:
         raise UsageError(f"{folder} also holds {first_of(others)}; choose a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not index.exists():
+            write_report(index, index_page({}))  # says that the folder is published into
         for run in runs:
+            if run.resolve().parent == folder.resolve():  # was published before, or put there
+                continue
             shutil.rmtree(stage, ignore_errors=True)
             own = _name_in(folder, run)
             for file in packed(run):

@@ -53,6 +53,8 @@ def assert_equilibrium(
     ------
     NotAnEquilibriumError
         Also under ``python -O``.
+    UsageError
+        If the tolerance is no number >= 0.
 
     Examples
     --------
@@ -60,6 +62,7 @@ def assert_equilibrium(
     >>> eqbench.assert_equilibrium("kuhn2", eqbench.solve("kuhn2", "sequence_lp")).max_regret < 1e-9
     True
     """
+    _check(tolerance)
     game = default_registry().load_game(game) if isinstance(game, str) else game
     tree, profile = game.tree if isinstance(game, Game) else game, load_profile(game, profile)
     exact = tree.exact and (profile.exact is not None or tree.is_wide)
@@ -68,6 +71,11 @@ def assert_equilibrium(
         return verdict
     play = Play.exactly(tree, profile) if exact else Play.of(tree, profile, tolerance=0, unplayed=0)
     raise NotAnEquilibriumError(verdict, deviations(play))
+
+
+def _check(tolerance: float) -> None:
+    if not tolerance >= 0:  # nan neither
+        raise UsageError(f"tolerance={tolerance}; choose a number >= 0, where 0 is exact")
 
 
 class Broken(NamedTuple):
@@ -130,7 +138,8 @@ def contains(
     Raises
     ------
     UsageError
-        If there is no such set, the game is not known, or Fractions cannot decide.
+        If there is no such set, the cell holds no equilibrium, the game is not known, the tolerance
+        is no number >= 0, or Fractions cannot decide.
 
     Examples
     --------
@@ -140,6 +149,7 @@ def contains(
     >>> bool(found), found.broken[0].condition, found.broken[0].left
     (False, 'Q_bets == 0', 0.5)
     """
+    _check(tolerance)
     given = getattr(profile, "profile", profile)
     given = named_profile(str(given))[0] if isinstance(given, str | Path) else given
     known_as = given.get("game") if isinstance(given, dict) else getattr(given, "spec", None)
@@ -148,7 +158,11 @@ def contains(
     game = default_registry().load_game(game) if isinstance(game, str) else game
     own = load_profile(game, given)
     if parts := in_run(name):
-        files = identified_as(*parts, game.spec) or [profile_of_cell(*parts)[0]]
+        files = identified_as(*parts, game.spec)
+        if not files and parts[1].startswith("cluster:"):
+            hint = f"eqbench report {parts[0]} lists its equilibria"
+            raise UsageError(f"{parts[0]} has no {parts[1]} of {game.spec}; {hint}")
+        files = files or [profile_of_cell(*parts)[0]]
         return _in_component(game, name, [own, *(load_profile(game, file) for file in files)])
     known = known_sets(game)
     sets = [each for each in known if f"{each.name}:".startswith(f"{name}:")]
@@ -165,10 +179,13 @@ def _in_component(game: Game, name: str, profiles: Sequence[BehaviorProfile]) ->
     """Membership of the first of some profiles in the component of the others, as in clusters."""
     behavior = [profile.probabilities for profile in profiles]
     regrets = [float(verify(game, profile).max_regret) for profile in profiles]
+    allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
+    if min(regrets[1:]) > allowed:
+        raise UsageError(f"{name} is no equilibrium, its max regret is {min(regrets[1:]):.2g}")
     first, *others = (outcome_distribution(game, each) for each in behavior)
     distances = [float(np.abs(other - first).max()) for other in others]
     best = int(np.argmin(distances)) + 1
-    begin = int(regrets[0] > DEFAULT_TOLERANCE * game.tree.payoff_scale)  # is no equilibrium
+    begin = int(regrets[0] > allowed)  # is no equilibrium
     parts = connected_components(game, behavior[begin:], regrets[begin:])
     part = next(each for each in parts if best - begin in each.members)
     gaps = _differences(game, behavior[0] - behavior[best])

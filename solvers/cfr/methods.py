@@ -168,17 +168,20 @@ class CFR(RegretMinimizer):
 class MirrorDescent(RegretMinimizer):
     """Mirror descent with entropy at every information set, for the sake of the last iterate.
 
-    The next frequencies are the softmax of discounted regrets. With two players, constant sum and
-    a fixed temperature the last iterate approaches a quantal response equilibrium if steps are
-    small, and an equilibrium as the temperature falls. Otherwise nothing is promised. Nothing is
-    claimed about the regret of the average and of the last iterate, which are handed over.
+    The next frequencies are the softmax of discounted regrets. With two players and constant sum
+    the last iterate came to rest in our measurements, with a fixed temperature if steps are small,
+    and near an equilibrium as the temperature falls; papers prove less, the last one that the best
+    of all iterates converges. Nothing is claimed about the regret of the average and of the last
+    iterate, which are handed over.
 
     - MMD, magnetic mirror descent (Sokota et al. 2023, section 5): values=behavioral, a uniform
       magnet. It rests at agent logit equilibria, lambda = 1 / (temperature x payoff range).
     - Reg-CFR (Liu, Ozdaglar, Yu and Zhang 2023): values=dilated, predictive, and steps that do
-      not adapt. It rests at logit equilibria of the reduced strategic form.
+      not adapt. It rests at logit equilibria of the reduced strategic form. LiteEFG's default is
+      Euclidean instead of entropy.
     - QFR (Liu, Farina and Ozdaglar 2024): values=bidilated, predictive, and equal steps at all
-      information sets, without a lower bound on frequencies.
+      information sets, without a lower bound on frequencies. The others' entropy is weighted with
+      chance and not relative to equal frequencies; in LiteEFG it is the other way around.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from fractions import Fraction
@@ -143,6 +144,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     games = "kuhn2,battle_of_sexes,random(seed=1)"
     solvers = "--solver lcp,sequence_lp,case_enumeration --timeout 2"
     accepted("run", "--game", games, *solvers.split(), "-q", "--out", "one", cwd=folder)
+    once = "--game kuhn2 --solver cfr --iterations 1 -q --out two"
+    eqbench_here("run", *once.split(), cwd=folder)
     (folder / "member.json").write_text(json.dumps(kuhn2().to_json()))
     (folder / "half.json").write_text(accepted("profile", "kuhn2", "--uniform", cwd=folder).out)
     return folder
@@ -181,6 +184,8 @@ def test_command_ends_with_0_for_a_member_and_1_for_others(
     [
         ("khun2 half.json", "did you mean kuhn2"),
         ("one/nothing half.json", "no cell 'nothing'"),
+        ("one/cluster:7 half.json", "no cluster:7"),
+        ("two/cfr member.json", "is no equilibrium"),
         ("one/battle_of_sexes/lcp half.json", "player P1 has no information set"),
         ("kuhn2 kuhn2 missing.json", "missing.json"),
         ("kuhn2", "which profile?"),
@@ -193,3 +198,8 @@ def test_what_cannot_be_decided_is_refused(runs: Path, words: str, said: str) ->
     refused("contains", *words.split(), words=said, cwd=runs)
     with pytest.raises(eqbench.UsageError, match="which game"):
         eqbench.contains("kuhn2", BehaviorProfile.uniform(eqbench.load_game("kuhn2").tree))
+    for tolerance in (-1e-9, math.nan):
+        with pytest.raises(eqbench.UsageError, match="tolerance"):
+            eqbench.contains("kuhn2", uniform, tolerance=tolerance)
+        with pytest.raises(eqbench.UsageError, match="tolerance"):
+            eqbench.assert_equilibrium("skp", uniform, tolerance)

@@ -198,3 +198,7 @@ def test_folder_with_files_of_others_is_not_published_into(folder: Path, name: s
     (place / name).unlink()
     accepted("publish", place, folder / "one", cwd=folder)
     refused("publish", folder / "one", folder / "two", words="manifest.json", cwd=folder)
+    refused("publish", folder, folder, words="one", cwd=folder)  # nobody published into it
+    (place / "one" / "notes.md").write_text("mine")
+    accepted("publish", place, place, cwd=folder)
+    assert (place / "one" / "notes.md").read_text() == "mine"
