@@ -56,8 +56,9 @@ def best_of_starts(data: Mapping[str, Any]) -> None:
 
 
 def last_iterate(data: Mapping[str, Any]) -> None:
-    """Draw NashConv of last iterates against iterations on the last game."""
-    rows = [row for row in data["rows"] if row["game"] == data["games"][-1] and row["nash_conv"]]
+    """Draw NashConv of last iterates against iterations on the last game, if there are several."""
+    last = [row for row in data["rows"] if row["game"] == data["games"][-1]]
+    rows = [row for row in last if len(row["nash_conv"]) > 1]
     series = [
         line(data["iterations"][: len(found)], found, color, row["solver"], **look)
         for row, color, look in zip(rows, cycle(COLORS), cycle(LOOKS))
