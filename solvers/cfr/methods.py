@@ -171,8 +171,8 @@ class MirrorDescent(RegretMinimizer):
     The next frequencies are the softmax of discounted regrets. With two players and constant sum
     the last iterate came to rest in our measurements, with a fixed temperature if steps are small,
     and near an equilibrium as the temperature falls; papers prove less, the last one that the best
-    of all iterates converges. Nothing is claimed about the regret of the average and of the last
-    iterate, which are handed over.
+    of all iterates converges. The average and the last iterate are handed over, without a claim
+    about their regret.
 
     - MMD, magnetic mirror descent (Sokota et al. 2023, section 5): values=behavioral, a uniform
       magnet. It rests at agent logit equilibria, lambda = 1 / (temperature x payoff range).

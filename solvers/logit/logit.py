@@ -80,8 +80,9 @@ class Logit:
 
     Parameters
     ----------
-    form : agent, normal, or reduced: normal without choices that own earlier ones exclude, as
-        Gambit's strategies are; its uniform prior differs, random ones do not
+    form : whether agents at information sets respond, or whole strategies: normal or reduced
+        Reduced strategies make no choices that own earlier ones exclude, as Gambit's; the uniform
+        prior differs, random ones do not.
     prior : uniform, or random: drawn from all distributions at each information set
     stop_lambda : where the branch ends, in 1 / payoff
     regret : max regret in payoff units at which the branch ends earlier, or none
