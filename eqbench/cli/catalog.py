@@ -104,7 +104,7 @@ def _list_experiments(*, as_json: bool) -> None:
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
         return
     for row in ({key: key for key in rows[0]}, *rows):
-        counts = f"{row['games']:>5} {row['solvers']:>7} {row['cells']:>5}"
+        counts = f"{row['games']:>5} {row['solvers']:>7}"
         put(f"{row['name']:<23} {counts}  {row['takes']:<15}  {row['title']}")
     say("\nRun one of them: eqbench run kuhn_games")
 

@@ -288,7 +288,7 @@ def try_step(
         point[last] = stop
     elif not np.isnan(stop_between(stops, before[last], point[last])):
         made = -1
-    if made < 0:
+    if made < 0 or point[last] < 0.0:  # where lambda is 0 there is nothing but the prior
         return np.inf, 0.0, length, landing
     measured, ahead = np.empty(last + 1), np.empty(last + 1)
     moved = in_units(flat, work, guess - before, measured)
