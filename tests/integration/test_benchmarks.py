@@ -269,6 +269,6 @@ def test_logit_path_of_gambit_is_the_same_called_directly_and_through_eqbench(sc
     assert len(row["directly_s"]) == len(row["through_eqbench_s"]) == 1
 
 
-def test_methods_are_compared_by_kind_of_game() -> None:
+def test_methods_are_compared_by_kind_of_game(script, entry) -> None:
     rows = script("run").measured(entry("which_method"), [], small=True)["rows"]
     assert [row["solved"] for row in rows] == [1] * 4  # two solvers on two kinds
