@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from . import commands, folders, games, kills, names, solvers
+from . import answers, commands, folders, games, kills, losses, names, solvers
 from .sandbox import Job, Result
 
-MODULES = (solvers, games, names, commands, folders)
+MODULES = (solvers, games, names, commands, folders, answers, losses)
 
 
 def all_jobs(*, quick: bool = False, isolation: str = "fork") -> Iterator[Job]:
