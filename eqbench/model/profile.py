@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROW_SUM_TOLERANCE = 1e-9
+_ESCAPED = re.compile(r"\|".join([r"((?:[^\\|]|\\.)*)"] * 3), re.DOTALL)
 FORM = 'a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}'
 
 
@@ -390,14 +392,32 @@ def place_of(tree: GameTree, infoset: int) -> str:
 
 
 def action_labels(tree: GameTree) -> list[str]:
-    """Names of all actions, ``player|information set|action``."""
+    r"""Names of all actions, ``player|information set|action``, no two of them equal.
+
+    Where a part holds ``|`` itself, so that it would not be clear where parts end, all three stand
+    with ``\|`` for it and ``\\`` for a backslash.
+    """
     return [
-        f"{tree.players[player]}|{infoset}|{action}"
+        _label(tree.players[player], infoset, action)
         for player, infoset, actions in zip(
             tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
         )
         for action in actions
     ]
+
+
+def _label(*parts: str) -> str:
+    if any("|" in part for part in parts):
+        parts = tuple(part.replace("\\", "\\\\").replace("|", "\\|") for part in parts)
+    return "|".join(parts)
+
+
+def label_parts(label: str) -> list[str]:
+    """Player, information set and action of one of the :func:`action_labels`."""
+    escaped = _ESCAPED.fullmatch(label) if label.count("|") > 2 else None
+    if escaped is None:
+        return label.split("|")
+    return [re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in escaped.groups()]
 
 
 def _row_of_action(tree: GameTree) -> NDArray:

@@ -295,10 +295,10 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     planned = run.plan["request"]
     request = request_of(planned)
     cells = {cell.solver: cell for cell in run.finished}
-    known = known_sets(game)
+    known, labels = known_sets(game), set(action_labels(game.tree))
     rows = []
     for name in request.of:
-        kind = "frequency" if "|" in name else "payoff"
+        kind = "frequency" if name in labels else "payoff"
         # what tolerances are shares of
         unit = (game.tree.payoff_range or 1.0) if kind == "payoff" else 1.0
         row: dict[str, Any] = {"quantity": name, "kind": kind, "unit": unit}

@@ -10,7 +10,7 @@ import numpy as np
 from eqbench.errors import SpecError, known_labels
 from eqbench.model.facts import constant_sum, payoff_sums
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile, action_labels
+from eqbench.model.profile import BehaviorProfile, action_labels, label_parts
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
@@ -172,7 +172,7 @@ class NCP(ByProgram):
                 f'sense={self.sense} with of="{self.of}"; give both, for example sense=max with '
                 'of="P1", or none'
             )
-        if self.of and self.of.count("|") not in (0, 2):
+        if self.of and len(label_parts(self.of)) not in (1, 3):
             raise SpecError(
                 f'of="{self.of}"; choose a player, such as "P1", or player, information set and '
                 'action, such as "P3|3:KB|call"'
@@ -221,7 +221,7 @@ def find_target(options: ByProgram, game: Game) -> Target | None:
     if options.sense == "none":
         return None
     tree, maximize = game.tree, options.sense == "max"
-    player, *place = options.of.split("|")
+    player, *place = label_parts(options.of)
     who = _position("player", player, tree.players)
     if not place:
         return Target(who, None, maximize)
