@@ -130,9 +130,11 @@ class Run(Displayed, Sequence[CellRecord]):
         proved incomplete: the indices of its 1 equilibrium sum to -1, not 1
         """
         stored = {} if self.stored.missing else self.stored.completeness
+        found = {cell.game_spec: stored.get(cell.game_identity) for cell in self}
         return {
             spec: Completeness(tuple(each["indices"]), each["exact"])
-            for spec, each in stored.items()
+            for spec, each in found.items()
+            if each is not None
         }
 
     def cell(self, name: str) -> CellRecord:
@@ -159,7 +161,8 @@ class Run(Displayed, Sequence[CellRecord]):
         """
         if isinstance(cell, str):
             cell = self.cell(cell if seed is None else f"{cell}/{seed}")
-        game = game_of_runs([self.stored], cell.game_spec, default_registry(), _warn)
+        registry, content = default_registry(), cell.game_content
+        game = game_of_runs([self.stored], cell.game_spec, registry, _warn, content=content)
         return load_profile(game, profile_file(self.stored, cell, rank))
 
     def to_frame(self) -> pd.DataFrame:

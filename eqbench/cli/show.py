@@ -68,7 +68,8 @@ def show(request: ShowRequest) -> None:
     file = profile_file(stored, record, request.rank) if record.equilibria else None
     facts = cell_facts(stored, record, request.rank)
     if file is not None:
-        game = game_of_runs([stored], record.game_spec, request.registry(), say_note)
+        registry, content = request.registry(), record.game_content
+        game = game_of_runs([stored], record.game_spec, registry, say_note, content=content)
         data = read_profile(str(file))
         found, profile = record.equilibria[request.rank], profile_from_json(game.tree, data)
         facts |= play_facts(game, profile)

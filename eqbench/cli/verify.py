@@ -155,8 +155,9 @@ def game_and_profile(request: OfProfile) -> tuple[Game, Any]:
     game = games[0] if games else data.get("game")
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
-    runs = [source] if source else []
-    return game_of_runs(runs, game, request.registry(), say_note, request.max_nodes), data
+    runs, registry = [source] if source else [], request.registry()
+    content = "" if games else str(data.get("game_content", ""))
+    return game_of_runs(runs, game, registry, say_note, request.max_nodes, content), data
 
 
 def _credible(

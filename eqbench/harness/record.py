@@ -107,23 +107,23 @@ class Recorder:
         cells that other runners planned. Equilibria whose profile cannot be read any more get no
         name; those of games that are not planned keep theirs.
         """
-        games = {cell.game.game.spec: cell.game.game for cell in cells}
-        unknown: dict[str, list[EquilibriumRecord]] = {spec: [] for spec in games}
+        games = {cell.game.content: cell.game.game for cell in cells}
+        unknown: dict[str, list[EquilibriumRecord]] = {content: [] for content in games}
         clusters: Clusters = {}
         for key in dict.fromkeys([*(cell.key for cell in cells), *self.records]):
             record = self.records.get(key)
             if record is None or record.status == "interrupted":
                 continue
-            game = games.get(record.game_spec)
+            game = games.get(record.game_content)
             for item in record.equilibria:
                 if item.profile is None or _is_known(item):
                     continue
                 if game is not None and _is_equilibrium(item, game, tolerance):
-                    unknown[record.game_spec].append(item)
+                    unknown[record.game_content].append(item)
                 elif game is None and item.identity is not None:
                     clusters[item.profile] = item.identity
-        for spec, items in unknown.items():
-            clusters |= self._clusters_of(games[spec], items)
+        for content, items in unknown.items():
+            clusters |= self._clusters_of(games[content], items)
         return clusters
 
     def _clusters_of(self, game: Game, items: Sequence[EquilibriumRecord]) -> Clusters:
@@ -144,19 +144,19 @@ class Recorder:
         }
 
     def _completeness(self, cells: Sequence[Cell], tolerance: float) -> CompletenessRecords:
-        """What the indices of all equilibria say, by the specs of the planned games."""
+        """What the indices of all equilibria say, by the contents of the planned games."""
         known: CompletenessRecords = {}
-        for spec, game in {cell.game.game.spec: cell.game.game for cell in cells}.items():
+        for content, game in {cell.game.content: cell.game.game for cell in cells}.items():
             records = [
                 record
                 for record in self.records.values()
-                if record.game_spec == spec and record.status not in ("interrupted", "refuted")
+                if record.game_content == content and record.status not in ("interrupted", "refuted")
             ]
             items = [item for record in records for item in record.equilibria]
             most = tolerance * game.tree.payoff_scale
             judged = completeness_of(game, items, partial(self._profile, game=game), most)
             if judged is not None:
-                known[spec] = cast("CompletenessRecord", judged.to_json())
+                known[content] = cast("CompletenessRecord", judged.to_json())
         return known
 
     def _profile(self, path: str, game: Game) -> BehaviorProfile | None:

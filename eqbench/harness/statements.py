@@ -158,7 +158,7 @@ def contains(
     game = default_registry().load_game(game) if isinstance(game, str) else game
     own = load_profile(game, given)
     if parts := in_run(name):
-        files = identified_as(*parts, game.spec)
+        files = identified_as(*parts, game)
         if not files and parts[1].startswith("cluster:"):
             hint = f"eqbench report {parts[0]} lists its equilibria"
             raise UsageError(f"{parts[0]} has no {parts[1]} of {game.spec}; {hint}")

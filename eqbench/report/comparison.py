@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import compress, product
+from operator import attrgetter
 from statistics import median
 from typing import Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
 from eqbench.report import read_data, said
 from eqbench.report.charts import SHORTEST_S
-from eqbench.report.entries import STATUSES, game_title
+from eqbench.report.entries import STATUSES, titled
 from eqbench.report.equilibria import counts
 from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
@@ -27,7 +28,7 @@ from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
-from eqbench.store.trials import Entry, game_identity, grouped, processors
+from eqbench.store.trials import Entry, grouped, processors
 from eqbench.text import printable
 
 _DATA = read_data("comparison")
@@ -180,7 +181,8 @@ class Comparison:
     @cached_property
     def pairs(self) -> list[Comparison]:
         """The same for each game and new solver alone."""
-        groups = grouped(self.trials, lambda t: (t[1].record.game_spec, t[1].record.solver_spec))
+        alike = attrgetter("game_spec", "game_content", "solver_spec")
+        groups = grouped(self.trials, lambda trial: alike(trial[1].record))
         return [replace(self, trials=group) for group in groups.values()]
 
     @cached_property
@@ -255,32 +257,39 @@ def compare_runs(
 ) -> Comparison:
     """The finished cells of two runs, matched by game, solver with options, seed and repeat.
 
-    Games of files and of OpenSpiel are the same if their trees are, wherever the file is; others
-    if their canonical specs are, and so are those of files in old runs, which keep no content,
-    and of files that are alike within a run. UsageError if there is nothing to compare.
+    Games are the same if their trees are, whatever they are called and wherever a file is; if their
+    specs are, too, where an old run keeps no content, and where files are alike within a run.
+    UsageError if there is nothing to compare.
     """
     sides = [run.finished for run in chosen([base, new], games, solvers)]
     old, now = _by_identity(sides)
     common = [(old[key], cell) for key, cell in now.items() if key in old]
+    trees = [{(c.game_spec, c.game_content): c.game for c in side} for side in sides]
+    was = dict(trees[0].keys())
+    differ = [game for tree, game in trees[1].items() if tree[0] in was and tree not in trees[0]]
+    changed = [f"the tree differs: {first_of(differ, MOST_NAMES)}"] if differ else []
     if not common:
+        why = "".join(f" ({text})" for text in changed)
         shown = [first_of([*map(cell_name, side)]) or "nothing" for side in sides]
         raise UsageError(
             f"{base.path} and {new.path} have no finished cell in common; compare runs of the "
-            f"same game, solver and seed\n  {base.path}: {shown[0]}\n  {new.path}: {shown[1]}"
+            f"same game, solver and seed{why}\n  {base.path}: {shown[0]}\n  {new.path}: {shown[1]}"
         )
     trials = [(Entry("", before, base), Entry("", after, new)) for before, after in common]
     only_base = [cell for key, cell in old.items() if key not in now]
     only_new = [cell for key, cell in now.items() if key not in old]
-    differences = [*_differences(base, new, common), *_processors(trials)]
+    differences = [*_differences(base, new, common), *changed, *_processors(trials)]
     warnings = [*differences, *dict.fromkeys(base.notes + new.notes)]
     return Comparison(base, new, trials, only_base, only_new, warnings)
 
 
 def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[Any, CellRecord]]:
     """Cells of each run by what no two of a run share: game, solver, seed and repeat."""
+    unknown = {cell.game_spec for side in sides for cell in side if not cell.game_content}
 
     def key(cell: CellRecord) -> tuple[Any, ...]:
-        return game_identity(cell), cell.solver_spec, cell.seed, cell.repeat
+        game = cell.game_spec if cell.game_spec in unknown else cell.game_content
+        return game, cell.solver_spec, cell.seed, cell.repeat
 
     times = [Counter(map(key, side)) for side in sides]
     alike = {own[0] for counter in times for own in counter if counter[own] > 1}
@@ -306,7 +315,6 @@ def _differences(
         "solver or model of another version": [
             now.solver for old, now in cells if old.solver_version != now.solver_version
         ],
-        "the tree differs": [b.game for a, b in cells if a.game_content != b.game_content],
     }.items():
         if found:
             yield f"{what}: {first_of([*dict.fromkeys(found)], MOST_NAMES)}"
@@ -342,7 +350,7 @@ def compare_solvers(
     trials = [
         (entries[old.key], entries[new.key])
         for old, new in product(*sides)
-        if (old.game_spec, old.repeat) == (new.game_spec, new.repeat)
+        if (old.game_identity, old.repeat) == (new.game_identity, new.repeat)
         and (old.seed == new.seed or None in (old.seed, new.seed))
     ]
     names = [printable(side[0].solver) for side in sides]
@@ -393,9 +401,11 @@ def _metrics(pair: Comparison, names: Iterable[str]) -> dict[str, Any]:
 
 def comparison_report(comparison: Comparison) -> Report:
     """Of runs a table per game with a row per solver; of solvers one with a row per metric."""
-    games = grouped(comparison.shown, lambda own: game_title(own.cell.game, own.cell.game_spec))
+    of_games = titled(entry for _, entry in comparison.trials)
+    titles = {own[0].record.game_identity: title for title, own in of_games}
+    games = grouped(comparison.shown, lambda own: titles[own.cell.game_identity])
     if comparison.solvers:
-        tables = [_of_solvers(title, pair) for title, (pair,) in games.items()]
+        tables = [_of_solvers(title, pair) for title, own in games.items() for pair in own]
         tables += [_of_solvers("", comparison)] * (len(comparison.pairs) > 1)
     else:
         tables = [_of_runs(title, pairs) for title, pairs in games.items()]

@@ -53,18 +53,17 @@ def game_title(typed: str, spec: str) -> str:
 def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     """Entries of each game with its title, in the order in which the games first occur.
 
-    Foreign games are told apart by their contents too, since a path may stand for several files;
-    equal titles say to which runs they belong.
+    Games are the same if their contents are; equal titles say to which runs they belong, and what
+    their contents are where that leaves them equal.
     """
-
-    def game(entry: Entry) -> tuple[str, str]:
-        spec = entry.record.game_spec
-        return spec, entry.record.game_content if is_foreign(spec) else ""
-
-    groups = grouped(entries, game).values()
-    names = [game_title(group[0].record.game, group[0].record.game_spec) for group in groups]
-    runs = [f" (in {', '.join(dict.fromkeys(entry.run for entry in group))})" for group in groups]
-    titles = [name + run * (names.count(name) > 1) for name, run in zip(names, runs, strict=True)]
+    groups = [*grouped(entries, lambda entry: entry.record.game_identity).values()]
+    titles = [game_title(group[0].record.game, group[0].record.game_spec) for group in groups]
+    runs = [", ".join(filter(None, dict.fromkeys(e.run for e in group))) for group in groups]
+    contents = [f"content {group[0].record.game_content[:8]}" for group in groups]
+    for more in (runs, contents):
+        often = Counter(titles)
+        known = zip(titles, more, strict=True)
+        titles = [t + f" (in {own})" * (often[t] > 1 and bool(own)) for t, own in known]
     return list(zip(titles, groups, strict=True))
 
 

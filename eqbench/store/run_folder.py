@@ -264,7 +264,7 @@ class RunFolder:
         self._write(COMPLETENESS, lambda path: write_file(path, text))
 
     def completeness(self) -> CompletenessRecords:
-        """What indices say about the equilibria of each game, by its spec."""
+        """What indices say about the equilibria of each game, by its content."""
         return self._derived(COMPLETENESS, CompletenessRecords)
 
     def _write(self, name: str, write: Callable[[Path], None]) -> None:

@@ -123,7 +123,7 @@ class CompletenessRecord(TypedDict):
     exact: bool
 
 
-# by the canonical spec of the game; see RunFolder.write_completeness
+# by the content of the game; see RunFolder.write_completeness
 CompletenessRecords = dict[Name, CompletenessRecord]
 
 
@@ -222,6 +222,11 @@ class CellRecord(Displayed):
         number = len(self.equilibria)
         found = f", {number} profile{'s' * (number != 1)}" if number else ""
         return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
+
+    @property
+    def game_identity(self) -> str:
+        """What games are the same by: content, since spec and file may stand for several."""
+        return self.game_content or self.game_spec
 
     @property
     def trial(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from eqbench.errors import SpecError, UsageError
 from eqbench.model.game import Game
+from eqbench.model.tree_files import content_hash
 from eqbench.registry import Registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.stored_run import StoredRun
@@ -68,12 +69,19 @@ def game_of_runs(
     registry: Registry,
     tell: Callable[[str], None],
     max_nodes: int = 0,
+    content: str = "",
 ) -> Game:
     """Load a game, which may have the size that these runs or `max_nodes` allow.
 
-    Raises as `registry_of_runs` and :meth:`Registry.load_game`.
+    Raises as `registry_of_runs` and :meth:`Registry.load_game`, and a UsageError if it is not the
+    game of this `content`, which a record names.
     """
     registry = registry_of_runs(runs, spec, registry, tell)
     allowed = [run.plan["request"].get("max_nodes") or 0 for run in runs]
     largest = max([max_nodes, *allowed])
-    return registry.load_game(spec, **({"max_nodes": largest} if largest else {}))
+    game = registry.load_game(spec, **({"max_nodes": largest} if largest else {}))
+    if content and content_hash(game.tree) != content:
+        raise UsageError(
+            f"{spec} is another game now than the one that was run; restore it, or run it again"
+        )
+    return game

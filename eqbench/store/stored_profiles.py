@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.errors import UsageError
+from eqbench.model.game import Game
 from eqbench.model.profile_json import read_profile
+from eqbench.model.tree_files import content_hash
 from eqbench.store.latest import is_run
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord
@@ -47,19 +49,24 @@ def in_run(text: str) -> tuple[str, str] | None:
     return None
 
 
-def identified_as(place: str, name: str, game_spec: str) -> list[Path]:
+def identified_as(place: str, name: str, game: Game) -> list[Path]:
     """Profiles of equilibria of a game that a run gave a name, such as ``cluster:2``."""
-    run = read_run(run_folder(place))
-    found = [item for cell in run.cells if cell.game_spec == game_spec for item in cell.equilibria]
+    run, own = read_run(run_folder(place)), {content_hash(game.tree), game.spec}
+    found = [item for cell in run.cells if cell.game_identity in own for item in cell.equilibria]
     known = [(item, item.identity) for item in found if item.identity and item.profile]
     return [run.path / str(i.profile) for i, own in known if own["name"] == name and own["on_path"]]
 
 
 def profile_of_cell(run: str, cell: str) -> tuple[Any, StoredRun]:
-    """Interchange form of the profile of a cell, best or ``CELL:2``, and its run; UsageError."""
+    """Interchange form of the profile of a cell, best or ``CELL:2``, and its run; UsageError.
+
+    The form also has the `game_content` of the cell.
+    """
     stored, ranked = read_run(run_folder(run)), _RANKED.fullmatch(cell)
     name, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
-    return read_profile(str(profile_file(stored, stored.cell(name), rank))), stored
+    record = stored.cell(name)
+    data = read_profile(str(profile_file(stored, record, rank)))
+    return data | {"game_content": record.game_content}, stored
 
 
 def _run_of(file: Path) -> RunFolder | None:

@@ -34,7 +34,7 @@ class StoredRun:
     notes : tuple of str
         What was left out because it is damaged, in sentences.
     completeness : dict
-        What indices say about all equilibria of a game, by its spec, when the run last ended.
+        What indices say about all equilibria of a game, by its content, when the run last ended.
     hosts : dict
         Machines on which cells ran, by their names in records.
     """
@@ -67,12 +67,12 @@ class StoredRun:
         """Seconds of solving that each cell had."""
         return float(self.plan["request"]["timeout_s"])
 
-    def missed(self, game_spec: str) -> CompletenessRecord | None:
-        """Indices that prove that the run has not found all equilibria of a game, if they do.
+    def missed(self, game: str) -> CompletenessRecord | None:
+        """Indices by which the run lacks equilibria of a game of this content, if they say so.
 
         None while cells have not finished, since these may find more.
         """
-        known = None if self.missing else self.completeness.get(game_spec)
+        known = None if self.missing else self.completeness.get(game)
         return known if known and known["verdict"] == "proved incomplete" else None
 
     def cell(self, text: str) -> CellRecord:

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from eqbench import statistics as censored
 from eqbench.errors import UsageError
-from eqbench.spec import is_foreign
 from eqbench.store.schema import NEVER_RAN, CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.traces import Snapshot, read_progress, read_trace
@@ -232,18 +231,12 @@ def several(name: str, entries: Iterable[Entry]) -> bool:
     return len({getattr(holder, name) for holder in holders} - {None}) > 1
 
 
-def game_identity(record: CellRecord) -> str:
-    """Name of a game by its content, if it is from a file and that is known, else by its spec."""
-    content = record.game_content if is_foreign(record.game_spec) else ""
-    return content or record.game_spec
-
-
 def first_trials(entries: Sequence[Entry], most: int) -> list[Entry]:
     """As many cells as a page has room for: the first ones of each solver on each game, in turns.
 
     If these are more, they are those of the first games.
     """
-    groups = grouped(entries, lambda e: (game_identity(e.record), e.run, e.record.solver)).values()
+    groups = grouped(entries, lambda e: (e.record.game_identity, e.run, e.record.solver)).values()
     in_turn = (entry for turn in zip_longest(*groups) for entry in turn if entry)
     taken = set(islice(in_turn, most))
     return [entry for entry in entries if entry in taken]

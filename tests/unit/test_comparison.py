@@ -134,14 +134,16 @@ def test_only_chosen_solvers_are_compared(folder) -> None:
 def test_what_makes_figures_incomparable_is_said(folder, tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("base", "new")]
     for path, version in zip(paths, ("1", "2"), strict=True):
-        write_run(path, cell("01", solver_version=version, game_content=version))
+        same = cell("01", solver_version=version, game_content="same", game_spec="same")
+        write_run(path, same, cell("02", game_content=version))
     manifest = json.loads((paths[1] / "manifest.json").read_text())
     manifest["request"] |= {"timeout_s": 20.0, "threads": 2}
     machine = {"processor": "fast", "memory_bytes": 8, "packages": {"numpy": "3"}}
     manifest["environment"] = machine
     (paths[1] / "manifest.json").write_text(json.dumps(manifest))
-    warnings = compare_runs(*map(read_run, paths)).warnings
-    assert warnings == [
+    comparison = compare_runs(*map(read_run, paths))
+    assert [new.record.key for _, new in comparison.trials] == ["01"]
+    assert comparison.warnings == [
         "limits, machine or packages differ: timeout_s 10.0 → 20.0, threads None → 2, "
         "machine's memory_bytes None → 8, processor None → fast, numpy None → 3",
         "solver or model of another version: cfr_plus",

@@ -124,10 +124,12 @@ def test_one_file_in_two_runs_has_one_table(folder: Path) -> None:
     assert (table.title, len(table.rows)) == ("g.efg", 2)
 
 
-def test_versions_of_a_game_with_a_name_of_its_own_share_a_table(folder: Path) -> None:
-    paths = [write_run(folder / c, cell(f"0{c}", game_content=c)) for c in ("a", "b")]
-    (table,) = report(*paths).tables
-    assert len(table.rows) == 2
+def test_versions_of_a_game_with_a_name_of_its_own_have_a_table_each(folder: Path) -> None:
+    records = [cell(f"0{c}", game_content=c) for c in ("a", "b")]
+    paths = [write_run(folder / record.game_content, record) for record in records]
+    for tables in (report(*paths).tables, report(write_run(folder / "ab", *records)).tables):
+        assert [len(table.rows) for table in tables] == [1, 1]
+        assert len({table.title for table in tables}) == 2
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from eqbench.report.view import COLUMNS, INDEX, cell_table
 from eqbench.store.run_folder import EXPERIMENT, LINES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.store.trials import REGRETS, Entry, Trials, began, first_trials, game_identity, grouped
+from eqbench.store.trials import REGRETS, Entry, Trials, began, first_trials, grouped
 from eqbench.text import printable
 
 TEXTS = read_data("html/texts")
@@ -57,8 +57,8 @@ def report_page(
     everything = entries_of(runs)
     shown = everything if summarize is False else first_trials(everything, MOST_CELLS)
     is_thin = len(shown) < len(everything)
-    kept = {game_identity(entry.record) for entry in shown}
-    games = charts.shown_games([e for e in everything if game_identity(e.record) in kept], facts)
+    kept = {entry.record.game_identity for entry in shown}
+    games = charts.shown_games([e for e in everything if e.record.game_identity in kept], facts)
     data = charts.datasets(shown, facts)
     report = report_on(runs, summarize=True, entries=everything)
     matrices = [matrix(game, number) for number, game in enumerate(games)]
@@ -374,7 +374,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
     entries = entries_of(list(runs.values()))
     alike = attrgetter("solver_spec", "trial")
-    same = grouped(entries, lambda entry: (game_identity(entry.record), *alike(entry.record)))
+    same = grouped(entries, lambda entry: (entry.record.game_identity, *alike(entry.record)))
     of_runs: list[charts.Trial] = [
         (f"{own[0].record.solver} {trial}".strip(), {f"all of {e.run}": e for e in own})
         for (*_, trial), own in same.items()

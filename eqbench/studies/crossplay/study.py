@@ -21,6 +21,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.reference import realization
+from eqbench.model.tree_files import content_hash
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, small
 from eqbench.spec import is_foreign
@@ -217,7 +218,8 @@ def _game_of(
             f"no run has cells of {'; '.join(wanted)}; the games are {'; '.join(specs)}"
         )
     if request.game is None:
-        wanted = specs | wanted
+        of_contents = {cell.game_identity: cell.game_spec for run in runs for cell in run.cells}
+        wanted = dict.fromkeys(of_contents.values()) | wanted
     if len(wanted) != 1:
         raise UsageError(
             f"these are several games; choose one by --game SPEC: {'; '.join(wanted)}"
@@ -243,7 +245,11 @@ def equilibria_of_runs(
     the number says how many are worse. `tolerance` is in payoff units. UsageError if there is no
     equilibrium, or a profile cannot be read.
     """
-    cells = [(run, cell) for run in runs for cell in run.cells if cell.game_spec == game.spec]
+    own = {content_hash(game.tree), game.spec}
+    cells = [(run, cell) for run in runs for cell in run.cells if cell.game_identity in own]
+    others = {cell.game_spec for run in runs for cell in run.cells if cell.game_identity not in own}
+    if game.spec in others:
+        announce.get()(f"left out: cells of another game that was {game.spec} when they were run")
     good, worse, candidates, same_run = [], [], 0, 0
     for run, cell in cells:
         items = [(k, item) for k, item in enumerate(cell.equilibria) if item.profile is not None]
