@@ -24,6 +24,7 @@ from eqbench.registry import Registry, default_registry
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, Status
+from eqbench.store.stored_run import cell_name
 from eqbench.verification import Verifier
 
 LOOK_AGAIN_S = 0.2
@@ -59,7 +60,8 @@ class Queue:
                 continue
             # it may have been finished between our last look and the claim
             for record in self._lines.new():
-                self.waiting.pop(record.key, None)
+                if (own := self.waiting.get(record.key)) and not own.contradicted_by(record):
+                    del self.waiting[record.key]
             if key in self.waiting:
                 return self.waiting.pop(key)
             self._claims.release(key)
@@ -119,6 +121,8 @@ class PlannedRun:
         self._recorder: Recorder | None = None
         self._place: Place | None = None
         self._ended: dict[str, Status] = {}
+        #: names of stored cells that stand under the key of another one
+        self.mistaken: list[str] = []
         self._lines: LineReader[CellRecord] | None = None
 
     def __enter__(self) -> PlannedRun:
@@ -159,7 +163,14 @@ class PlannedRun:
         """
         if self._lines is None:
             self._lines = folder.new_cells()
-            self._ended = {record.key: record.status for record in folder.cells(self._lines)}
+            stored = {record.key: record for record in folder.cells(self._lines)}
+            for cell in self.cells:
+                if (record := stored.get(cell.key)) is None:
+                    continue
+                if cell.contradicted_by(record):
+                    self.mistaken.append(cell_name(record))
+                else:
+                    self._ended[cell.key] = record.status
         return {cell.key for cell in self.cells if self._ended.get(cell.key) not in (None, *again)}
 
     def verifier_of(self, cell: Cell) -> Verifier:

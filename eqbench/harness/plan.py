@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -32,9 +33,10 @@ from eqbench.plugins import Entry, absolute_files
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import is_foreign, parse_spec, split_specs
-from eqbench.store.schema import SCHEMA, Status
+from eqbench.store.schema import SCHEMA, CellRecord, Status
 from eqbench.text import printable, shortened
 
+_KEY_IN_FILE = re.compile(r"-([0-9a-f]{16})-[0-9a-f]{4}(?:-\d+)?\.[a-z]+$")
 MOST_CELLS, MOST_GAMES = 100_000, 1_000  # of a part; all games are built before a cell is run
 
 
@@ -188,6 +190,22 @@ class Cell:
             "solver_spec": self.solver.spec,
             "seed": self.seed,
         }
+
+    def contradicted_by(self, record: CellRecord) -> bool:
+        """Whether a record of this key is that of another cell, by what it says of itself.
+
+        What a record does not say, as old ones do not, contradicts nothing.
+        """
+        planned = {
+            "game_content": self.game.content,
+            "solver_spec": self.solver.spec,
+            "solver_version": self.solver.version,
+            "target": self.request.target or record.target,  # else it follows from the game
+        }
+        said = {name: getattr(record, name) or value for name, value in planned.items()}
+        keys = {key for name in record.files for key in _KEY_IN_FILE.findall(name)}
+        trial = (record.seed, record.repeat)
+        return said != planned or trial != (self.seed, self.repeat) or not keys <= {self.key}
 
     def __post_init__(self) -> None:
         identity = {

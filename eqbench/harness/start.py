@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import UsageError, counted
+from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.experiment import Experiment, experiment_text
 from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import Cell, manifest
@@ -156,6 +156,12 @@ def go_on(job: PlannedRun, folder: RunFolder, again: Collection[Status]) -> list
         said.append(
             f"{given_up} of {len(plan['cells'])} cells belong to another version of their game, "
             "solver or packages than what is here now; they are run anew"
+        )
+    if job.mistaken:
+        cells = counted(len(job.mistaken), "record")
+        said.append(
+            f"{cells} under the key of another cell, so not counted: {first_of(job.mistaken)}; what "
+            "is planned under these keys is run again"
         )
     if len(finished) < len(job.cells) or before["cells"] != plan["cells"]:
         folder.resumed(plan)

@@ -208,9 +208,9 @@ def test_other_lists_keep_their_claims(solver: Enumerates, claim: str) -> None:
 def test_a_run_says_that_equilibria_are_missing(tmp_path: Path) -> None:
     run = eqbench.run("matrix(name=battle_of_sexes)", "logit", out=tmp_path / "one")
     assert "The index of the only equilibrium that was found is -1, not 1" in run.answer
-    stored = run.stored.completeness["matrix(name=battle_of_sexes)"]
+    stored = run.stored.completeness[run[0].game_content]
     assert (stored["verdict"], stored["indices"]) == ("proved incomplete", [-1])
-    (verdict,) = run.completeness().values()
+    verdict = run.completeness()["matrix(name=battle_of_sexes)"]
     assert str(verdict) == "proved incomplete: the indices of its 1 equilibrium sum to -1, not 1"
 
 
@@ -225,13 +225,13 @@ def test_nothing_is_said_while_cells_are_missing_or_what_is_stored_is_damaged(
     tmp_path: Path,
 ) -> None:
     run = eqbench.run("matrix(name=battle_of_sexes)", "logit", out=tmp_path / "one")
-    spec = "matrix(name=battle_of_sexes)"
-    assert run.stored.missed(spec) is not None
+    game = run[0].game_content
+    assert run.stored.missed(game) is not None
     plan = run.stored.plan | {"cells": [*run.stored.plan["cells"], "another"]}
-    assert replace(run.stored, plan=plan).missed(spec) is None
+    assert replace(run.stored, plan=plan).missed(game) is None
     (run.path / "completeness.json").write_text('{"matrix": 7}')
     damaged = eqbench.Run(run.path)
-    assert damaged.stored.missed(spec) is None
+    assert damaged.stored.missed(game) is None
     assert any("completeness.json" in note for note in damaged.stored.notes)
 
 
