@@ -14,18 +14,21 @@ from typing import Any, Literal
 import numpy as np
 
 from eqbench.equilibria.dimension import is_exact_enough
-from eqbench.equilibria.identity import SAME_OUTCOME, most_compared, told_apart
+from eqbench.equilibria.identity import LOSS, SAME_OUTCOME, most_compared, told_apart
 from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import Allowance, Play, certify, index_of, verify
-from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS, length
-from eqbench.verification.regularity import LEAST_PIVOT, proved_incomplete
+from eqbench.verification import Allowance, certify, index_of, verify
+from eqbench.verification.regularity import (
+    exact_play,
+    plan_weights,
+    proved_incomplete,
+    rounded_index,
+)
 
 ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
 
-LOSS = 1e-6  # share of the payoff scale; an unplayed action with less counts as a best one
 # What leaves an equilibrium open by some distance makes entries of its matrix uncertain by a few
 # times as much.
 MARGIN = 10.0
@@ -125,17 +128,18 @@ def completeness(
         measured = (certify(tree, profile) or verify(tree, profile) for profile in profiles)
         regrets = [float(each.max_regret) for each in measured]
     allowance = Allowance() if allowance is None else allowance
-    rows = [BehaviorProfile.of(tree, profile.probabilities).probabilities for profile in profiles]
+    for profile in profiles:
+        BehaviorProfile.of(tree, profile.probabilities)
     indices: list[int | None] = []
     exact = True
-    for members in told_apart(game, rows, regrets):
+    for members in told_apart(game, profiles, regrets):
         ranked = sorted(members, key=lambda i: regrets[i])
         known = [profiles[i] for i in ranked if is_exact_enough(game, regrets[i])]
         proved = regrets[ranked[-1]] == 0 and all(each.exact is not None for each in known)
         if proved and _differ(tree, known):
             indices.append(None)
             continue
-        play = _exact_play(tree, known[0], allowance) if proved else None
+        play = exact_play(tree, known[0], allowance) if proved else None
         share = regrets[ranked[0]] / (tree.payoff_scale or 1.0)
         index = index_of(play) if play is not None else _rounded(tree, known, share, allowance)
         indices.append(index)
@@ -145,19 +149,8 @@ def completeness(
 
 def _differ(tree: GameTree, members: Sequence[BehaviorProfile]) -> bool:
     """Whether exact members are several equilibria, however near they are."""
-    plans = [_plan(tree, member.exact or ()) for member in members]
+    plans = [plan_weights(tree, member.exact or ()) for member in members]
     return any(plan != plans[0] for plan in plans)
-
-
-def _exact_play(tree: GameTree, member: BehaviorProfile, allowance: Allowance) -> Play | None:
-    """The play of an exact equilibrium in Fractions, if that is not too much."""
-    if member.exact is None or not tree.exact:
-        return None
-    digits = max(EXACT_NODE_DIGITS, length(member.exact))
-    columns = _columns(tree, member)
-    if not allowance.spend(digits * (_sweeps(tree, columns) + columns**3)):
-        return None
-    return Play.exactly(tree, member)
 
 
 def _rounded(
@@ -173,38 +166,14 @@ def _rounded(
     members : that are exact enough, the best one first
     share : max regret of the best one as a share of the payoff scale
     """
-    if not members or tree.is_wide:
-        return None  # floats do not resolve losses in a wide game
+    if not members:
+        return None
     best = members[0]
-    plan = np.array(_plan(tree, best.probabilities.tolist()))
-    others = [np.array(_plan(tree, each.probabilities.tolist())) for each in members[1:]]
+    plan = np.array(plan_weights(tree, best.probabilities.tolist()))
+    others = [np.array(plan_weights(tree, each.probabilities.tolist())) for each in members[1:]]
     spread = max((float(abs(other - plan).max(initial=0.0)) for other in others), default=0.0)
     if spread > SAME_OUTCOME:
         return None  # a continuum
-    if not allowance.spend(NODE_DIGITS * _sweeps(tree, _columns(tree, best))):
-        return None
-    root = math.sqrt(share)
-    loss = max(LOSS, MARGIN * spread, root)
-    play = Play.of(tree, best, tolerance=loss, unplayed=loss)
-    return index_of(play, max(LEAST_PIVOT, MARGIN * spread, MARGIN * root))
-
-
-def _columns(tree: GameTree, profile: BehaviorProfile) -> int:
-    """Bound on the number of rows and columns of the matrix that an index is the sign of."""
-    return int(np.count_nonzero(profile.probabilities)) - tree.n_infosets
-
-
-def _sweeps(tree: GameTree, columns: int) -> int:
-    """Nodes that are visited for an index."""
-    return tree.n_nodes * (columns + tree.n_players + 1)
-
-
-def _plan(tree: GameTree, frequencies: Sequence[Any]) -> list[Any]:
-    """Realization weights (A,) of frequencies (A,), in the same arithmetic."""
-    weights = list(frequencies)
-    starts = tree.action_start.tolist()
-    for i, above in enumerate(tree.infoset_parent.tolist()):  # parents come first
-        if above >= 0:
-            for action in range(starts[i], starts[i + 1]):
-                weights[action] *= weights[above]
-    return weights
+    root = math.sqrt(max(share, 0.0))
+    margin = max(LOSS, MARGIN * spread, root)
+    return rounded_index(tree, best, margin, MARGIN * max(spread, root), allowance)

@@ -26,6 +26,8 @@ from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan, shares
 from eqbench.model.tree import FloatArray
+from eqbench.verification import Allowance, certify, index_of
+from eqbench.verification.regularity import exact_play, plan_weights, rounded_index
 
 if TYPE_CHECKING:
     from eqbench.model.payoff_model import PayoffModel
@@ -35,6 +37,8 @@ SAME_PLAN = 1e-9  # difference of weights up to which two are repetitions
 SAME_OUTCOME = 1e-6  # difference of probabilities up to which two play alike
 ROUNDING = 1e-9  # regret between two exact equilibria, as a share of the payoff range
 NOISE = 10.0  # and how much more than theirs it may be if they are inexact
+LOSS = 1e-6  # share of the payoff scale; an unplayed action with less counts as a best one
+_UNIT = 1e-15  # regret as a share of the payoff scale that floats always leave open
 _BETWEEN = (0.5, 0.25, 0.75)
 _MOST_CHECKS = 20_000  # of what lies between two; more would take seconds
 _MOST_PLACES = 2_000  # whose distances are compared
@@ -58,7 +62,7 @@ class Component:
 
 
 def connected_components(
-    game: Game, profiles: Sequence[FloatArray], regrets: Sequence[float]
+    game: Game, profiles: Sequence[BehaviorProfile | FloatArray], regrets: Sequence[float]
 ) -> list[Component]:
     """Connected pieces that equilibria of a game belong to, in the order of their first members.
 
@@ -68,34 +72,125 @@ def connected_components(
     bent and its members are too few to show that. Of very many isolated ones the nearest 20,000
     pairs are looked at.
 
+    What is proved to be isolated, exactly or in floats with a margin, is connected with nothing
+    else, however near that is, as far as proofs take about a second in all.
+
     Parameters
     ----------
-    profiles : behavior of each, float64 (A,)
+    profiles : each a profile, or its behavior float64 (A,), of which nothing is proved exactly
     regrets : measured max regret of each, in payoff units
     """
-    found = []
-    for members in told_apart(game, profiles, regrets):
+    found, isolation = [], _Isolation(game, profiles, regrets)
+    for members in isolation.parts():
         exact = [i for i in members if is_exact_enough(game, regrets[i])][:_MOST_DIMENSIONS]
-        dimensions = [local_dimension(game, profiles[i]) for i in exact]
-        found.append(Component(members, _usual(dimensions)))
+        usual = _usual([local_dimension(game, isolation.profiles[i].probabilities) for i in exact])
+        if usual is not None and usual.total and any(map(isolation.index, exact)):
+            usual = Dimension(0, 0)  # the conditions on it are shorter than floats resolve
+        found.append(Component(members, usual))
     return found
 
 
 def told_apart(
-    game: Game, profiles: Sequence[FloatArray], regrets: Sequence[float]
+    game: Game, profiles: Sequence[BehaviorProfile | FloatArray], regrets: Sequence[float]
 ) -> list[tuple[int, ...]]:
     """Members of each of the :func:`connected_components` alone, which takes less time."""
-    if not profiles:
-        return []
-    form = game.sequence_form
-    plans = np.array([RealizationPlan.of(form, behavior).weights for behavior in profiles])
-    order = np.argsort(regrets, kind="stable")
-    places, where = different(plans, order, SAME_PLAN)
-    outcomes = np.array([outcome_distribution(game, profiles[i]) for i in places])
-    _, group = different(outcomes, np.arange(len(places)), SAME_OUTCOME)
-    _join(game, plans[places], [regrets[i] for i in places], group)
-    label = group[where]
-    return [tuple(np.flatnonzero(label == k).tolist()) for k in dict.fromkeys(label.tolist())]
+    return _Isolation(game, profiles, regrets).parts()
+
+
+class _Isolation:
+    """Equilibria of a game, and what is proved of each: that it is one, and that it is isolated."""
+
+    def __init__(
+        self,
+        game: Game,
+        profiles: Sequence[BehaviorProfile | FloatArray],
+        regrets: Sequence[float],
+    ) -> None:
+        self.game, self.regrets, self._allowance = game, regrets, Allowance()
+        self.profiles = [
+            each if isinstance(each, BehaviorProfile) else BehaviorProfile(each)
+            for each in profiles
+        ]
+        form = game.sequence_form
+        rows = [RealizationPlan.of(form, each.probabilities).weights for each in self.profiles]
+        self._plans = np.array(rows)
+        self.index, self._rounded = functools.cache(self._index), functools.cache(self._regular)
+        self._exact_plan = functools.cache(self._weights)
+
+    def parts(self) -> list[tuple[int, ...]]:
+        """Members of each component, in the order of the first ones."""
+        if not self.profiles:
+            return []
+        order = np.argsort(self.regrets, kind="stable")
+        places, where = different(self._plans, order, SAME_PLAN)
+        behavior = [self.profiles[i].probabilities for i in places]
+        outcomes = np.array([outcome_distribution(self.game, each) for each in behavior])
+        _, group = different(outcomes, np.arange(len(places)), SAME_OUTCOME)
+        _join(self.game, self._plans[places], [self.regrets[i] for i in places], group)
+        label = group[where]
+        joined = [np.flatnonzero(label == k).tolist() for k in dict.fromkeys(label.tolist())]
+        return sorted(part for members in joined for part in self._split(members))
+
+    def _split(self, members: Sequence[int]) -> list[tuple[int, ...]]:
+        """Connected equilibria, but those that are isolated each with what may be the same one."""
+        exact = [i for i in members if self.profiles[i].exact is not None]
+        spread = np.ptp(self._plans[members], axis=0).max()
+        if spread <= SAME_OUTCOME and len(set(map(self._exact_plan, exact))) < 2:
+            return [tuple(members)]
+        ranked = sorted(members, key=lambda i: (self.profiles[i].exact is None, self.regrets[i]))
+        centers: list[int] = []
+        for i in ranked[: max(len(exact), _MOST_DIMENSIONS)]:
+            is_new = all(self._is_apart(center, i) for center in centers)
+            if is_new and any(self._is_apart(i, other) for other in members):
+                centers.append(i)
+        if not centers:
+            return [tuple(members)]
+        rest = [i for i in exact if i not in centers and self.index(i) == 0]
+        parts: dict[int, list[int]] = {}
+        for i in members:
+            near = [c for c in (*centers, *rest) if not self._is_apart(c, i)]
+            nearest = min(near, key=lambda c: self._distance(c, i), default=-1)
+            parts.setdefault(nearest if nearest in centers else -1, []).append(i)
+        return [*map(tuple, parts.values())]
+
+    def _is_apart(self, center: int, other: int) -> bool:
+        """Whether an equilibrium is proved to be isolated, and another not to be the same one.
+
+        A regret s leaves an equilibrium open by s/m², as shares of the payoff scale, where
+        frequencies, losses and pivots are at least m.
+        """
+        if self.index(center) and self.index(other) is not None:
+            return self._exact_plan(center) != self._exact_plan(other)
+        distance, scale = self._distance(center, other), self.game.tree.payoff_scale or 1.0
+        if distance <= SAME_OUTCOME or not is_exact_enough(self.game, self.regrets[center]):
+            return False
+        regret = max(self.regrets[center], self.regrets[other], _UNIT * scale)
+        margin = max(LOSS, math.sqrt(NOISE * regret / scale / distance))
+        # few different ones, since each is tried
+        return margin < 1 and self._rounded(center, math.ceil(math.log10(margin))) is not None
+
+    def _distance(self, one: int, other: int) -> float:
+        return float(np.abs(self._plans[one] - self._plans[other]).max())
+
+    def _index(self, i: int) -> int | None:
+        """Index in Fractions: 0 of an equilibrium without; None of what is not proved to be one."""
+        tree, profile = self.game.tree, self.profiles[i]
+        play = None if self.regrets[i] > 0 else exact_play(tree, profile, self._allowance)
+        if play is None:
+            return None
+        if index := index_of(play):
+            return index
+        proved = certify(tree, profile, self._allowance)
+        return 0 if proved is not None and proved.max_regret == 0 else None
+
+    def _regular(self, i: int, exponent: int) -> int | None:
+        """Index in floats with a power of ten as the margin."""
+        margin = 10.0**exponent
+        return rounded_index(self.game.tree, self.profiles[i], margin, margin, self._allowance)
+
+    def _weights(self, i: int) -> tuple[Any, ...]:
+        """Realization weights in Fractions."""
+        return tuple(plan_weights(self.game.tree, self.profiles[i].exact or ()))
 
 
 def different(
@@ -161,6 +256,10 @@ def _usual(dimensions: Sequence[Dimension | None]) -> Dimension | None:
     return max(counts, key=lambda d: (counts[d], d.total, d.on_path))
 
 
+def _behavior(profile: BehaviorProfile | FloatArray) -> FloatArray:
+    return profile.probabilities if isinstance(profile, BehaviorProfile) else profile
+
+
 # Outcome distributions are compared pair by pair, so all are in memory at once.
 _MOST_NUMBERS = 50_000_000
 
@@ -171,14 +270,13 @@ def most_compared(game: Game) -> int:
 
 
 def cluster_identities(
-    game: Game, profiles: Sequence[FloatArray], regrets: Sequence[float]
+    game: Game, profiles: Sequence[BehaviorProfile | FloatArray], regrets: Sequence[float]
 ) -> list[Identity | None]:
     """Identity ``cluster:k`` of each of several equilibria of a game.
 
     Parameters
     ----------
-    profiles : behavior of each, float64 (A,)
-    regrets : measured max regret of each, in payoff units
+    profiles, regrets : as of :func:`connected_components`
 
     Returns
     -------
@@ -192,9 +290,10 @@ def cluster_identities(
     parts = connected_components(game, [profiles[i] for i in chosen], [regrets[i] for i in chosen])
     for number, part in enumerate(parts, start=1):
         members = [chosen[m] for m in part.members]
-        best = outcome_distribution(game, profiles[min(members, key=lambda i: regrets[i])])
+        outcomes = {i: outcome_distribution(game, _behavior(profiles[i])) for i in members}
+        best = outcomes[min(members, key=lambda i: regrets[i])]
         for i in members:
-            difference = outcome_distribution(game, profiles[i]) - best
+            difference = outcomes[i] - best
             found[i] = Identity(
                 name=f"cluster:{number}",
                 distance=float(np.abs(difference).max()),

@@ -129,7 +129,7 @@ class Recorder:
     def _clusters_of(self, game: Game, items: Sequence[EquilibriumRecord]) -> Clusters:
         """Identities of equilibria of one game by the paths of their profiles."""
         found = [
-            (path, item.max_regret, profile.probabilities)
+            (path, item.max_regret, profile)
             for path, item in ((str(item.profile), item) for item in items)
             if (profile := self._profile(path, game)) is not None
         ]
@@ -150,7 +150,8 @@ class Recorder:
             records = [
                 record
                 for record in self.records.values()
-                if record.game_content == content and record.status not in ("interrupted", "refuted")
+                if record.game_content == content
+                and record.status not in ("interrupted", "refuted")
             ]
             items = [item for record in records for item in record.equilibria]
             most = tolerance * game.tree.payoff_scale

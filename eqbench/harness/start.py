@@ -160,8 +160,8 @@ def go_on(job: PlannedRun, folder: RunFolder, again: Collection[Status]) -> list
     if job.mistaken:
         cells = counted(len(job.mistaken), "record")
         said.append(
-            f"{cells} under the key of another cell, so not counted: {first_of(job.mistaken)}; what "
-            "is planned under these keys is run again"
+            f"{cells} under the key of another cell, not counted: {first_of(job.mistaken)}; the "
+            "cells that are planned under these keys are run again"
         )
     if len(finished) < len(job.cells) or before["cells"] != plan["cells"]:
         folder.resumed(plan)

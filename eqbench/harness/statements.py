@@ -22,7 +22,7 @@ from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import default_registry
 from eqbench.store.stored_profiles import identified_as, in_run, named_profile, profile_of_cell
-from eqbench.verification import DEFAULT_TOLERANCE, Play, Verification
+from eqbench.verification import DEFAULT_TOLERANCE, Play, Verification, certify
 from eqbench.verification.exact import short_figure
 from eqbench.verification.play import Deviation, deviations
 
@@ -178,7 +178,8 @@ def contains(
 def _in_component(game: Game, name: str, profiles: Sequence[BehaviorProfile]) -> Membership:
     """Membership of the first of some profiles in the component of the others, as in clusters."""
     behavior = [profile.probabilities for profile in profiles]
-    regrets = [float(verify(game, profile).max_regret) for profile in profiles]
+    measured = (certify(game.tree, own) or verify(game, own) for own in profiles)
+    regrets = [float(each.max_regret) for each in measured]
     allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
     if min(regrets[1:]) > allowed:
         raise UsageError(f"{name} is no equilibrium, its max regret is {min(regrets[1:]):.2g}")
@@ -186,7 +187,7 @@ def _in_component(game: Game, name: str, profiles: Sequence[BehaviorProfile]) ->
     distances = [float(np.abs(other - first).max()) for other in others]
     best = int(np.argmin(distances)) + 1
     begin = int(regrets[0] > allowed)  # is no equilibrium
-    parts = connected_components(game, behavior[begin:], regrets[begin:])
+    parts = connected_components(game, profiles[begin:], regrets[begin:])
     part = next(each for each in parts if best - begin in each.members)
     gaps = _differences(game, behavior[0] - behavior[best])
     dimension = None if part.dimension is None else part.dimension.total

@@ -9,28 +9,49 @@ plans Govindan and Wilson 2002).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS, Allowance, length
 from eqbench.verification.play import Play
 from eqbench.verification.subgames import best_values
 
 LEAST_PIVOT = 1e-9  # of the largest entry; what is smaller may be rounding
 
 
-def index_of(play: Play, least: float = LEAST_PIVOT) -> int | None:
+def index_of(play: Play, least: float = 0.0) -> int | None:
     """Index of an equilibrium, 1 or -1; None if it is not regular, so that it has none.
 
     Parameters
     ----------
-    least : share of the largest entry of J up to which a pivot counts as 0; for floats alone
+    least : in payoff units, up to which a pivot of J counts as 0; for floats alone
     """
     if not quasi_strict(play):
         return None
     sign = _sign_of_determinant(-_second_derivatives(play), least)
     return sign or None
+
+
+def rounded_index(
+    tree: GameTree, profile: BehaviorProfile, margin: float, pivot: float, allowance: Allowance
+) -> int | None:
+    """Index in floats; None if it does not stand clear of a margin, or costs too much.
+
+    Parameters
+    ----------
+    margin : that frequencies exceed, and losses as shares of the payoff scale
+    pivot : that pivots exceed as shares of the payoff scale
+    """
+    sweeps = _sweeps(tree, free_frequencies(tree, profile))
+    if tree.is_wide or not allowance.spend(NODE_DIGITS * sweeps):
+        return None  # floats do not resolve losses in a wide game
+    play = Play.of(tree, profile, tolerance=margin, unplayed=margin)
+    return index_of(play, pivot * tree.payoff_scale)
 
 
 def proved_incomplete(indices: Iterable[int | None]) -> bool:
@@ -87,12 +108,12 @@ def _second_derivatives(play: Play) -> NDArray:
     return matrix
 
 
-def _sign_of_determinant(matrix: NDArray, share: float) -> int:
+def _sign_of_determinant(matrix: NDArray, floor: float) -> int:
     """Sign by elimination with the largest pivots; 0 if the matrix is not known to be regular."""
     left, sign = matrix.copy(), 1
     least = 0.0
     if matrix.dtype != object and matrix.size:
-        least = share * float(abs(matrix).max())
+        least = max(floor, LEAST_PIVOT * float(abs(matrix).max()))
     while len(left):
         row = int(np.argmax(abs(left[:, 0])))
         pivot = left[row]
@@ -102,3 +123,35 @@ def _sign_of_determinant(matrix: NDArray, share: float) -> int:
         rest = np.delete(left, row, axis=0)
         left = rest[:, 1:] - np.outer(rest[:, 0] / pivot[0], pivot[1:])
     return sign
+
+
+def exact_play(tree: GameTree, member: BehaviorProfile, allowance: Allowance) -> Play | None:
+    """The play of an exact equilibrium in Fractions, if that is not too much."""
+    if member.exact is None or not tree.exact:
+        return None
+    digits = max(EXACT_NODE_DIGITS, length(member.exact))
+    columns = free_frequencies(tree, member)
+    if not allowance.spend(digits * (_sweeps(tree, columns) + columns**3)):
+        return None
+    return Play.exactly(tree, member)
+
+
+def free_frequencies(tree: GameTree, profile: BehaviorProfile) -> int:
+    """Bound on the number of rows and columns of the matrix that an index is the sign of."""
+    return int(np.count_nonzero(profile.probabilities)) - tree.n_infosets
+
+
+def _sweeps(tree: GameTree, columns: int) -> int:
+    """Nodes that are visited for an index."""
+    return tree.n_nodes * (columns + tree.n_players + 1)
+
+
+def plan_weights(tree: GameTree, frequencies: Sequence[Any]) -> list[Any]:
+    """Realization weights (A,) of frequencies (A,), in the same arithmetic."""
+    weights = list(frequencies)
+    starts = tree.action_start.tolist()
+    for i, above in enumerate(tree.infoset_parent.tolist()):  # parents come first
+        if above >= 0:
+            for action in range(starts[i], starts[i + 1]):
+                weights[action] *= weights[above]
+    return weights
