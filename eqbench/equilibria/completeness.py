@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eqbench.equilibria.dimension import is_exact_enough
-from eqbench.equilibria.identity import LOSS, SAME_OUTCOME, most_compared, told_apart
+from eqbench.equilibria.identity import SAME_OUTCOME, most_compared, told_apart
 from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -29,6 +29,7 @@ from eqbench.verification.regularity import (
 
 ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
 
+LOSS = 1e-6  # share of the payoff scale; an unplayed action with less counts as a best one
 # What leaves an equilibrium open by some distance makes entries of its matrix uncertain by a few
 # times as much.
 MARGIN = 10.0

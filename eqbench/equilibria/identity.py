@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.dimension import Dimension, is_exact_enough, local_dimension
+from eqbench.equilibria.dimension import EXACT_ENOUGH, Dimension, is_exact_enough, local_dimension
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.layout import Layout
@@ -37,7 +37,7 @@ SAME_PLAN = 1e-9  # difference of weights up to which two are repetitions
 SAME_OUTCOME = 1e-6  # difference of probabilities up to which two play alike
 ROUNDING = 1e-9  # regret between two exact equilibria, as a share of the payoff range
 NOISE = 10.0  # and how much more than theirs it may be if they are inexact
-LOSS = 1e-6  # share of the payoff scale; an unplayed action with less counts as a best one
+_EXPONENT = -6  # of ten, of the least margin with which floats prove anything
 _UNIT = 1e-15  # regret as a share of the payoff scale that floats always leave open
 _BETWEEN = (0.5, 0.25, 0.75)
 _MOST_CHECKS = 20_000  # of what lies between two; more would take seconds
@@ -114,6 +114,7 @@ class _Isolation:
         form = game.sequence_form
         rows = [RealizationPlan.of(form, each.probabilities).weights for each in self.profiles]
         self._plans = np.array(rows)
+        self._shares = np.maximum(np.array(regrets) / (game.tree.payoff_scale or 1.0), _UNIT)
         self.index, self._rounded = functools.cache(self._index), functools.cache(self._regular)
         self._exact_plan = functools.cache(self._weights)
 
@@ -140,8 +141,10 @@ class _Isolation:
         ranked = sorted(members, key=lambda i: (self.profiles[i].exact is None, self.regrets[i]))
         centers: list[int] = []
         for i in ranked[: max(len(exact), _MOST_DIMENSIONS)]:
-            is_new = all(self._is_apart(center, i) for center in centers)
-            if is_new and any(self._is_apart(i, other) for other in members):
+            is_regular = self.index(i) or self._rounded(i, _EXPONENT) is not None
+            if not is_regular or not all(self._is_apart(center, i) for center in centers):
+                continue
+            if any(self._is_apart(i, other) for other in members):
                 centers.append(i)
         if not centers:
             return [tuple(members)]
@@ -161,13 +164,11 @@ class _Isolation:
         """
         if self.index(center) and self.index(other) is not None:
             return self._exact_plan(center) != self._exact_plan(other)
-        distance, scale = self._distance(center, other), self.game.tree.payoff_scale or 1.0
-        if distance <= SAME_OUTCOME or not is_exact_enough(self.game, self.regrets[center]):
+        distance, worse = self._distance(center, other), max(self._shares[[center, other]])
+        if distance <= SAME_OUTCOME or self._shares[center] > EXACT_ENOUGH:
             return False
-        regret = max(self.regrets[center], self.regrets[other], _UNIT * scale)
-        margin = max(LOSS, math.sqrt(NOISE * regret / scale / distance))
-        # few different ones, since each is tried
-        return margin < 1 and self._rounded(center, math.ceil(math.log10(margin))) is not None
+        exponent = math.ceil(math.log10(NOISE * worse / distance) / 2)  # few, since each is tried
+        return exponent < 0 and self._rounded(center, max(_EXPONENT, exponent)) is not None
 
     def _distance(self, one: int, other: int) -> float:
         return float(np.abs(self._plans[one] - self._plans[other]).max())
