@@ -79,7 +79,9 @@ class Completeness:
             return f"not decided: {self.undecided:,} of {of} not known to be isolated and regular"
         each = counted(self.regular, "equilibrium", "equilibria")
         end = ", not 1" if self.total != 1 else ", as those of a complete list do"
-        return f"{self.verdict}: the indices of its {each} sum to {self.total}{end}"
+        floats = "" if self.exact else ", computed in floats,"
+        verdict = self.verdict if self.exact else self.verdict.removeprefix("proved ")
+        return f"{verdict}: the indices of its {each}{floats} sum to {self.total}{end}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import zip_longest
 
 from eqbench.errors import counted
-from eqbench.report import naming
+from eqbench.report import naming, read_data
 from eqbench.report.entries import NEGLIGIBLE, arranged, labels, row_labels, trials
 from eqbench.report.rows import Row, Table
 from eqbench.report.view import EQUILIBRIA
@@ -19,7 +19,7 @@ from eqbench.store.trials import Entry, Trials, several
 
 MOST_CLUSTERS = 12
 SAME_PAYOFF = 1e-5  # less is not seen in tables
-_OFTEN = {" ×": "×n: n equilibria of it", "/": "k/n: by k of n cells"}
+_OFTEN = {" ×": read_data("profile")["marks"]["×"], "/": "k/n: by k of n cells"}
 
 
 @dataclass(frozen=True, eq=False)

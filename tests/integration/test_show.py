@@ -173,7 +173,7 @@ def test_equilibrium_in_no_published_set_is_called_so_by_show_and_by_verify(tmp_
     shown, verified = (eqbench(do, "run", "0a", cwd=tmp_path).out for do in ("show", "verify"))
     assert "equilibrium: in no published set (cluster:1 of its run)" in shown.splitlines()
     assert "equilibrium: in no published set" in verified.splitlines()
-    assert "  dimension of the equilibria around it: 0" in shown.splitlines()
+    assert "  dimension of the equilibria around it, as estimated there: 0" in shown.splitlines()
     assert "distance" not in shown + verified
     proved = eqbench("verify", "run", "0a", "--exact", cwd=tmp_path).out
     assert "an equilibrium, proved exactly; in no published set" in proved.splitlines()
