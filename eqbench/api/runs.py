@@ -127,7 +127,7 @@ class Run(Displayed, Sequence[CellRecord]):
         >>> run = eqbench.run("battle_of_sexes", "logit")
         >>> for verdict in run.completeness().values():
         ...     print(verdict)
-        proved incomplete: the indices of its 1 equilibrium sum to -1, not 1
+        incomplete: the indices of its 1 equilibrium, computed in floats, sum to -1, not 1
         """
         stored = {} if self.stored.missing else self.stored.completeness
         found = {cell.game_spec: stored.get(cell.game_identity) for cell in self}

@@ -208,6 +208,17 @@ def test_damaged_line_does_not_keep_a_run_from_going_on_and_a_damaged_manifest_d
         assert file in "".join((ended.err + ended.out).split()), "lines may be broken in a path"
 
 
+def test_records_under_exchanged_keys_are_named_and_run_again(run: Path, tmp_path: Path) -> None:
+    first, second = map(json.loads, lines(run))
+    exchanged = [first | {"key": second["key"]}, second | {"key": first["key"]}]
+    (run / "runs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in exchanged))
+    ended = eqbench("run", "--resume", run, "--json", cwd=tmp_path)
+    solvers = {cell["key"]: cell["solver"] for cell in ended.json["cells"]}
+    assert solvers == {each["key"]: each["solver"] for each in (first, second)}
+    assert all(name in "".join(ended.err.split()) for name in ("kuhn2/cfr_plus", "kuhn2/mccfr/0"))
+    assert len(lines(run)) == 2 * CELLS
+
+
 def test_options_that_are_given_again_add_what_is_missing(run: Path, tmp_path: Path) -> None:
     ended = eqbench("run", "--resume", run, "--seeds", "2", "--json", cwd=tmp_path)
     assert len(ended.json["cells"]) == CELLS + 1

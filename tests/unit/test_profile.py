@@ -15,7 +15,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import ProfileError, UsageError
-from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.profile import BehaviorProfile, action_labels, label_parts, random_profile
 from eqbench.model.profile_json import (
     parse_profile,
     profile_from_json,
@@ -265,3 +265,18 @@ def test_array_rows_may_be_off_by_a_billionth(tree: GameTree) -> None:
     behavior[0] += 0.2e-9
     with pytest.raises(ProfileError, match="must sum to 1"):
         BehaviorProfile.of(tree, behavior)
+
+
+def test_labels_of_different_actions_differ_and_are_read_back_whatever_the_names_hold() -> None:
+    """Labels of names without the mark between their parts are these parts and nothing else."""
+    names = [["x", "a|b"], ["x|a", "b"], ["x\\", "|a"], ["x|\\", "a"], ["y\\", "a"], ["", "x"]]
+    builder = eqbench.TreeBuilder(["P1", "P2"])
+    root = builder.decision(None, 0, "r", [str(i) for i in range(len(names))])
+    for i, (infoset, action) in enumerate(names):
+        node = builder.decision((root, i), 1, infoset, [action, "other"])
+        for j in range(2):
+            builder.terminal((node, j), [0, 0])
+    labels = action_labels(builder.tree())
+    assert len(set(labels)) == len(labels)
+    assert [label_parts(label)[1:] for label in labels[len(names) :: 2]] == names
+    assert [labels[len(names) + 2 * k] for k in (4, 5)] == ["P2|y\\|a", "P2||x"]
