@@ -14,18 +14,13 @@ from typing import Any, Literal
 import numpy as np
 
 from eqbench.equilibria.dimension import is_exact_enough
-from eqbench.equilibria.identity import SAME_OUTCOME, most_compared, told_apart
+from eqbench.equilibria.identity import SAME_OUTCOME, Isolation, most_compared
 from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import Allowance, certify, index_of, verify
-from eqbench.verification.regularity import (
-    exact_play,
-    plan_weights,
-    proved_incomplete,
-    rounded_index,
-)
+from eqbench.verification import Allowance, certify, verify
+from eqbench.verification.regularity import plan_weights, proved_incomplete, rounded_index
 
 ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
 
@@ -134,26 +129,21 @@ def completeness(
     for profile in profiles:
         BehaviorProfile.of(tree, profile.probabilities)
     indices: list[int | None] = []
-    exact = True
-    for members in told_apart(game, profiles, regrets):
+    exact, isolation = True, Isolation(game, profiles, regrets, allowance)
+    for members in isolation.parts():
         ranked = sorted(members, key=lambda i: regrets[i])
         known = [profiles[i] for i in ranked if is_exact_enough(game, regrets[i])]
-        proved = regrets[ranked[-1]] == 0 and all(each.exact is not None for each in known)
-        if proved and _differ(tree, known):
-            indices.append(None)
-            continue
-        play = exact_play(tree, known[0], allowance) if proved else None
-        share = regrets[ranked[0]] / (tree.payoff_scale or 1.0)
-        index = index_of(play) if play is not None else _rounded(tree, known, share, allowance)
-        indices.append(index)
-        exact = exact and play is not None
+        index = None
+        if regrets[ranked[-1]] == 0 and all(each.exact is not None for each in known):
+            if len(set(map(isolation.exact_plan, members))) > 1:  # several, however near they are
+                indices.append(None)
+                continue
+            index = isolation.index(ranked[0])
+        if index is None:
+            share, exact = regrets[ranked[0]] / (tree.payoff_scale or 1.0), False
+            index = _rounded(tree, known, share, allowance)
+        indices.append(index or None)
     return Completeness(tuple(indices), exact)
-
-
-def _differ(tree: GameTree, members: Sequence[BehaviorProfile]) -> bool:
-    """Whether exact members are several equilibria, however near they are."""
-    plans = [plan_weights(tree, member.exact or ()) for member in members]
-    return any(plan != plans[0] for plan in plans)
 
 
 def _rounded(

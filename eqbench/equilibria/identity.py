@@ -80,7 +80,7 @@ def connected_components(
     profiles : each a profile, or its behavior float64 (A,), of which nothing is proved exactly
     regrets : measured max regret of each, in payoff units
     """
-    found, isolation = [], _Isolation(game, profiles, regrets)
+    found, isolation = [], Isolation(game, profiles, regrets)
     for members in isolation.parts():
         exact = [i for i in members if is_exact_enough(game, regrets[i])][:_MOST_DIMENSIONS]
         usual = _usual([local_dimension(game, isolation.profiles[i].probabilities) for i in exact])
@@ -90,33 +90,27 @@ def connected_components(
     return found
 
 
-def told_apart(
-    game: Game, profiles: Sequence[BehaviorProfile | FloatArray], regrets: Sequence[float]
-) -> list[tuple[int, ...]]:
-    """Members of each of the :func:`connected_components` alone, which takes less time."""
-    return _Isolation(game, profiles, regrets).parts()
-
-
-class _Isolation:
-    """Equilibria of a game, and what is proved of each: that it is one, and that it is isolated."""
+class Isolation:
+    """Equilibria as in :func:`connected_components`, and which are proved to be isolated."""
 
     def __init__(
         self,
         game: Game,
         profiles: Sequence[BehaviorProfile | FloatArray],
         regrets: Sequence[float],
+        allowance: Allowance | None = None,
     ) -> None:
-        self.game, self.regrets, self._allowance = game, regrets, Allowance()
+        self.game, self.regrets, self._allowance = game, regrets, allowance or Allowance()
         self.profiles = [
-            each if isinstance(each, BehaviorProfile) else BehaviorProfile(each)
-            for each in profiles
+            p if isinstance(p, BehaviorProfile) else BehaviorProfile(p) for p in profiles
         ]
-        form = game.sequence_form
-        rows = [RealizationPlan.of(form, each.probabilities).weights for each in self.profiles]
-        self._plans = np.array(rows)
+        behavior = (each.probabilities for each in self.profiles)
+        self._plans = np.array(
+            [RealizationPlan.of(game.sequence_form, b).weights for b in behavior]
+        )
         self._shares = np.maximum(np.array(regrets) / (game.tree.payoff_scale or 1.0), _UNIT)
-        self.index, self._rounded = functools.cache(self._index), functools.cache(self._regular)
-        self._exact_plan = functools.cache(self._weights)
+        self.index, self.exact_plan = functools.cache(self._index), functools.cache(self._weights)
+        self._rounded = functools.cache(self._regular)
 
     def parts(self) -> list[tuple[int, ...]]:
         """Members of each component, in the order of the first ones."""
@@ -136,18 +130,15 @@ class _Isolation:
         """Connected equilibria, but those that are isolated each with what may be the same one."""
         exact = [i for i in members if self.profiles[i].exact is not None]
         spread = np.ptp(self._plans[members], axis=0).max()
-        if spread <= SAME_OUTCOME and len(set(map(self._exact_plan, exact))) < 2:
+        if spread <= SAME_OUTCOME and len(set(map(self.exact_plan, exact))) < 2:
             return [tuple(members)]
         ranked = sorted(members, key=lambda i: (self.profiles[i].exact is None, self.regrets[i]))
         centers: list[int] = []
         for i in ranked[: max(len(exact), _MOST_DIMENSIONS)]:
-            is_regular = self.index(i) or self._rounded(i, _EXPONENT) is not None
-            if not is_regular or not all(self._is_apart(center, i) for center in centers):
-                continue
-            if any(self._is_apart(i, other) for other in members):
+            is_regular = self.index(i) or self._rounded(i, _EXPONENT)
+            is_new = is_regular and all(self._is_apart(center, i) for center in centers)
+            if is_new and any(self._is_apart(i, other) for other in members):
                 centers.append(i)
-        if not centers:
-            return [tuple(members)]
         rest = [i for i in exact if i not in centers and self.index(i) == 0]
         parts: dict[int, list[int]] = {}
         for i in members:
@@ -163,7 +154,7 @@ class _Isolation:
         frequencies, losses and pivots are at least m.
         """
         if self.index(center) and self.index(other) is not None:
-            return self._exact_plan(center) != self._exact_plan(other)
+            return self.exact_plan(center) != self.exact_plan(other)
         distance, worse = self._distance(center, other), max(self._shares[[center, other]])
         if distance <= SAME_OUTCOME or self._shares[center] > EXACT_ENOUGH:
             return False
@@ -177,12 +168,10 @@ class _Isolation:
         """Index in Fractions: 0 of an equilibrium without; None of what is not proved to be one."""
         tree, profile = self.game.tree, self.profiles[i]
         play = None if self.regrets[i] > 0 else exact_play(tree, profile, self._allowance)
-        if play is None:
-            return None
-        if index := index_of(play):
+        if play is not None and (index := index_of(play)):
             return index
-        proved = certify(tree, profile, self._allowance)
-        return 0 if proved is not None and proved.max_regret == 0 else None
+        proved = play and certify(tree, profile, self._allowance)
+        return 0 if proved and proved.max_regret == 0 else None
 
     def _regular(self, i: int, exponent: int) -> int | None:
         """Index in floats with a power of ten as the margin."""

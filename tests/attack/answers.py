@@ -6,12 +6,12 @@ and with what is wrong, which is empty if the answer is right.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from types import SimpleNamespace
 
 import eqbench
 from eqbench.equilibria import completeness
@@ -47,122 +47,89 @@ def _tried(kind: str, name: str, function: Trials) -> list[Result]:
     ]
 
 
-def _coordination(gain: Fraction, base: int = 0, chance: Fraction = Fraction(1, 2)) -> eqbench.Game:
-    """Two players who gain by the same action, three equilibria, and a third, dominated action."""
-    tree = eqbench.TreeBuilder(["P1", "P2"])
-    start = tree.chance(None, [chance, 1 - chance])
-    tree.terminal((start, 1), [0, 0])
-    root = tree.decision((start, 0), 0, "1", ["a", "b", "c"])
-    for i in range(3):
-        node = tree.decision((root, i), 1, "2", ["a", "b", "c"])
-        for j in range(3):
-            both = base + gain * (i == j)
-            tree.terminal((node, j), [-1 if k == 2 else both for k in (i, j)])
-    return eqbench.Game("coordination", tree.tree())
+def _nfg(gain: str, least: str = "0", third: str = "-1") -> str:
+    """Two players who gain by the same action, and may lose by a third one that is dominated."""
+    both = [[least, f"{Fraction(least) + Fraction(gain)}"][i == j] for j in (0, 1) for i in (0, 1)]
+    lines = (f"{both[k]} {both[k]} {both[k + 1]} {both[k + 1]} {third} {least}" for k in (0, 2))
+    last = f"{least} {third} {least} {third} {third} {third}"
+    actions = '{ { "a" "b" "c" } { "a" "b" "c" } }'
+    return f'NFG 1 R "" {{ "P1" "P2" }} {actions} "" {" ".join(lines)} {last}'
 
 
-def _folding(apart: Fraction) -> eqbench.Game:
-    """Three players; two equilibria with frequencies 1/2 ± `apart`, of opposite indices."""
-    tree, constant = eqbench.TreeBuilder(["P1", "P2", "P3"]), Fraction(1, 4) - apart**2
-    at: dict[tuple[int, ...], object] = {(): tree.decision(None, 0, "1", ["0", "1"])}
-    for depth in (1, 2):
-        for path in itertools.product((0, 1), repeat=depth):
-            above = (at[path[:-1]], path[-1])
-            at[path] = tree.decision(above, depth, str(depth + 1), ["0", "1"])
-    for x, y, z in itertools.product((0, 1), repeat=3):
-        last = x * y - Fraction(x + y, 2) + constant
-        tree.terminal((at[x, y], z), [x * (y - z), y * (x - z), z * last])
-    return eqbench.Game("folding", tree.tree())
+def _game(text: str) -> eqbench.Game:
+    with Sandbox() as sandbox:
+        (sandbox.root / "game.nfg").write_text(text)
+        return eqbench.load_game(str(sandbox.root / "game.nfg"))
 
 
 @neighbors(KIND)
 def isolated_equilibria_are_counted_apart() -> Iterator[tuple[str, str]]:
-    half, small = Fraction(1, 2), [Fraction(1, 10**k) for k in (7, 8, 9, 10, 13)]
-    games = [(f"gain {float(g)}", _coordination(g, 1), (half, 0, 1)) for g in small[2:]]
-    games += [
-        (f"gain 1 of {b:.0e}", _coordination(Fraction(1), b), (half, 0, 1)) for b in (10**12,)
-    ]
-    games += [(f"chance {float(c)}", _coordination(Fraction(1), 0, c), (half, 0, 1)) for c in small]
-    games += [(f"± {float(a)}", _folding(a), (half - a, half + a)) for a in small[:3]]
-    for name, game, places in games:
-        played = [[1 - p, p] * 3 if name.startswith("±") else [p, 1 - p, 0] * 2 for p in places]
-        rows = [eqbench.BehaviorProfile.of_exact(game.tree, each) for each in played]
-        for what, given in (("", rows), (" twice", rows * 2)):
-            found = sorted(map(str, completeness(game, given).indices))
-            right = ["-1", "1"] if name.startswith("±") else ["-1", "1", "1"]
-            yield name + what, f"indices {found}" * (found != right)
+    wide = [("1e-7", "1"), ("1e-9", "1"), ("1e-10", "1"), ("1e-13", "1"), ("1", "1e10")]
+    for gain, least in wide:
+        third = str(Fraction(least) - Fraction(max(1, Fraction(least))))
+        game = _game(_nfg(gain, least, third))
+        rows = [
+            eqbench.BehaviorProfile.of_exact(game.tree, [p, 1 - p, Fraction(0)] * 2)
+            for p in (Fraction(1, 2), Fraction(0), Fraction(1))
+        ]
+        for copies in (1, 2):
+            found = sorted(map(str, completeness(game, rows * copies).indices))
+            wrong = f"indices {found}" * (found != ["-1", "1", "1"])
+            yield f"gain {gain} of {least}, {copies} times", wrong
 
 
 @neighbors(KIND)
 def labels_of_actions_differ() -> Iterator[tuple[str, str]]:
-    for names in (("x", "a|b", "x|a", "b"), ("x\\", "a|b", "x|a\\", "b"), ("", "||", "|", "|")):
-        tree = eqbench.TreeBuilder(["P1"])
-        root = tree.decision(None, 0, "r", ["1", "2"])
-        for i, (infoset, action) in enumerate((names[:2], names[2:])):
-            node = tree.decision((root, i), 0, infoset, [action, "other"])
-            for j in range(2):
-                tree.terminal((node, j), [j])
-        labels = action_labels(tree.tree())
-        yield repr(names), f"labels {labels}" * (len(set(labels)) < len(labels))
+    for one, other in (
+        (("x", "a|b"), ("x|a", "b")),
+        (("x\\", "|a"), ("x\\|", "a")),
+        (("", "||"), ("|", "|")),
+    ):
+        sets, actions = zip(one, other, strict=True)
+        tree = SimpleNamespace(players=["P1"], infoset_player=[0, 0])
+        tree.infoset_labels, tree.infoset_actions = sets, [[each] for each in actions]
+        labels = action_labels(tree)
+        yield f"{one} and {other}", f"labels {labels}" * (labels[0] == labels[1])
 
 
-LISTER = """
+OWN = """
 from dataclasses import dataclass
-from fractions import Fraction
+from pathlib import Path
 import eqbench
 
-@eqbench.register_game("own", summary="a coordination game")
+@eqbench.register_game("own", summary="what is in a file")
 @dataclass(frozen=True)
 class Own:
     def build(self):
-        tree = eqbench.TreeBuilder(["P1", "P2"])
-        root = tree.decision(None, 0, "1", ["a", "b"])
-        for i in range(2):
-            node = tree.decision((root, i), 1, "2", ["a", "b"])
-            for j in range(2):
-                tree.terminal((node, j), [2 * (i == j)] * 2)
-        return tree.tree()
-
-@eqbench.register_solver("lister", summary="all equilibria, or the mixed one if 3 is to be gained")
-@dataclass(frozen=True)
-class Lister:
-    def solve(self, game, monitor, rng):
-        for p in [Fraction(k, 2) for k in ((1,) if game.tree.payoff_range == 3 else (1, 0, 2))]:
-            found = eqbench.BehaviorProfile.of_exact(game.tree, [p, 1 - p] * 2)
-            monitor.candidate(found, "equilibrium")
-        return eqbench.Termination("converged")
+        return eqbench.load_game(str(Path(__file__).with_name("game.nfg"))).tree
 """
-NFG = 'NFG 1 R "" { "P1" "P2" } { { "a" "b" } { "a" "b" } } "" {0} {0} 0 0 0 0 {0} {0}'
-
-
-def _write(sandbox: Sandbox, payoff: str, game: str) -> None:
-    own = "[2 * (i == j)]", f"[{payoff} * (i == j)]"
-    (sandbox.root / "lister.py").write_text(LISTER.replace(*own))
-    if game != "own":
-        numbers = NFG.replace("{0}", payoff)
-        (sandbox.root / game).write_text(numbers)
 
 
 @neighbors(KIND)
 def what_is_derived_goes_by_content_of_the_game() -> Iterator[tuple[str, str]]:
-    for game in ("game.nfg", "own"):
+    for game, plugin in (("game.nfg", ()), ("own", ("--plugin", "own.py"))):
         with Sandbox() as sandbox:
-            asked = ("--game", game, "--solver", "lister", "--plugin", "lister.py", "--out")
-            _write(sandbox, "2", game)
-            sandbox.command("run", *asked, "run")
-            sandbox.command("run", *asked, "old")
-            _write(sandbox, "3", game)
-            for words in (("show",), ("verify",), ("refine",)):
-                ended = sandbox.command(*words, "run", "lister")
-                yield f"{game}: {words[0]} of a changed game", "; ".join(ended.refusal())
-            ended = sandbox.command("contains", "run/cluster:1", "run", "lister")
-            yield f"{game}: contains of a changed game", "; ".join(ended.refusal())
-            ended = sandbox.command("crossplay", "run", "--plugin", "lister.py")
-            yield f"{game}: crossplay of a changed game", "; ".join(ended.refusal())
-            said = sandbox.command("run", "--resume", "run").out
+            file = sandbox.root / "game.nfg"
+            (sandbox.root / "own.py").write_text(OWN)
+            file.write_text(_nfg("2"))
+            for out in ("run", "old"):
+                asked = ("--game", game, "--solver", "gambit_enummixed", *plugin)
+                sandbox.command("run", *asked, "--out", out)
+            file.write_text(_nfg("3"))
+            cell = "run", "gambit_enummixed"
+            for words in (
+                ("show", *cell),
+                ("verify", *cell),
+                ("refine", *cell),
+                ("contains", "run/cluster:1", *cell),
+                ("crossplay", "run", *plugin),
+            ):
+                refusal = sandbox.command(*words).refusal()
+                yield f"{game}: {words[0]} of a changed game", "; ".join(refusal)
+            said = sandbox.command("run", "--resume", "run", "--solver", "logit").out
             yield f"{game}: resumed", said * ("at least one is missing" not in said)
-            ended = sandbox.command("compare", "old", "run")
-            yield f"{game}: compared", "; ".join(ended.refusal())
+            refusal = sandbox.command("compare", "old", "run").refusal()
+            yield f"{game}: compared", "; ".join(refusal)
             sandbox.command("merge", "old", "run", "--out", "both")
             lists = json.loads((sandbox.root / "both" / "completeness.json").read_text())
             found = [each["indices"] for each in lists.values()]
@@ -171,16 +138,11 @@ def what_is_derived_goes_by_content_of_the_game() -> Iterator[tuple[str, str]]:
             titles = set(re.findall(r"\(in content \w+\)", said))
             yield f"{game}: report of the merged", said * (len(titles) != 2)
     with Sandbox() as sandbox:
-        best = "1.0000000001 1.0000000001"
-        text = 'NFG 1 R "" { "P1" "P2" } { { "a" "b" "c" } { "a" "b" "c" } } ""'
-        text = f"{text} {best} 1 1 -1 0 1 1 {best} -1 0 0 -1 0 -1 -1 -1"
-        (sandbox.root / "game.nfg").write_text(text)
+        (sandbox.root / "game.nfg").write_text(_nfg("1e-10", "1", "0"))
         sandbox.command("run", "--game", "game.nfg", "--solver", "gambit_enumpure", "--out", "run")
-        names = {
-            each["name"]
-            for each in json.loads((sandbox.run / "clusters.json").read_text()).values()
-        }
-        yield "clusters of a run", f"{names}" * (len(names) != 2)
+        clusters = json.loads((sandbox.run / "clusters.json").read_text()).values()
+        names = sorted(each["name"] for each in clusters)
+        yield "clusters of a run", f"{names}" * (names[:2] != ["cluster:1", "cluster:2"])
 
 
 def jobs(*, quick: bool) -> Iterator[Job]:

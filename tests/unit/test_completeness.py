@@ -97,7 +97,7 @@ def test_what_is_proved_isolated_is_not_connected_however_little_is_gained(gain:
     found = [exact_profile(game.tree, *[(p, 1 - p, 0)] * 2) for p in (0, 1, Fraction(1, 2))]
     whole = completeness(game, found * 2)
     assert (whole.indices, whole.verdict, whole.exact) == ((1, 1, -1), "consistent", True)
-    inexact = BehaviorProfile(found[0].probabilities + [1e-12, -1e-12, 0, 0, 0, 0])
+    inexact = BehaviorProfile(np.array([1e-12, 1 - 1e-12, 0, 0, 1, 0]))
     named = cluster_identities(game, [*found, found[0], inexact], [0.0] * 5)
     assert [each and each.name[-1] for each in named] == ["1", "2", "3", "1", "1"]
     assert {each and each.dimension for each in named} == {0}

@@ -8,6 +8,7 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -270,13 +271,10 @@ def test_array_rows_may_be_off_by_a_billionth(tree: GameTree) -> None:
 def test_labels_of_different_actions_differ_and_are_read_back_whatever_the_names_hold() -> None:
     """Labels of names without the mark between their parts are these parts and nothing else."""
     names = [["x", "a|b"], ["x|a", "b"], ["x\\", "|a"], ["x|\\", "a"], ["y\\", "a"], ["", "x"]]
-    builder = eqbench.TreeBuilder(["P1", "P2"])
-    root = builder.decision(None, 0, "r", [str(i) for i in range(len(names))])
-    for i, (infoset, action) in enumerate(names):
-        node = builder.decision((root, i), 1, infoset, [action, "other"])
-        for j in range(2):
-            builder.terminal((node, j), [0, 0])
-    labels = action_labels(builder.tree())
+    sets, actions = zip(*names, strict=True)
+    tree: Any = SimpleNamespace(players=["P"], infoset_player=[0] * 6, infoset_labels=sets)
+    tree.infoset_actions = [[each] for each in actions]
+    labels = action_labels(tree)
     assert len(set(labels)) == len(labels)
-    assert [label_parts(label)[1:] for label in labels[len(names) :: 2]] == names
-    assert [labels[len(names) + 2 * k] for k in (4, 5)] == ["P2|y\\|a", "P2||x"]
+    assert [label_parts(label) for label in labels] == [["P", *each] for each in names]
+    assert labels[4:] == ["P|y\\|a", "P||x"]
