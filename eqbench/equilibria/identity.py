@@ -156,7 +156,7 @@ class Isolation:
         if self.index(center) and self.index(other) is not None:
             return self.exact_plan(center) != self.exact_plan(other)
         distance, worse = self._distance(center, other), max(self._shares[[center, other]])
-        if distance <= SAME_OUTCOME or self._shares[center] > EXACT_ENOUGH:
+        if distance <= SAME_OUTCOME:
             return False
         exponent = math.ceil(math.log10(NOISE * worse / distance) / 2)  # few, since each is tried
         return exponent < 0 and self._rounded(center, max(_EXPONENT, exponent)) is not None
@@ -175,6 +175,8 @@ class Isolation:
 
     def _regular(self, i: int, exponent: int) -> int | None:
         """Index in floats with a power of ten as the margin."""
+        if self._shares[i] > EXACT_ENOUGH:
+            return None
         margin = 10.0**exponent
         return rounded_index(self.game.tree, self.profiles[i], margin, margin, self._allowance)
 
