@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from eqbench.documents import checked
 from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured
 from eqbench.errors import ProfileError, UsageError, check_keywords
 from eqbench.harness.child import Limits, Outcome
@@ -17,7 +18,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
-from eqbench.solver import Budget, is_deterministic
+from eqbench.solver import Budget, Solver, is_deterministic
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_profiles import named_profile
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
@@ -49,8 +50,13 @@ class SolvedRecord(CellRecord):
         return document
 
 
+@checked
 def solve(
-    game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0, **limits: Any
+    game: Game | str,
+    solver: Solver | str,
+    budget: Budget | None = None,
+    seed: int = 0,
+    **limits: Any,
 ) -> SolvedRecord:
     """Verified result of one solver on one game, solved in this process.
 
@@ -94,11 +100,8 @@ def solve(
     loaded_game = default_registry().load_game(game) if isinstance(game, str) else game
     instance, spec = _load_solver(solver)
     budget = budget or Budget(**limits)
-    if not isinstance(budget, Budget):
-        raise UsageError(
-            f"the budget is {budget!r}; give an eqbench.Budget, for example "
-            "eqbench.Budget(time_s=10)"
-        )
+    if seed < 0:
+        raise UsageError(f"the seed is {seed}; give a whole number >= 0")
     target = budget.target_for(loaded_game.tree)
     record = SolvedRecord(
         key="",
@@ -133,9 +136,12 @@ def _load_solver(solver: Any) -> tuple[Any, str]:
     if isinstance(solver, str):
         loaded = default_registry().load_solver(solver)
         return loaded.instance, loaded.spec
+    if isinstance(solver, type):
+        raise UsageError(f"{solver.__name__} is a class; give one of its objects, or a spec")
     return solver, type(solver).__name__
 
 
+@checked
 def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Verification:
     """Measure payoffs and regrets of a profile; in Fractions if `exact`.
 
@@ -170,6 +176,7 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
 
 
+@checked
 def identify(game: Game | str, profile: Any) -> Identity | None:
     """Name the known equilibrium that a profile is, or is nearest to; None if none is near.
 
@@ -195,13 +202,12 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
     """
     if isinstance(game, str):
         game = default_registry().load_game(game)
-    if not isinstance(game, Game):
-        raise UsageError(f"identify needs a Game or its spec; got {type(game).__name__}")
     profile = load_profile(game, profile)
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
     return Identifier(game).identify(profile, max_regret)
 
 
+@checked
 def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Kind | None:
     """Judge whether an equilibrium is undominated, subgame-perfect, sequential, and regular.
 
@@ -238,6 +244,7 @@ def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> K
     return kind_of_measured(tree, profile, Verifier(tree).verify(profile), certified)
 
 
+@checked
 def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorProfile:
     """Profile of a game from any of its forms; both are needed.
 
