@@ -204,8 +204,8 @@ def checked(function: C) -> C:
 
 _NUMBERS = {int: Integral, float: Real}
 _WORDS = {"str": "text", "int": "a whole number", "float": "a number", "Path": "a path"}
-_WORDS |= {"PathLike": "a path", "NoneType": "None", "Callable": "a function", "HasTree": "a Game"}
-_WORDS |= {"Iterable": "a list of these", "Solver": "an object with a method solve"}
+_WORDS |= {"PathLike": "a path", "NoneType": "None", "Callable": "a function"}
+_WORDS |= {"Iterable": "a list of these"}
 
 
 def _fits(value: Any, kind: Any) -> bool:

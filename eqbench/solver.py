@@ -28,7 +28,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -165,7 +165,6 @@ class Availability:
     reason: str = ""
 
 
-@runtime_checkable
 class Solver(Protocol):
     """The one method that every solver has."""
 

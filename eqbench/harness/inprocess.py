@@ -18,7 +18,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
-from eqbench.solver import Budget, Solver, is_deterministic
+from eqbench.solver import Budget, is_deterministic
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_profiles import named_profile
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
@@ -53,7 +53,7 @@ class SolvedRecord(CellRecord):
 @checked
 def solve(
     game: Game | str,
-    solver: Solver | str,
+    solver: Any,
     budget: Budget | None = None,
     seed: int = 0,
     **limits: Any,
@@ -136,8 +136,9 @@ def _load_solver(solver: Any) -> tuple[Any, str]:
     if isinstance(solver, str):
         loaded = default_registry().load_solver(solver)
         return loaded.instance, loaded.spec
-    if isinstance(solver, type):
-        raise UsageError(f"{solver.__name__} is a class; give one of its objects, or a spec")
+    methods = ("solve", "supports", "availability")  # a solver may refuse before it solves
+    if isinstance(solver, type) or not any(hasattr(solver, name) for name in methods):
+        raise UsageError(f"{solver!r:.60} is no solver; give an object with solve(), or a spec")
     return solver, type(solver).__name__
 
 

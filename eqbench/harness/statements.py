@@ -157,7 +157,7 @@ def contains(
     given = named_profile(str(given))[0] if isinstance(given, str | Path) else given
     known_as = given.get("game") if isinstance(given, dict) else getattr(given, "spec", None)
     game = known_as if game is None else game
-    if not isinstance(game, Game | str):
+    if not isinstance(game, Game | str) or game == "":
         raise UsageError("which game? give its spec, or a profile that names it")
     game = default_registry().load_game(game) if isinstance(game, str) else game
     own = load_profile(game, given)

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from eqbench.documents import decode, open_file, read_file
+from eqbench.documents import decode, open_file, read_file, remove_files
 from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.model.cache import cache_root, package_sources, source_hash
 from eqbench.model.game import Game
@@ -25,6 +26,7 @@ CACHED_FROM = 50_000  # nodes; smaller games are built as fast as they are read
 CHECKSUMS = "checksums.json"
 MAX_BYTES = 4 * 2**30
 _BLOCK = 2**20
+_ENTRY = re.compile(r"[0-9a-f]{24}|\.(draft|damaged)-\w+")
 SPARED_S = 24 * 3600.0  # a game that was used so recently may be in use
 
 
@@ -128,10 +130,14 @@ def _checksum(path: Path) -> int:
     return checksum
 
 
+def _own_files(entry: Path) -> list[Path]:
+    return [*entry.rglob("*.npy"), *entry.glob("*.json")]
+
+
 def _drop_old(root: Path) -> bool:
     """Remove the games not used for longest while there are too many; True if the rest is few."""
     entries = []
-    for entry in root.iterdir():
+    for entry in (each for each in root.iterdir() if _ENTRY.fullmatch(each.name)):
         with contextlib.suppress(OSError):
             size = sum(file.stat().st_size for file in entry.rglob("*") if file.is_file())
             entries.append((entry.stat().st_mtime, size, entry))
@@ -139,6 +145,7 @@ def _drop_old(root: Path) -> bool:
     for used, size, entry in sorted(entries):
         if total <= MAX_BYTES or time.time() - used < SPARED_S:
             break
-        shutil.rmtree(entry, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_files(entry, [str(file.relative_to(entry)) for file in _own_files(entry)])
         total -= size
     return total <= MAX_BYTES

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from eqbench.documents import decode, decode_closed, read_file, size_text
-from eqbench.errors import DocumentError, StoreError, UsageError, counted
+from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of
 from eqbench.spec import is_foreign
 from eqbench.store.claims import CLAIMS, Claims, refuse_second_runner
 from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
@@ -34,7 +34,16 @@ MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl
 RESUMED, CLUSTERS = "resumed.jsonl", "clusters.json"
 COMPLETENESS = "completeness.json"
 EXPERIMENT, HOSTS = "manifest.toml", "hosts.jsonl"
+FILES = (LINES, INTERRUPTED, MANIFEST, RESUMED, CLUSTERS, COMPLETENESS, EXPERIMENT, HOSTS)
 PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
+
+# by which reports and drawings are known again: a line of a page, how tables in CSV begin, or the
+# last line of any other file
+PAGE_MARK = b'<meta name="generator" content="eqbench">'
+_TABLES = (b"run,key,game,", b"run,game,solver,")
+_MARK = b"<!-- written by eqbench -->"
+_MARKS = {".tex": b"% written by eqbench", ".txt": b"written by eqbench", ".md": _MARK}
+MOST_REPORT_BYTES = 2**30
 
 
 class _Keyed(TypedDict):
@@ -88,6 +97,13 @@ class RunFolder:
             raise UsageError(str(error)) from None
         if (path / MANIFEST).exists():
             raise _occupied(path)
+        there = [name for name in FILES if os.path.lexists(path / name)]
+        there += [f"{part}/{file}" for part in PARTS for file in os.listdir(path / part)]
+        if there:
+            raise UsageError(
+                f"{path} holds {first_of(there)} and no run; move that away, or choose another "
+                "folder with --out"
+            )
         return cls(path)
 
     @classmethod
@@ -409,6 +425,32 @@ def _make_folders(path: Path) -> None:
     for part in PARTS:
         with reported(path):
             (path / part).mkdir(parents=True, exist_ok=True)
+
+
+def is_report(file: Path) -> bool:
+    """Return whether a file, no link, is empty or a report or drawing as eqbench wrote it."""
+    if file.is_symlink():
+        return False
+    data = read_file(file, MOST_REPORT_BYTES)
+    is_marked = data.rstrip().rpartition(b"\n")[2] in _MARKS.values() or PAGE_MARK in data
+    return is_marked or data.startswith(_TABLES) or not data
+
+
+def marked(text: str, suffix: str) -> bytes:
+    """Return the text of a report with the mark by which it is known again."""
+    data = text.encode()
+    if data.startswith(_TABLES) or PAGE_MARK in data:
+        return data
+    return data + _MARKS.get(suffix, _MARK) + b"\n"
+
+
+def check_replaceable(file: Path) -> None:
+    """Raise a UsageError if a file is there that eqbench did not write as a report or drawing."""
+    if file.is_file() and not is_report(file):
+        raise UsageError(
+            f"{file} is there, and eqbench did not write it; move it away, or choose another place "
+            "with --out"
+        )
 
 
 def write_file(path: Path, data: bytes | Iterable[bytes], *, new: bool = False) -> None:
