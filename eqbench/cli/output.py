@@ -135,11 +135,10 @@ def print_report(report: Report) -> None:
 
 def write_text(file: Path, text: str, *, new: bool = False) -> None:
     """Write a file that was named on the command line; if `new`, UsageError if it is there."""
-    from eqbench.store.run_folder import check_replaceable, marked
+    from eqbench.store.run_folder import check_replaceable
 
     if file.suffix in (".html", ".svg"):
         check_replaceable(file)
-        text = marked(text, file.suffix).decode()
     try:
         with file.open("x" if new else "w", encoding="utf-8", newline="") as place:
             place.write(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from itertools import chain, count
 from pathlib import Path
@@ -62,14 +62,13 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
     folder = RunFolder.begin(out)
     experiment, plan = _plan(runs)
     tries = _tries(runs)
-    records, without, own = [], 0, dict[Path, set[str]]()
-    for run in runs:
-        files, others = contents(run.path)
-        own[run.path] = {*files}
+    records, without = [], 0
+    own = {run.path: contents(run.path) for run in runs}
+    for path, (_, others) in own.items():
         if others:
-            tell(f"{run.path} also holds {first_of(others)}, which is left out")
+            tell(f"{path} also holds {first_of(others)}, which is left out")
     for run, record in tries.values():
-        copy = _copied(run, folder, record, own[run.path])
+        copy = _copied(run, folder, record, own[run.path][0])
         records.append(copy or record.without_files())
         without += copy is None
     interrupted = [record for record in records if record.status == "interrupted"]
@@ -88,7 +87,7 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
         tell(note)
     if without:
         tell(f"{counted(without, 'cell')} lack files of theirs, so none of them are named")
-    folder = RunFolder.create(out, plan)
+    folder = RunFolder.create(out, plan, begun=True)
     folder.write_experiment(experiment_text(experiment))
     remember(folder.path)
     _conclude(folder, experiment, tell)
@@ -133,18 +132,17 @@ def _weight(record: CellRecord) -> int:
 
 
 def _copied(
-    run: RunFolder, folder: RunFolder, record: CellRecord, own: set[str]
+    run: RunFolder, folder: RunFolder, record: CellRecord, own: Sequence[str]
 ) -> CellRecord | None:
     """The record with copies of its files, of which no two share a name; None if one is missing."""
     names: dict[str | None, str] = {}
     for name in record.files:
-        try:
-            data = read_file(run.path / name, MOST_PROFILE_BYTES) if name in own else None
-        except OSError:
-            data = None
-        if data is None:
+        if name not in own or "/" not in name:
             return None
-        file = Path(name)
+        try:
+            data, file = read_file(run.path / name, MOST_PROFILE_BYTES), Path(name)
+        except OSError:
+            return None
         again = (file.with_stem(f"{file.stem}-{number}") for number in count(2))
         places = (folder.path / place for place in chain([file], again))
         place = next(p for p in places if not p.exists() or p.read_bytes() == data)

@@ -36,11 +36,12 @@ from eqbench.store.run_folder import (
     INTERRUPTED,
     LINES,
     MANIFEST,
+    MARKDOWN_END,
     PAGE_MARK,
     PARTS,
+    TEXT_END,
     check_replaceable,
     file_name,
-    marked,
     write_file,
 )
 from eqbench.store.stored_run import StoredRun, read_run
@@ -125,7 +126,8 @@ def publish(
         if not index.exists():
             write_report(index, index_page({}))  # says that the folder is published into
         for run in wanted:
-            _publish(run, folder / _name_in(folder, run), tell)
+            _check_loss(run, place := folder / _name_in(folder, run), replace=replace)
+            _publish(run, place, tell)
         with chdir(folder):
             list(write_index(runs_in(Path()), Path("index.html")))
     except OSError as error:
@@ -190,7 +192,8 @@ def write_report(file: Path, text: str) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         check_replaceable(file)
-        write_file(file, marked(text, file.suffix))
+        end = TEXT_END if file.suffix == ".txt" else ""
+        write_file(file, f"{text}{end}".encode())
     except OSError as error:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
@@ -218,7 +221,9 @@ def report_text(
     tables = report_on(stored, view, summarize=summarize, few=few)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
-    return {"md": markdown, "tex": latex, "macros": macros}[name](tables)
+    if name == "md":
+        return f"{markdown(tables)}\n{MARKDOWN_END}"
+    return {"tex": latex, "macros": macros}[name](tables)
 
 
 def page_of(

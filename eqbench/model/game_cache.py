@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from eqbench.documents import decode, open_file, read_file, remove_files
+from eqbench.documents import decode, open_file, read_file
 from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.model.cache import cache_root, package_sources, source_hash
 from eqbench.model.game import Game
@@ -130,10 +130,6 @@ def _checksum(path: Path) -> int:
     return checksum
 
 
-def _own_files(entry: Path) -> list[Path]:
-    return [*entry.rglob("*.npy"), *entry.glob("*.json")]
-
-
 def _drop_old(root: Path) -> bool:
     """Remove the games not used for longest while there are too many; True if the rest is few."""
     entries = []
@@ -145,7 +141,6 @@ def _drop_old(root: Path) -> bool:
     for used, size, entry in sorted(entries):
         if total <= MAX_BYTES or time.time() - used < SPARED_S:
             break
-        with contextlib.suppress(OSError):
-            remove_files(entry, [str(file.relative_to(entry)) for file in _own_files(entry)])
+        shutil.rmtree(entry, ignore_errors=True)
         total -= size
     return total <= MAX_BYTES

@@ -158,9 +158,7 @@ def _jobs(given: Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator[
         # dots of values cannot stand in the name of a job
         name, *needs = names.replace(".", "_").split() or [""]
         if not re.fullmatch(r"\w[\w-]*", name):  # that of its folder
-            raise UsageError(
-                f"{folder}: {name!r} is no name of a job; take letters, digits, _ and -"
-            )
+            raise UsageError(f"{folder}: {name!r} is no name of a job; take letters, digits and _")
         job = replace(given, name=name, needs=tuple(needs), each={}, folder=folder)
         yield replace(job, command=commands[0], full_command=commands[1])
 

@@ -7,10 +7,11 @@ import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
-from eqbench.documents import decode, remove_files
+from eqbench.documents import remove_files
 from eqbench.errors import StoreError, UsageError, first_of
 from eqbench.store.claims import CLAIMS, RUNNER, is_used
 from eqbench.store.json_lines import LineReader
@@ -26,25 +27,13 @@ from eqbench.store.run_folder import (
     file_name,
     is_report,
 )
-from eqbench.store.schema import FilePath, read_manifest
+from eqbench.store.schema import CellRecord, read_manifest
 
 _LOCKS = (CLAIMS, RUNNER)
 _REPORT = re.compile(r"report\.(html|md|csv|tex|txt|macros\.tex)")
 # of one whose runner was killed; that of a thread is long, unlike dates
 _DRAFT = re.compile(r"(.*/)?\.([^/]+)\.\d+-\d{6,}")
 _OF_A_CELL = re.compile(r"\w+/.*-([0-9a-f]+)-[0-9a-f]{4}(-\d+)?\.(json|npz|txt)")
-
-
-class _Profile(TypedDict):
-    profile: FilePath | None
-
-
-class _Files(TypedDict, total=False):
-    """What a record says of its files."""
-
-    equilibria: list[_Profile]
-    trace: FilePath | None
-    log: FilePath | None
 
 
 @dataclass(frozen=True)
@@ -107,10 +96,9 @@ def contents(run: Path) -> tuple[list[str], list[str]]:
     UsageError
         If there is no run, or it cannot be read.
     """
-    folder, named = RunFolder.open(run), set[str]()
-    for file in (LINES, INTERRUPTED):
-        for each in LineReader(run / file, _files_of).new():
-            named.update(each)
+    folder = RunFolder.open(run)
+    tries = (LineReader(run / name, CellRecord.of_line).new() for name in (LINES, INTERRUPTED))
+    named = {name for record in chain.from_iterable(tries) for name in record.files}
     plans = [folder.manifest, *LineReader(run / RESUMED, read_manifest).new()]
     keys = {key for plan in plans for key in plan["cells"]}
 
@@ -132,15 +120,7 @@ def contents(run: Path) -> tuple[list[str], list[str]]:
                     (own if is_file and is_own(name) else others).append(name)
     except OSError as error:
         raise UsageError(f"cannot read {run}: {error.strerror}") from None
-    return sorted(own, key=lambda name: name not in FILES and 1 + ("/" in name)), others
-
-
-def _files_of(line: bytes) -> list[str]:
-    """Names of the files of a record, in the folders for them."""
-    record = decode(line, _Files, "the record")
-    names = [each["profile"] for each in record.get("equilibria", ())]
-    names += [record.get("trace"), record.get("log")]
-    return [name for name in names if name and name.partition("/")[0] in PARTS]
+    return sorted(own, key=lambda name: (name != MANIFEST, name not in FILES, "/" in name)), others
 
 
 def _is_folder(place: Path) -> bool:

@@ -37,13 +37,11 @@ EXPERIMENT, HOSTS = "manifest.toml", "hosts.jsonl"
 FILES = (LINES, INTERRUPTED, MANIFEST, RESUMED, CLUSTERS, COMPLETENESS, EXPERIMENT, HOSTS)
 PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
 
-# by which reports and drawings are known again: a line of a page, how tables in CSV begin, or the
-# last line of any other file
+# by which reports and drawings are known again: how they begin or end, or a line of a page
+_BEGIN = [b"run,key,game,", b"run,game,solver,", b"% Needs \\usepackage", b"% \\input this file"]
+_BEGIN += [b'<svg xmlns="http://www.w3.org/2000/svg" role="img" font-family="Helvetica']
+MARKDOWN_END, TEXT_END = "<!-- written by eqbench -->\n", "(written by eqbench)\n"
 PAGE_MARK = b'<meta name="generator" content="eqbench">'
-_TABLES = (b"run,key,game,", b"run,game,solver,")
-_MARK = b"<!-- written by eqbench -->"
-_MARKS = {".tex": b"% written by eqbench", ".txt": b"written by eqbench", ".md": _MARK}
-MOST_REPORT_BYTES = 2**30
 
 
 class _Keyed(TypedDict):
@@ -60,8 +58,8 @@ class RunFolder:
         self._hosts: set[str] = set()
 
     @classmethod
-    def create(cls, path: Path, manifest: dict[str, Any]) -> RunFolder:
-        """New folder with its manifest.
+    def create(cls, path: Path, manifest: dict[str, Any], *, begun: bool = False) -> RunFolder:
+        """New folder with its manifest; `begun` says that :meth:`begin` was called before.
 
         Raises
         ------
@@ -75,7 +73,7 @@ class RunFolder:
                 f"a plan of {counted(len(manifest['cells']), 'cell')} takes more than "
                 f"{size_text(MOST_LINE_BYTES)}; ask for fewer games, solvers or seeds"
             )
-        folder = cls.begin(path)
+        folder = cls(path) if begun else cls.begin(path)
         try:
             with reported(path / MANIFEST):
                 write_file(path / MANIFEST, text, new=True)
@@ -429,27 +427,17 @@ def _make_folders(path: Path) -> None:
 
 def is_report(file: Path) -> bool:
     """Return whether a file, no link, is empty or a report or drawing as eqbench wrote it."""
-    if file.is_symlink():
-        return False
-    data = read_file(file, MOST_REPORT_BYTES)
-    is_marked = data.rstrip().rpartition(b"\n")[2] in _MARKS.values() or PAGE_MARK in data
-    return is_marked or data.startswith(_TABLES) or not data
-
-
-def marked(text: str, suffix: str) -> bytes:
-    """Return the text of a report with the mark by which it is known again."""
-    data = text.encode()
-    if data.startswith(_TABLES) or PAGE_MARK in data:
-        return data
-    return data + _MARKS.get(suffix, _MARK) + b"\n"
+    data = b"" if (is_link := file.is_symlink()) else read_file(file, MOST_LINE_BYTES)
+    ends = (MARKDOWN_END.encode(), TEXT_END.encode())
+    known = data.startswith(tuple(_BEGIN)) or data.endswith(ends) or PAGE_MARK in data
+    return (known or not data) and not is_link
 
 
 def check_replaceable(file: Path) -> None:
-    """Raise a UsageError if a file is there that eqbench did not write as a report or drawing."""
+    """Raise a UsageError if a file is there that is not empty and no report or drawing of ours."""
     if file.is_file() and not is_report(file):
         raise UsageError(
-            f"{file} is there, and eqbench did not write it; move it away, or choose another place "
-            "with --out"
+            f"{file} was not written by eqbench; move it away, or choose another place with --out"
         )
 
 
