@@ -31,8 +31,8 @@ from eqbench.store.schema import CellRecord, read_manifest
 
 _LOCKS = (CLAIMS, RUNNER)
 _REPORT = re.compile(r"report\.(html|md|csv|tex|txt|macros\.tex)")
-# of one whose runner was killed; that of a thread is long, unlike dates
-_DRAFT = re.compile(r"(.*/)?\.([^/]+)\.\d+-\d{6,}")
+# by process and thread, whose numbers are shorter and longer than those of dates
+_DRAFT = re.compile(r"(.*/)?\.([^/]+)\.\d{1,7}-\d{9,}")
 _OF_A_CELL = re.compile(r"\w+/.*-([0-9a-f]+)-[0-9a-f]{4}(-\d+)?\.(json|npz|txt)")
 
 

@@ -41,6 +41,7 @@ PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
 _BEGIN = [b"run,key,game,", b"run,game,solver,", b"% Needs \\usepackage", b"% \\input this file"]
 _BEGIN += [b'<svg xmlns="http://www.w3.org/2000/svg" role="img" font-family="Helvetica']
 MARKDOWN_END, TEXT_END = "<!-- written by eqbench -->\n", "(written by eqbench)\n"
+MOST_REPORT_BYTES = 2**30
 PAGE_MARK = b'<meta name="generator" content="eqbench">'
 
 
@@ -427,7 +428,7 @@ def _make_folders(path: Path) -> None:
 
 def is_report(file: Path) -> bool:
     """Return whether a file, no link, is empty or a report or drawing as eqbench wrote it."""
-    data = b"" if (is_link := file.is_symlink()) else read_file(file, MOST_LINE_BYTES)
+    data = b"" if (is_link := file.is_symlink()) else read_file(file, MOST_REPORT_BYTES)
     ends = (MARKDOWN_END.encode(), TEXT_END.encode())
     known = data.startswith(tuple(_BEGIN)) or data.endswith(ends) or PAGE_MARK in data
     return (known or not data) and not is_link
@@ -437,7 +438,8 @@ def check_replaceable(file: Path) -> None:
     """Raise a UsageError if a file is there that is not empty and no report or drawing of ours."""
     if file.is_file() and not is_report(file):
         raise UsageError(
-            f"{file} was not written by eqbench; move it away, or choose another place with --out"
+            f"{file} is there and no report of eqbench; move it away, or choose another place with "
+            "--out"
         )
 
 
