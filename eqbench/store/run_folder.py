@@ -97,7 +97,6 @@ class RunFolder:
         if (path / MANIFEST).exists():
             raise _occupied(path)
         there = [name for name in FILES if os.path.lexists(path / name)]
-        there += [f"{part}/{file}" for part in PARTS for file in os.listdir(path / part)]
         if there:
             raise UsageError(
                 f"{path} holds {first_of(there)} and no run; move that away, or choose another "
