@@ -1,7 +1,8 @@
-"""What comes from outside, read against a declared type: one decoder for every border.
+"""What comes from outside, read against a declared type: one check for every border.
 
 Frames of children, lines of stored runs, trees and profiles are dataclasses or msgspec structs;
-their annotations are their schema. Files are read only if they are regular and of bounded size.
+their annotations are their schema, as are those of public functions for their arguments. Files are
+read only if they are regular and of bounded size, and removed only by name.
 """
 
 from __future__ import annotations
@@ -13,16 +14,29 @@ import io
 import os
 import stat
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable
+from contextlib import suppress
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, TypeVar
+from types import SimpleNamespace, UnionType
+from typing import (
+    Annotated,
+    Any,
+    BinaryIO,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 
-from eqbench.errors import DocumentError
+from eqbench.errors import DocumentError, UsageError
 from eqbench.text import printable, shortened
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any])
 
 MOST_BYTES = 64 * 2**20
 LARGEST = 2**63 - 1
@@ -136,6 +150,80 @@ def size_text(size: int) -> str:
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
     return f"{size:,} bytes"
+
+
+def remove_files(folder: Path, names: Iterable[str]) -> None:
+    """Remove files of a folder by name, then what is empty of its folders and itself; OSError."""
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    for place, _, _ in os.walk(folder, topdown=False):
+        with suppress(OSError):  # somebody's file is in it
+            os.rmdir(place)
+
+
+def checked(function: C) -> C:
+    """Let a public function, or the making of a dataclass, refuse what its annotations do not name.
+
+    Numbers may be those of NumPy. Bytes are no list, and a text is not one of texts. What is
+    declared as Any or bool is for the function itself to check.
+
+    Raises
+    ------
+    UsageError
+        By the call, in one sentence that names what is allowed.
+    """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        return function
+    code = function.__code__
+    places, names = code.co_varnames[: code.co_argcount], code.co_varnames
+    last = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    further = names[last] if code.co_flags & inspect.CO_VARKEYWORDS else ""
+    names = names[:last]
+
+    @functools.cache
+    def kinds() -> dict[str, Any]:
+        own = {name: hint for name, hint in function.__annotations__.items() if name != "return"}
+        return get_type_hints(SimpleNamespace(__annotations__=own), function.__globals__)
+
+    @functools.wraps(function)
+    def checking(*args: Any, **keywords: Any) -> Any:
+        for name, value in (*zip(places, args, strict=False), *keywords.items()):
+            kind = kinds().get(name if name in names else further, Any)
+            if not _fits(value, kind):
+                parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+                *more, end = dict.fromkeys(map(_word, parts))
+                allowed = f"{', '.join(more)} or {end}" if more else end
+                called = function.__qualname__.removesuffix(".__init__")
+                given = printable(shortened(repr(value), 60))
+                raise UsageError(f"{called}({name}=...): give {allowed}, not {given}")
+        return function(*args, **keywords)
+
+    return checking  # type: ignore[return-value]
+
+
+_NUMBERS = {int: Integral, float: Real}
+_WORDS = {"str": "text", "int": "a whole number", "float": "a number", "Path": "a path"}
+_WORDS |= {"PathLike": "a path", "NoneType": "None", "Callable": "a function"}
+_WORDS |= {"Iterable": "a list of these"}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    base = get_origin(kind) or kind
+    if base in (Union, UnionType):
+        return any(_fits(value, each) for each in get_args(kind))
+    if base is Iterable:
+        items = value if isinstance(value, Collection) else ()  # of others not one may be taken
+        own = isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray)
+        return own and all(_fits(item, get_args(kind)[0]) for item in items)
+    if not isinstance(base, type) or base in (Any, bool):  # bool for whatever is true or not
+        return True
+    return isinstance(value, _NUMBERS.get(base, base))
+
+
+def _word(kind: Any) -> str:
+    name = (get_origin(kind) or kind).__name__
+    return _WORDS.get(name, f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
 
 
 def check_plain(value: Any, depth: int = DEEPEST) -> None:

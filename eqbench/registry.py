@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from eqbench.builtin import BUILTIN, BUILTIN_GAMES, BUILTIN_SOLVERS, FOREIGN_GAMES
+from eqbench.documents import checked
 from eqbench.errors import (
     EqbenchError,
     GameTooLargeError,
@@ -344,8 +345,9 @@ def default_registry() -> Registry:
     return Registry()
 
 
+@checked
 def load_game(
-    spec: str | Spec, *, max_nodes: int = DEFAULT_MAX_NODES, **options: Value | float
+    spec: str | Spec, *, max_nodes: int = DEFAULT_MAX_NODES, **options: Value | float | None
 ) -> Game:
     """Game of a spec, as :meth:`Registry.load_game`; its options may be given as keywords.
 
@@ -361,7 +363,8 @@ def load_game(
     return default_registry().load_game(_with_options(spec, options), max_nodes=max_nodes)
 
 
-def load_solver(spec: str | Spec, **options: Value | float) -> Any:
+@checked
+def load_solver(spec: str | Spec, **options: Value | float | None) -> Any:
     """Solver instance of a spec, whose options may be given as keywords.
 
     Raises as :meth:`Registry.load_solver`.
@@ -375,7 +378,7 @@ def load_solver(spec: str | Spec, **options: Value | float) -> Any:
     return default_registry().load_solver(_with_options(spec, options)).instance
 
 
-def _with_options(spec: str | Spec, options: Mapping[str, Value | float]) -> str | Spec:
+def _with_options(spec: str | Spec, options: Mapping[str, Value | float | None]) -> str | Spec:
     """Spec with options added; numbers and texts mean what they do in a spec."""
     if not options:
         return spec
@@ -384,11 +387,12 @@ def _with_options(spec: str | Spec, options: Mapping[str, Value | float]) -> str
     return parsed.replace(**dict(parse_spec(f"{parsed.name}({added})").options))
 
 
-def _option_text(value: Value | float) -> str:
+def _option_text(value: Value | float | None) -> str:
     number = isinstance(value, str) and re.fullmatch(r"-?[0-9./]+", value)
     return str(value) if number else format_value(value)
 
 
+@checked
 def register_game(name: str, *, summary: str = "", default: bool = True) -> Callable[[T], T]:
     """Decorator that names a dataclass with a method ``build() -> GameTree`` a game.
 
@@ -400,6 +404,7 @@ def register_game(name: str, *, summary: str = "", default: bool = True) -> Call
     return lambda cls: _register("game", name, cls, summary=summary, default=default)
 
 
+@checked
 def register_solver(name: str, *, summary: str = "", default: bool = True) -> Callable[[T], T]:
     """Decorator that names a dataclass with the solver contract; `default` puts it in ``all``.
 

@@ -471,7 +471,7 @@ class Field:
     def read(self, value: Any) -> Any:
         """Value of the field from what was typed or stands in a file; ValueError if it is none."""
         kind = self.option.kind
-        if value is None and self.default is None:
+        if value is None and self.default is None and not self.required:
             return None
         if not self.several:
             return kind.read(value)

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
+from eqbench.documents import checked
 from eqbench.errors import UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray, GameTree
@@ -51,6 +52,7 @@ SCHEDULED_DOUBLINGS = 60
 OVERHEAD_SHARE = 0.1
 
 
+@checked
 @dataclass(frozen=True)
 class Budget:
     """What a solver may spend. A None means no bound of that kind.

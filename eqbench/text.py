@@ -6,12 +6,15 @@ import csv
 import io
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 MOST_CHARACTERS = 300  # of a message in a table or a line; the rest is for the log
 _KEPT = "\u00a0"  # not printable to Python, and harmless
-_FORMULA = ("=", "+", "-", "@")
+_FORMULA = ("=", "+", "-", "@", "\u2212")
+_FIRST = re.compile(r'[\s"\uff02\u201c]*(\S?)')
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?(/\d+)?|-inf", re.ASCII)
 _LINE = re.compile(r"[^\r\n]+|\r(?!\n)")
 
 
@@ -34,15 +37,19 @@ def printable_lines(text: str) -> str:
 def cell_text(text: str) -> str:
     """Printable text for a cell of a CSV file, where a spreadsheet shall compute nothing.
 
-    What begins like a formula, or would after white space, gets an apostrophe in front.
+    What begins like a formula, with signs of any width and also after white space or quotes, gets
+    an apostrophe in front; a number does not.
     """
-    return f"'{printable(text)}" if text.lstrip()[:1] in _FORMULA else printable(text)
+    first = unicodedata.normalize("NFKC", _FIRST.match(text)[1])  # type: ignore[index]
+    is_formula = first in _FORMULA and not _NUMBER.fullmatch(text)
+    return f"'{printable(text)}" if is_formula else printable(text)
 
 
 def csv_text(rows: Iterable[Sequence[Any]], end: str = "\n") -> str:
-    """Return rows as lines of CSV; floats have all their digits."""
+    """Return rows as lines of CSV; floats have all their digits, texts are as by `cell_text`."""
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator=end).writerows(rows)
+    lines = ([cell_text(each) if isinstance(each, str) else each for each in row] for row in rows)
+    csv.writer(text, lineterminator=end).writerows(lines)
     return text.getvalue()
 
 

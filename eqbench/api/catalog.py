@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from eqbench.builtin import FOREIGN_GAMES, takes
+from eqbench.documents import checked
 from eqbench.errors import EqbenchError
 from eqbench.model.game import Game
 from eqbench.plugins import Entry
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@checked
 def list_games(plugins: Iterable[str | PathLike[str]] = ()) -> pd.DataFrame:
     """Games by name: what they are, their options with defaults, where they come from.
 
@@ -30,6 +32,7 @@ def list_games(plugins: Iterable[str | PathLike[str]] = ()) -> pd.DataFrame:
     return _frame(registry, [*registry.games(), *FOREIGN_GAMES.values()])
 
 
+@checked
 def list_solvers(
     game: Game | str | None = None, plugins: Iterable[str | PathLike[str]] = ()
 ) -> pd.DataFrame:

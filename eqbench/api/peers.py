@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from eqbench.documents import checked
 from eqbench.errors import ProfileError, SolverUnavailableError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -21,6 +22,7 @@ from eqbench.registry import load_game
 ROUNDING = 1e-5  # of frequencies that Gambit prints with six decimals
 
 
+@checked
 def from_gambit(game: Game | str, theirs: Any) -> BehaviorProfile:
     """Profile of what Gambit has found.
 
@@ -46,6 +48,7 @@ def from_gambit(game: Game | str, theirs: Any) -> BehaviorProfile:
     game = load_game(game) if isinstance(game, str) else game
     if isinstance(theirs, str):
         return _of_line(game, theirs)
+    _refuse_other(theirs, "game", "a profile of pygambit, or the line of a command of Gambit")
     gambit = _gambit("to_gambit")(game)
     if _decisions(gambit.game) != _decisions(theirs.game):
         raise ProfileError(f"Gambit's profile is of another game than {game.spec}")
@@ -53,12 +56,14 @@ def from_gambit(game: Game | str, theirs: Any) -> BehaviorProfile:
     return found.on(game)
 
 
+@checked
 def to_gambit(profile: BehaviorProfile) -> Any:
     """The same as pygambit's behavior profile, of rationals if it is known exactly."""
     game = Game(profile.spec, profile.known_tree)
     return _gambit("to_gambit")(game).profile(profile)
 
 
+@checked
 def gambit_line(profile: BehaviorProfile) -> str:
     """The line that a command of Gambit prints for it.
 
@@ -73,6 +78,7 @@ def gambit_line(profile: BehaviorProfile) -> str:
     return ",".join(["NE", *(str(values[a]) for a in places)])
 
 
+@checked
 def from_openspiel(game: Game | str, policy: Any) -> BehaviorProfile:
     """Profile of a policy of OpenSpiel, one of its C++ or of its Python classes.
 
@@ -86,16 +92,23 @@ def from_openspiel(game: Game | str, policy: Any) -> BehaviorProfile:
         If OpenSpiel does not have the game, it differs there, or OpenSpiel is not installed.
     """
     game = load_game(game) if isinstance(game, str) else game
+    _refuse_other(policy, "action_probabilities", "a policy of OpenSpiel")
     found: BehaviorProfile = _openspiel("profile_of_policy")(game, policy)
     return found.on(game)
 
 
+@checked
 def to_openspiel(profile: BehaviorProfile) -> Any:
     """`pyspiel.TabularPolicy` of a profile, with simultaneous moves in turn.
 
     Raises as :func:`from_openspiel`.
     """
     return _openspiel("tabular_policy")(Game(profile.spec, profile.known_tree), profile)
+
+
+def _refuse_other(theirs: Any, attribute: str, allowed: str) -> None:
+    if not hasattr(theirs, attribute):
+        raise ProfileError(f"{theirs!r:.60} is not {allowed}")
 
 
 def _gambit(name: str) -> Any:

@@ -6,13 +6,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from eqbench.api.keywords import read_keywords, request_from
 from eqbench.api.text import ReportText
 from eqbench.display import Displayed
+from eqbench.documents import checked
 from eqbench.equilibria import Completeness
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
@@ -80,8 +81,9 @@ class Run(Displayed, Sequence[CellRecord]):
     [['sequence_lp', 'ok'], ['lcp', 'ok']]
     """
 
+    @checked
     def __init__(self, path: str | PathLike[str] = "latest") -> None:
-        self.stored = read_run(run_folder(str(path)))
+        self.stored = read_run(run_folder(fspath(path)))
         self.path = self.stored.path
 
     @property
@@ -137,6 +139,7 @@ class Run(Displayed, Sequence[CellRecord]):
             if each is not None
         }
 
+    @checked
     def cell(self, name: str) -> CellRecord:
         """The only cell that a text names, as for ``eqbench show``: ``ncp``, ``kuhn3/ncp/0``, …
 
@@ -147,6 +150,7 @@ class Run(Displayed, Sequence[CellRecord]):
         """
         return self.stored.cell(name)
 
+    @checked
     def profile(
         self, cell: str | CellRecord, rank: int = 0, *, seed: int | None = None
     ) -> BehaviorProfile:
@@ -181,6 +185,7 @@ class Run(Displayed, Sequence[CellRecord]):
         """One row per snapshot on the way, as :func:`eqbench.load_traces`."""
         return load_traces(self.path)
 
+    @checked
     def report(self, format: str = "terminal", **options: Any) -> ReportText:
         """Report as text: ``terminal``, ``md``, ``csv``, ``tex``, or ``html`` for the page.
 
@@ -196,6 +201,7 @@ class Run(Displayed, Sequence[CellRecord]):
         text = report_text(format, [self.stored], view, summarize=view.summarize)
         return ReportText(text, format)
 
+    @checked
     def figure(self, name: str = "regret", **switches: Any) -> Chart:
         """A chart of the run: ``regret`` against time, ``payoffs``, ``times``, …
 
@@ -218,8 +224,9 @@ class Run(Displayed, Sequence[CellRecord]):
         return Chart(switched(spec, switches))
 
 
+@checked
 def run(
-    games: str | Game | Iterable[str | Game] | Experiment | Request | Path,
+    games: str | Game | Iterable[str | Game] | Experiment | Request | PathLike[str],
     solvers: str | Iterable[str] | None = None,
     *,
     out: str | PathLike[str] | None = None,
@@ -273,6 +280,7 @@ def run(
     return Run(carry_out(replace(experiment, parts=parts), folder, tell))
 
 
+@checked
 def load_summary(runs: Runs) -> pd.DataFrame:
     """Statistics over the seeds of one or several runs, one row per run, game and solver.
 
@@ -334,7 +342,7 @@ def _experiment(given: Any) -> tuple[Experiment, str | None]:
     if isinstance(given, Game) or (isinstance(given, str) and _is_game(given)):
         spec = given.spec if isinstance(given, Game) else given
         raise UsageError(f"run() needs solvers too, for example run({spec!r}, 'all')")
-    if not isinstance(given, str | Path):
+    if not isinstance(given, str | PathLike):
         raise UsageError(f"{given!r} is not an experiment; give games and solvers")
     file = find_experiment(str(given))
     return read_experiment(file), folder_of_experiment(file)

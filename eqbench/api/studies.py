@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from eqbench.api.keywords import request_from
 from eqbench.api.text import ReportText
 from eqbench.display import Displayed
+from eqbench.documents import checked
 from eqbench.errors import UsageError
 from eqbench.report.rows import Cell, Report, Table
 from eqbench.requests import Field, fields_of
@@ -61,6 +62,7 @@ class StudyResult(Displayed):
         titles = "; ".join(table.title for table in self.tables.tables if table.title)
         return f"<eqbench.{self.command}{place}{f': {titles}' if titles else ''}>"
 
+    @checked
     def report(self, format: str = "terminal") -> ReportText:
         """Its tables as text, ``terminal`` or ``md``."""
         from eqbench.report.formats import markdown
@@ -124,7 +126,7 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
     study.__name__ = study.__qualname__ = command
     study.__doc__ = _docstring(request_type, fields)
     study.__signature__ = _signature(fields)  # type: ignore[attr-defined]
-    return study
+    return checked(study)
 
 
 def _docstring(request_type: type[Any], fields: Sequence[Field]) -> str:

@@ -135,7 +135,11 @@ def print_report(report: Report) -> None:
 
 def write_text(file: Path, text: str, *, new: bool = False) -> None:
     """Write a file that was named on the command line; if `new`, UsageError if it is there."""
+    from eqbench.store.run_folder import check_replaceable
+
     try:
+        if not new:
+            check_replaceable(file)
         with file.open("x" if new else "w", encoding="utf-8", newline="") as place:
             place.write(text)
     except OSError as error:

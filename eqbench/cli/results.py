@@ -12,7 +12,7 @@ import click
 
 from eqbench.cli.options import Group, command
 from eqbench.cli.output import put_result, say, say_note, say_written
-from eqbench.errors import UsageError, counted
+from eqbench.errors import UsageError, counted, first_of
 from eqbench.requests import COUNT, FILE, FLAG, FOLDER, RUN, Age, Json, Option, Quiet
 from eqbench.spec import split_specs
 
@@ -54,14 +54,19 @@ class PublishRequest:
     """Copy runs with their pages into a folder, with an index that any web server shows.
 
     DIR is new, or was published into before: it keeps its other runs. A RUN may be a folder of
-    runs, such as results; one that is in DIR already is replaced. Without RUN only the index is
-    written anew. Links are relative, so that the pages also work as files.
+    runs, such as results; one that is in DIR already is replaced, unless cells would be lost.
+    Without RUN only the index is written anew. Links are relative, so that the pages also work as
+    files. Links to other places, and files that eqbench did not write, are neither copied nor
+    removed.
     """
 
     folder: Annotated[str, Option("Folder of the index.", FOLDER, argument=True)]
     runs: Annotated[
         tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)
     ] = ()
+    replace: Annotated[
+        bool, Option("Replace a published run also by one that lacks cells of it.", FLAG)
+    ] = False
     quiet: Quiet = False
 
 
@@ -73,7 +78,7 @@ def publish(request: PublishRequest) -> None:
 
     folders = [run_folder(text) for text in request.runs]
     found = [run.path for each in folders for run in runs_in(each) or [read_run(each)]]
-    say_written([write(Path(request.folder), found)])
+    say_written([write(Path(request.folder), found, replace=request.replace, tell=say_note)])
 
 
 @click.group(cls=Group)
@@ -161,7 +166,8 @@ def prune(request: PruneRequest) -> None:
 class ExportRequest:
     """Pack a run into a zip archive, to be unpacked and read elsewhere.
 
-    It has one folder with everything that the reports need.
+    It has one folder with everything that the reports need. Left out are links to other places,
+    and files that eqbench did not write.
     """
 
     run: Annotated[str, Option("Folder of the run, or `latest`.", RUN, argument=True)]
@@ -175,7 +181,8 @@ def export(request: ExportRequest) -> None:
     from eqbench.store.kept_runs import export_run
     from eqbench.store.stored_run import run_folder
 
-    export_run(run_folder(request.run), Path(request.file), replace=request.force)
+    if left := export_run(run_folder(request.run), Path(request.file), replace=request.force):
+        say_note(f"{request.run} also holds {first_of(left)}, which is left out")
     say_written([Path(request.file)])
 
 

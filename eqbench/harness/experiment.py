@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from eqbench.documents import read_file
+from eqbench.documents import checked, read_file
 from eqbench.errors import UsageError, counted, nearest
 from eqbench.harness.request import NO_SCHEDULER, Request, placed_scheduler
 from eqbench.registry import Registry, default_registry
@@ -139,7 +139,8 @@ def find_experiment(text: str) -> Path:
     return shipped()[text] if text in shipped() and not os.path.isfile(text) else Path(text)
 
 
-def read_experiment(path: Path) -> Experiment:
+@checked
+def read_experiment(path: str | os.PathLike[str]) -> Experiment:
     """Read an experiment from its file.
 
     Raises
@@ -148,6 +149,7 @@ def read_experiment(path: Path) -> Experiment:
         If it cannot be read, or something in it is unknown or of the wrong kind; the message
         begins with the file and the line.
     """
+    path = Path(path)
     try:
         text = read_file(path).decode("utf-8-sig")
         data = tomllib.loads(text)

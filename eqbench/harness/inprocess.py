@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from eqbench.documents import checked
 from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured
 from eqbench.errors import ProfileError, UsageError, check_keywords
 from eqbench.harness.child import Limits, Outcome
@@ -49,8 +50,13 @@ class SolvedRecord(CellRecord):
         return document
 
 
+@checked
 def solve(
-    game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0, **limits: Any
+    game: Game | str,
+    solver: Any,
+    budget: Budget | None = None,
+    seed: int = 0,
+    **limits: Any,
 ) -> SolvedRecord:
     """Verified result of one solver on one game, solved in this process.
 
@@ -94,11 +100,8 @@ def solve(
     loaded_game = default_registry().load_game(game) if isinstance(game, str) else game
     instance, spec = _load_solver(solver)
     budget = budget or Budget(**limits)
-    if not isinstance(budget, Budget):
-        raise UsageError(
-            f"the budget is {budget!r}; give an eqbench.Budget, for example "
-            "eqbench.Budget(time_s=10)"
-        )
+    if seed < 0:
+        raise UsageError(f"the seed is {seed}; give a whole number >= 0")
     target = budget.target_for(loaded_game.tree)
     record = SolvedRecord(
         key="",
@@ -133,9 +136,13 @@ def _load_solver(solver: Any) -> tuple[Any, str]:
     if isinstance(solver, str):
         loaded = default_registry().load_solver(solver)
         return loaded.instance, loaded.spec
+    methods = ("solve", "supports", "availability")  # a solver may refuse before it solves
+    if isinstance(solver, type) or not any(hasattr(solver, name) for name in methods):
+        raise UsageError(f"{solver!r:.60} is no solver; give an object with solve(), or a spec")
     return solver, type(solver).__name__
 
 
+@checked
 def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Verification:
     """Measure payoffs and regrets of a profile; in Fractions if `exact`.
 
@@ -170,6 +177,7 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
 
 
+@checked
 def identify(game: Game | str, profile: Any) -> Identity | None:
     """Name the known equilibrium that a profile is, or is nearest to; None if none is near.
 
@@ -195,13 +203,12 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
     """
     if isinstance(game, str):
         game = default_registry().load_game(game)
-    if not isinstance(game, Game):
-        raise UsageError(f"identify needs a Game or its spec; got {type(game).__name__}")
     profile = load_profile(game, profile)
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
     return Identifier(game).identify(profile, max_regret)
 
 
+@checked
 def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Kind | None:
     """Judge whether an equilibrium is undominated, subgame-perfect, sequential, and regular.
 
@@ -238,6 +245,7 @@ def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> K
     return kind_of_measured(tree, profile, Verifier(tree).verify(profile), certified)
 
 
+@checked
 def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorProfile:
     """Profile of a game from any of its forms; both are needed.
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from eqbench.documents import read_file
-from eqbench.errors import UsageError, counted
+from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.experiment import Experiment, experiment_text
 from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import manifest
 from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
 from eqbench.harness.start import stored_experiment
+from eqbench.model.profile_json import MOST_PROFILE_BYTES
 from eqbench.store.json_lines import LineReader
+from eqbench.store.kept_runs import contents
 from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
     HOSTS,
     INTERRUPTED,
     LINES,
-    PARTS,
     RunFolder,
     reported,
     write_file,
@@ -61,9 +63,14 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
     experiment, plan = _plan(runs)
     tries = _tries(runs)
     records, without = [], 0
+    own = {run.path: contents(run.path) for run in runs}
+    for path, (_, others) in own.items():
+        if others:
+            tell(f"{path} also holds {first_of(others)}, which is left out")
     for run, record in tries.values():
-        records.append(record if _copied(run, folder, record) else record.without_files())
-        without += records[-1] is not record
+        copy = _copied(run, folder, record, own[run.path][0])
+        records.append(copy or record.without_files())
+        without += copy is None
     interrupted = [record for record in records if record.status == "interrupted"]
     finished = [record for record in records if record.status != "interrupted"]
     hosts = dict.fromkeys(
@@ -80,7 +87,7 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
         tell(note)
     if without:
         tell(f"{counted(without, 'cell')} lack files of theirs, so none of them are named")
-    folder = RunFolder.create(out, plan)
+    folder = RunFolder.create(out, plan, begun=True)
     folder.write_experiment(experiment_text(experiment))
     remember(folder.path)
     _conclude(folder, experiment, tell)
@@ -124,20 +131,27 @@ def _weight(record: CellRecord) -> int:
     return 1 if record.status in NEVER_CACHED else 2
 
 
-def _copied(run: RunFolder, folder: RunFolder, record: CellRecord) -> bool:
-    """Copy the files of a cell; False if one of them cannot be read."""
+def _copied(
+    run: RunFolder, folder: RunFolder, record: CellRecord, own: Sequence[str]
+) -> CellRecord | None:
+    """The record with copies of its files, of which no two share a name; None if one is missing."""
+    names: dict[str | None, str] = {}
     for name in record.files:
-        if Path(name).parts[0] not in PARTS:
-            return False
+        if name not in own or "/" not in name:
+            return None
         try:
-            data = read_file(run.path / name)
+            data, file = read_file(run.path / name, MOST_PROFILE_BYTES), Path(name)
         except OSError:
-            return False
-        place = folder.path / name
+            return None
+        again = (file.with_stem(f"{file.stem}-{number}") for number in count(2))
+        places = (folder.path / place for place in chain([file], again))
+        place = next(p for p in places if not p.exists() or p.read_bytes() == data)
         with reported(place):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
-    return True
+            write_file(place, data)
+        names[name] = place.relative_to(folder.path).as_posix()
+    equilibria = [replace(item, profile=names.get(item.profile)) for item in record.equilibria]
+    trace, log = names.get(record.trace), names.get(record.log)
+    return replace(record, equilibria=equilibria, trace=trace, log=log)
 
 
 def _conclude(folder: RunFolder, experiment: Experiment, tell: Callable[[str], None]) -> None:

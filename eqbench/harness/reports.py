@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, suppress
 from itertools import chain, count
 from pathlib import Path
 
-from eqbench.documents import read_file
+from eqbench.documents import open_file, read_file, remove_files
 from eqbench.equilibria import known_sets
 from eqbench.equilibria.catalog import meanings
 from eqbench.equilibria.extremes import payoff_ends
-from eqbench.errors import EqbenchError, UsageError, first_of
+from eqbench.errors import EqbenchError, UsageError, counted, first_of
 from eqbench.registry import default_registry
 from eqbench.report.charts import GameFacts
 from eqbench.report.exports import (
@@ -30,13 +29,24 @@ from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
-from eqbench.store.kept_runs import packed
+from eqbench.store.json_lines import LineReader
+from eqbench.store.kept_runs import contents, packed
 from eqbench.store.latest import is_run
-from eqbench.store.run_folder import INTERRUPTED, LINES, MANIFEST, write_file
+from eqbench.store.run_folder import (
+    INTERRUPTED,
+    LINES,
+    MANIFEST,
+    MARKDOWN_END,
+    PAGE_MARK,
+    PARTS,
+    TEXT_END,
+    check_replaceable,
+    file_name,
+    write_file,
+)
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.store.trials import first_trials
 
-_GENERATOR = b'<meta name="generator" content="eqbench">'
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 SUFFIXES["macros"] = "macros.tex"
 
@@ -78,38 +88,46 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
     yield file
 
 
-def publish(folder: Path, runs: Iterable[Path]) -> Path:
+def publish(
+    folder: Path,
+    runs: Iterable[Path],
+    *,
+    replace: bool = False,
+    tell: Callable[[str], None] = lambda words: None,
+) -> Path:
     """Copy runs with pages of their own into a folder for web servers; return the index of all.
 
-    A run that is there is replaced as a whole, another of its name gets a number. UsageError if
-    the folder was not published into before and is not empty, holds anything else, but for names
-    that begin with a dot, or cannot be written.
+    A run that is there is replaced file by file, another of its name gets a number. What eqbench
+    did not write is neither copied nor removed, and told.
+
+    Parameters
+    ----------
+    replace : whether cells that were published before may be lost
+
+    Raises
+    ------
+    UsageError
+        If the folder was not published into before and is not empty, holds anything else, but for
+        names that begin with a dot, or cannot be written; or if a run lacks cells of what it is to
+        replace.
     """
-    index, stage = folder / "index.html", folder / ".publishing"
+    index = folder / "index.html"
     others = [each.name for each in folder.glob("[!.]*") if each != index and not is_run(each)]
-    if not index.exists() or _GENERATOR not in read_file(index):  # nobody published into it
+    if not index.exists() or PAGE_MARK not in read_file(index):  # nobody published into it
         others = [each.name for each in folder.glob("[!.]*")]
     if others:
         raise UsageError(f"{folder} also holds {first_of(others)}; choose a new folder")
+    # was published before, or put there
+    wanted = [run for run in runs if run.resolve().parent != folder.resolve()]
+    for run in wanted:
+        _check_loss(run, folder / _name_in(folder, run), replace=replace)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not index.exists():
             write_report(index, index_page({}))  # says that the folder is published into
-        for run in runs:
-            if run.resolve().parent == folder.resolve():  # was published before, or put there
-                continue
-            shutil.rmtree(stage, ignore_errors=True)
-            own = _name_in(folder, run)
-            for file in packed(run):
-                copy = stage / own / file.relative_to(run)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(file, copy)
-            with chdir(stage):  # so that the page names no folder outside
-                write_report(own / "report.html", page_of([read_run(own)], place=own))
-            if (folder / own).exists():
-                (folder / own).rename(stage / ".before")
-            (stage / own).rename(folder / own)
-        shutil.rmtree(stage, ignore_errors=True)
+        for run in wanted:
+            _check_loss(run, place := folder / _name_in(folder, run), replace=replace)
+            _publish(run, place, tell)
         with chdir(folder):
             list(write_index(runs_in(Path()), Path("index.html")))
     except OSError as error:
@@ -117,9 +135,45 @@ def publish(folder: Path, runs: Iterable[Path]) -> Path:
     return index
 
 
+def _check_loss(run: Path, place: Path, *, replace: bool) -> None:
+    """Refuse to replace a run by one that lacks lines of it, or to write through links."""
+    if links := [each for each in (place, *map(place.joinpath, PARTS)) if each.is_symlink()]:
+        raise UsageError(f"{links[0]} is a link to another place; remove the link")
+    lost = _lines(place) - _lines(run)
+    if lost and not replace:
+        raise UsageError(
+            f"{run} lacks {counted(len(lost), 'cell')} of {place}, which it would replace; merge "
+            "both (eqbench merge) and publish that, or give --replace to lose them"
+        )
+
+
+def _lines(run: Path) -> set[bytes]:
+    files = (run / name for name in (LINES, INTERRUPTED))
+    return {line for file in files for line in LineReader(file, bytes).new()}
+
+
+def _publish(run: Path, place: Path, tell: Callable[[str], None]) -> None:
+    """Copy a run and write its page; files that only what it replaces named are removed."""
+    before, kept = contents(place) if is_run(place) else ([], [])
+    place.mkdir(exist_ok=True)
+    copied = {"report.html"}
+    for name in packed(run):
+        (place / name).parent.mkdir(exist_ok=True)
+        with open_file(run / name) as file:
+            write_file(place / name, file)
+        copied.add(name)
+    remove_files(place, set(before) - copied)
+    with chdir(place.parent):  # so that the page names no folder outside
+        own = Path(place.name)
+        write_report(own / "report.html", page_of([read_run(own)], place=own))
+    for at, names, ends in ((run, contents(run)[1], "is not published"), (place, kept, "stays")):
+        if names:
+            tell(f"{at} also holds {first_of(names)}, which {ends}")
+
+
 def _name_in(folder: Path, run: Path) -> Path:
     """Name for a run in a folder: its own, with a number where that of another run is there."""
-    name, manifest = run.resolve().name, read_file(run / MANIFEST)
+    name, manifest = file_name(run.resolve().name), read_file(run / MANIFEST)
     names = chain([name], (f"{name}-{number}" for number in count(2)))
     places = ((each, folder / each / MANIFEST) for each in names)
     return Path(next(n for n, file in places if not file.exists() or read_file(file) == manifest))
@@ -132,10 +186,14 @@ def _is_old(page: Path, stored: Iterable[Path]) -> bool:
 
 
 def write_report(file: Path, text: str) -> None:
-    """Write a report into a file, whose folder may be new; UsageError if it cannot be written."""
+    """Write a report into a file, whose folder may be new; UsageError if it cannot be
+    written, or something is there that eqbench did not write.
+    """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_file(file, text.encode())
+        check_replaceable(file)
+        end = TEXT_END if file.suffix == ".txt" else ""
+        write_file(file, f"{text}{end}".encode())
     except OSError as error:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
@@ -163,7 +221,9 @@ def report_text(
     tables = report_on(stored, view, summarize=summarize, few=few)
     if name == "terminal":
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
-    return {"md": markdown, "tex": latex, "macros": macros}[name](tables)
+    if name == "md":
+        return f"{markdown(tables)}\n{MARKDOWN_END}"
+    return {"tex": latex, "macros": macros}[name](tables)
 
 
 def page_of(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eqbench.documents import checked
 from eqbench.equilibria import KnownSet, connected_components, known_sets
 from eqbench.equilibria.expressions import alternatives, compile_expression
 from eqbench.equilibria.formulas import TOLERANCE
@@ -37,6 +38,7 @@ class NotAnEquilibriumError(AssertionError):
         super().__init__(f"no equilibrium: max regret {most}; there gains {first_of(gains, 6)}")
 
 
+@checked
 def assert_equilibrium(
     game: Game | GameTree | str, profile: Any, tolerance: float = DEFAULT_TOLERANCE
 ) -> Verification:
@@ -120,6 +122,7 @@ class Membership:
         return asdict(self) | {"broken": texts}
 
 
+@checked
 def contains(
     name: str, profile: Any, game: Game | str | None = None, tolerance: float = TOLERANCE
 ) -> Membership:
@@ -153,7 +156,8 @@ def contains(
     given = getattr(profile, "profile", profile)
     given = named_profile(str(given))[0] if isinstance(given, str | Path) else given
     known_as = given.get("game") if isinstance(given, dict) else getattr(given, "spec", None)
-    if not (game := game or known_as):
+    game = known_as if game is None else game
+    if not isinstance(game, Game | str) or game == "":
         raise UsageError("which game? give its spec, or a profile that names it")
     game = default_registry().load_game(game) if isinstance(game, str) else game
     own = load_profile(game, given)

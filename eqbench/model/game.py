@@ -99,7 +99,7 @@ class Game(Displayed):
         (given,) = parameter.values()
         try:
             value = rational(given)
-        except ValueError:
+        except (TypeError, ValueError):
             raise UsageError(f"a payoff parameter is a number; got {known}={given}") from None
         spec = parse_spec(self.spec).replace(**{known: value})
         game = Game(str(spec), self.tree.at(value))

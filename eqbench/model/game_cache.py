@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -25,6 +26,7 @@ CACHED_FROM = 50_000  # nodes; smaller games are built as fast as they are read
 CHECKSUMS = "checksums.json"
 MAX_BYTES = 4 * 2**30
 _BLOCK = 2**20
+_ENTRY = re.compile(r"[0-9a-f]{24}|\.(draft|damaged)-\w+")
 SPARED_S = 24 * 3600.0  # a game that was used so recently may be in use
 
 
@@ -131,7 +133,7 @@ def _checksum(path: Path) -> int:
 def _drop_old(root: Path) -> bool:
     """Remove the games not used for longest while there are too many; True if the rest is few."""
     entries = []
-    for entry in root.iterdir():
+    for entry in (each for each in root.iterdir() if _ENTRY.fullmatch(each.name)):
         with contextlib.suppress(OSError):
             size = sum(file.stat().st_size for file in entry.rglob("*") if file.is_file())
             entries.append((entry.stat().st_mtime, size, entry))

@@ -218,7 +218,10 @@ class BehaviorProfile(Displayed):
             sum to 1 within 1e-9. Nothing is renormalized.
         """
         tree, spec = _tree_of(game)
-        values = np.array(probabilities, dtype=np.float64)
+        try:
+            values = np.array(probabilities, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ProfileError(f"{probabilities!r:.60} are no frequencies of actions") from None
         _check_distributions(tree, values)
         values.setflags(write=False)
         return cls(values, None, tree, spec)
@@ -246,7 +249,9 @@ def _tree_of(game: GameTree | HasTree) -> tuple[GameTree, str]:
     """Tree and canonical spec of a game, or a tree with an empty spec."""
     if isinstance(game, GameTree):
         return game, ""
-    return game.tree, getattr(game, "spec", "")
+    if not isinstance(tree := getattr(game, "tree", None), GameTree):
+        raise ProfileError(f"{game!r:.60} is neither a Game nor a GameTree")
+    return tree, getattr(game, "spec", "")
 
 
 def _labels(tree: GameTree) -> tuple[Any, ...]:

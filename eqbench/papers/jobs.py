@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypedDict
@@ -163,8 +163,9 @@ class JobFolder:
         words = self._typed(job, self.path)
         if same and place.exists() and job.words(full=self.full)[:1] in _RESUMABLE:
             words = [*words[:2], "--resume", str(place)]
-        elif place.exists():
-            shutil.rmtree(place)
+        elif place.exists():  # set aside, since somebody may have put files into it
+            names = (self.path / f"{job.name}.before-{number}" for number in count(1))
+            place.rename(next(each for each in names if not each.exists()))
         self.path.mkdir(parents=True, exist_ok=True)
         begun.write_bytes(identity)
         if job.compute:

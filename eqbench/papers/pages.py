@@ -304,7 +304,8 @@ def points_csv(papers: Sequence[str], folder: Path) -> str:
     frames = [frame for frame in found if len(frame)]
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=first + last)
     table["profile"] = table["profile"].astype("string").str.removeprefix(f"{folder.absolute()}/")
-    table["game"] = table["game"].map(cell_text)
+    for name in ("game", "solver", "identity", "profile"):
+        table[name] = table[name].map(cell_text, na_action="ignore")
     payoffs = sorted(name for name in table.columns if name.startswith("payoff_P"))
     table = table[[*first, *payoffs, *last]]
     named = table.rename(columns={name: "u:" + name.removeprefix("payoff_") for name in payoffs})

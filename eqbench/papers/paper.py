@@ -114,7 +114,7 @@ def load_paper(folder: Path) -> Paper:
     claims = _claims(folder / "claims.csv", [part.title for part in document.part])
     parts = tuple(replace(part, claims=tuple(claims[part.title])) for part in document.part)
     jobs = tuple(job for given in document.job for job in _jobs(given, document.lists, folder))
-    return Paper(folder.name, document.citation, folder, jobs, parts)
+    return Paper(folder.resolve().name, document.citation, folder, jobs, parts)
 
 
 def _claims(file: Path, titles: list[str]) -> dict[str, list[Claim]]:
@@ -156,7 +156,9 @@ def _jobs(given: Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator[
             _repeated(Template(text).safe_substitute(filled), lists) for text in texts
         )
         # dots of values cannot stand in the name of a job
-        name, *needs = names.replace(".", "_").split()
+        name, *needs = names.replace(".", "_").split() or [""]
+        if not re.fullmatch(r"\w[\w-]*", name):  # that of its folder
+            raise UsageError(f"{folder}: {name!r} is no name of a job; take letters, digits and _")
         job = replace(given, name=name, needs=tuple(needs), each={}, folder=folder)
         yield replace(job, command=commands[0], full_command=commands[1])
 

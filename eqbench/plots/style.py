@@ -130,6 +130,7 @@ def draw_figure(
     grid : what ``matplotlib.figure.Figure.subplots`` takes, such as ``sharex``
     """
     from matplotlib import figure as drawing
+    from matplotlib import text
 
     figure = drawing.Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
     rows = math.ceil(len(panels) / columns)
@@ -142,9 +143,9 @@ def draw_figure(
     for place in range(len(panels), len(axes)):
         axes[place].remove()
         axes[place - columns].tick_params(labelbottom=True)
-    for put, text in ((figure.supxlabel, x_label), (figure.supylabel, y_label)):
-        if text:  # an empty one would take space
-            put(text, fontsize=LABEL_SIZE)
+    for put, words in ((figure.supxlabel, x_label), (figure.supylabel, y_label)):
+        if words:  # an empty one would take space
+            put(words, fontsize=LABEL_SIZE)
     if title:  # at the left, where no legend is in its way
         at_left: dict[str, Any] = {"x": 0.01, "horizontalalignment": "left", "wrap": True}
         figure.suptitle(title, fontsize=LABEL_SIZE, **at_left)
@@ -153,6 +154,8 @@ def draw_figure(
         figure.set_figheight(max(height, ROW_HEIGHT * (2 + math.ceil(len(shared) / beside))))
         look: dict[str, Any] = {"loc": "outside right upper", "title_fontsize": LABEL_SIZE}
         figure.legend(handles=[*shared.values()], title=legend, ncols=beside, **look, **LEGEND)
+    for artist in figure.findobj(text.Text):
+        artist.set_parse_math("$" not in artist.get_text())  # names are no formulas; ticks may be
     return figure
 
 

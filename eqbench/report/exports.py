@@ -17,7 +17,7 @@ from eqbench.report.view import DEFAULT, VIRTUAL_BEST, View, cell_table, summary
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.trials import INTERVAL, Entry, Trials, began, processors, virtual_best
-from eqbench.text import cell_text, csv_text
+from eqbench.text import csv_text
 
 # of a game, with a row each: of a few seeds where people read along, and of any elsewhere
 FEW_CELLS, MOST_CELLS = 24, 500
@@ -98,9 +98,8 @@ SUMMARY_COLUMNS = (
 
 
 def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
-    lines = (map(row.get, columns) for row in rows)
-    texts = [[cell_text(v) if isinstance(v, str) else v for v in line] for line in lines]
-    return csv_text([columns, *texts], end="\r\n")  # as the RFC has the ends of lines
+    lines = ([*map(row.get, columns)] for row in rows)
+    return csv_text([columns, *lines], end="\r\n")  # as the RFC has the ends of lines
 
 
 def report_on(

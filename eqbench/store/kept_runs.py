@@ -1,37 +1,39 @@
-"""The runs that are kept below a folder: what they hold and take, removing and packing them."""
+"""The runs that are kept below a folder: what is theirs, what they take, removing, packing."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from eqbench.documents import remove_files
 from eqbench.errors import StoreError, UsageError, first_of
 from eqbench.store.claims import CLAIMS, RUNNER, is_used
+from eqbench.store.json_lines import LineReader
 from eqbench.store.latest import is_run
 from eqbench.store.run_folder import (
-    CLUSTERS,
-    COMPLETENESS,
-    EXPERIMENT,
-    HOSTS,
+    FILES,
     INTERRUPTED,
     LINES,
     MANIFEST,
     PARTS,
     RESUMED,
     RunFolder,
+    file_name,
+    is_report,
 )
+from eqbench.store.schema import CellRecord, read_manifest
 
-# what belongs to a run; the lines come first in an archive: the files that they name are there then
-_FILES = (LINES, INTERRUPTED, MANIFEST, RESUMED, CLUSTERS, COMPLETENESS, EXPERIMENT, HOSTS)
 _LOCKS = (CLAIMS, RUNNER)
 _REPORT = re.compile(r"report\.(html|md|csv|tex|txt|macros\.tex)")
-_DRAFT = re.compile(r"\..+\.\d+-\d+")
+# by process and thread, whose numbers are shorter and longer than those of dates
+_DRAFT = re.compile(r"(.*/)?\.([^/]+)\.\d{1,7}-\d{9,}")
+_OF_A_CELL = re.compile(r"\w+/.*-([0-9a-f]+)-[0-9a-f]{4}(-\d+)?\.(json|npz|txt)")
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,48 @@ def _kept_run(path: Path) -> KeptRun:
     return KeptRun(path, plan, finished, size, changed)
 
 
+def contents(run: Path) -> tuple[list[str], list[str]]:
+    """Files of a run that eqbench wrote, those that name others first; and all else in its folder.
+
+    Its own are files of known names, and those that a record names or that bear the key of a
+    planned cell. Links and what is no regular file are not its own, and are never followed.
+
+    Raises
+    ------
+    UsageError
+        If there is no run, or it cannot be read.
+    """
+    folder = RunFolder.open(run)
+    tries = (LineReader(run / name, CellRecord.of_line).new() for name in (LINES, INTERRUPTED))
+    named = {name for record in chain.from_iterable(tries) for name in record.files}
+    plans = [folder.manifest, *LineReader(run / RESUMED, read_manifest).new()]
+    keys = {key for plan in plans for key in plan["cells"]}
+
+    def is_own(name: str) -> bool:
+        if draft := _DRAFT.fullmatch(name):
+            return is_own((draft[1] or "") + draft[2])
+        if "/" not in name:
+            report = _REPORT.fullmatch(name) and is_report(run / name)
+            return bool(report) or name in (*FILES, *_LOCKS)
+        return name in named or bool((cell := _OF_A_CELL.fullmatch(name)) and cell[1] in keys)
+
+    own, others = list[str](), list[str]()
+    try:
+        for place in ("", *(f"{part}/" for part in PARTS if _is_folder(run / part))):
+            for entry in sorted(os.scandir(run / place), key=lambda entry: entry.name):
+                name = place + entry.name
+                if name not in PARTS or not _is_folder(run / name):
+                    is_file = entry.is_file(follow_symlinks=False)
+                    (own if is_file and is_own(name) else others).append(name)
+    except OSError as error:
+        raise UsageError(f"cannot read {run}: {error.strerror}") from None
+    return sorted(own, key=lambda name: (name != MANIFEST, name not in FILES, "/" in name)), others
+
+
+def _is_folder(place: Path) -> bool:
+    return place.is_dir() and not place.is_symlink()
+
+
 def reason_to_keep(run: Path) -> str | None:
     """Why a run must not be removed, None if nothing speaks against it."""
     if run.is_symlink():
@@ -90,38 +134,27 @@ def reason_to_keep(run: Path) -> str | None:
     try:
         if is_used(run):
             return "a runner is at work on it, or has left its mark"
-        others = sorted(entry.name for entry in run.iterdir() if not _is_own(entry))
-    except OSError as error:
-        return f"it cannot be read: {error.strerror}"
+        others = contents(run)[1]
+    except (OSError, UsageError) as error:
+        return f"it cannot be read: {error}"
     return f"it also holds {first_of(others, 3)}" if others else None
 
 
-def _is_own(entry: Path) -> bool:
-    """Whether an entry of a run's folder was written by eqbench."""
-    if entry.name in PARTS:
-        return entry.is_dir() and not entry.is_symlink()
-    known = entry.name in (*_FILES, *_LOCKS) or _REPORT.fullmatch(entry.name)
-    return bool(known or _DRAFT.fullmatch(entry.name))
-
-
 def remove(run: Path) -> None:
-    """Remove a run that nothing speaks for keeping; StoreError if some of it stays.
+    """Remove the files of a run that nothing speaks for keeping; StoreError if some of it stays.
 
     Its manifest goes last, so that what stays is still a run, which can be removed again.
     """
     try:
-        for entry in sorted(run.iterdir(), key=lambda entry: entry.name == MANIFEST):
-            if entry.is_dir():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink()
-        run.rmdir()
+        remove_files(run, sorted(contents(run)[0], key=lambda name: name == MANIFEST))
+        if run.exists():
+            run.rmdir()
     except OSError as error:
         raise StoreError(f"cannot remove all of {run}: {error.strerror}; try again") from None
 
 
-def export_run(run: Path, file: Path, *, replace: bool = False) -> None:
-    """Pack a run and its reports into a zip archive with one folder.
+def export_run(run: Path, file: Path, *, replace: bool = False) -> list[str]:
+    """Pack a run and its reports into a zip archive with one folder; return what is left out.
 
     Parameters
     ----------
@@ -136,24 +169,26 @@ def export_run(run: Path, file: Path, *, replace: bool = False) -> None:
         raise UsageError(f"{file} is no zip archive; choose a name that ends in .zip")
     if file.exists() and not replace:
         raise UsageError(f"{file} exists; choose another file, or replace it with --force")
-    RunFolder.open(run)
-    name, draft = run.resolve().name, file.with_name(f".{file.name}.{os.getpid()}")
+    others, name = contents(run)[1], file_name(run.resolve().name)
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         # files may be older than what the format can say
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
             for each in packed(run):
-                archive.write(each, Path(name, each.relative_to(run)))
+                archive.write(run / each, Path(name, each))
         draft.replace(file)
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror}; choose another place") from None
     finally:
         draft.unlink(missing_ok=True)
+    return others
 
 
-def packed(run: Path) -> Iterator[Path]:
-    """Files of a run that belong into an archive, those that name others first."""
-    reports = sorted(entry for entry in run.iterdir() if _REPORT.fullmatch(entry.name))
-    below = (file for part in PARTS for file in sorted((run / part).rglob("*")))
-    for file in (*(run / name for name in _FILES), *reports, *below):
-        if file.is_file() and not file.is_symlink():
-            yield file
+def packed(run: Path) -> Iterator[str]:
+    """Names of the files of a run that belong into a copy, those that name others first.
+
+    The folder is read again between both, since the run may go on; raises as :func:`contents`.
+    """
+    yield from (name for name in contents(run)[0] if name in FILES)
+    own = (name for name in contents(run)[0] if name not in (*FILES, *_LOCKS))
+    yield from (name for name in own if not _DRAFT.fullmatch(name))

@@ -9,9 +9,10 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
-from pathlib import Path
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, get_args
 
+from eqbench.documents import checked
 from eqbench.errors import UsageError
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run, run_folder
@@ -20,7 +21,7 @@ from eqbench.store.traces import read_trace
 if TYPE_CHECKING:
     import pandas as pd
 
-Runs = str | Path | Iterable[str | Path]
+Runs = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 _TEXTS = (
     *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
@@ -54,6 +55,7 @@ _KIND_COLUMNS = (
 _TRACE_COLUMNS = (*_CELL, "work", "elapsed_s", "claim", *_QUALITY)
 
 
+@checked
 def load_results(runs: Runs) -> pd.DataFrame:
     """All cells of one or several runs as a data frame, one row per cell.
 
@@ -95,6 +97,7 @@ def load_results(runs: Runs) -> pd.DataFrame:
     )
 
 
+@checked
 def load_equilibria(runs: Runs) -> pd.DataFrame:
     """All verified candidates of one or several runs as a data frame, best first in each cell.
 
@@ -127,6 +130,7 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     return data_frame(rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *verdicts])
 
 
+@checked
 def load_traces(runs: Runs) -> pd.DataFrame:
     """Anytime curves of one or several runs as a data frame, one row per measured snapshot.
 
@@ -234,8 +238,8 @@ def _path(run: StoredRun, relative: str | None) -> str | None:
 
 def stored_runs(runs: Runs) -> list[StoredRun]:
     """Runs in folders, by absolute paths; a warning says what is damaged in them."""
-    named = [runs] if isinstance(runs, str | Path) else runs
-    stored = [read_run(run_folder(str(run)).absolute()) for run in named]
+    named = [runs] if isinstance(runs, str | PathLike) else runs
+    stored = [read_run(run_folder(fspath(run)).absolute()) for run in named]
     for run in stored:
         for note in run.notes:
             warnings.warn(note, stacklevel=3)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from eqbench.documents import decode, decode_closed, read_file, size_text
-from eqbench.errors import DocumentError, StoreError, UsageError, counted
+from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of
 from eqbench.spec import is_foreign
 from eqbench.store.claims import CLAIMS, Claims, refuse_second_runner
 from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
@@ -34,7 +34,15 @@ MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl
 RESUMED, CLUSTERS = "resumed.jsonl", "clusters.json"
 COMPLETENESS = "completeness.json"
 EXPERIMENT, HOSTS = "manifest.toml", "hosts.jsonl"
+FILES = (LINES, INTERRUPTED, MANIFEST, RESUMED, CLUSTERS, COMPLETENESS, EXPERIMENT, HOSTS)
 PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
+
+# by which reports and drawings are known again: how they begin or end, or a line of a page
+_BEGIN = [b"run,key,game,", b"run,game,solver,", b"% Needs \\usepackage", b"% \\input this file"]
+_BEGIN += [b'<svg xmlns="http://www.w3.org/2000/svg" role="img" font-family="Helvetica']
+MARKDOWN_END, TEXT_END = "<!-- written by eqbench -->\n", "(written by eqbench)\n"
+MOST_REPORT_BYTES = 2**30
+PAGE_MARK = b'<meta name="generator" content="eqbench">'
 
 
 class _Keyed(TypedDict):
@@ -51,8 +59,8 @@ class RunFolder:
         self._hosts: set[str] = set()
 
     @classmethod
-    def create(cls, path: Path, manifest: dict[str, Any]) -> RunFolder:
-        """New folder with its manifest.
+    def create(cls, path: Path, manifest: dict[str, Any], *, begun: bool = False) -> RunFolder:
+        """New folder with its manifest; `begun` says that :meth:`begin` was called before.
 
         Raises
         ------
@@ -66,7 +74,7 @@ class RunFolder:
                 f"a plan of {counted(len(manifest['cells']), 'cell')} takes more than "
                 f"{size_text(MOST_LINE_BYTES)}; ask for fewer games, solvers or seeds"
             )
-        folder = cls.begin(path)
+        folder = cls(path) if begun else cls.begin(path)
         try:
             with reported(path / MANIFEST):
                 write_file(path / MANIFEST, text, new=True)
@@ -88,6 +96,12 @@ class RunFolder:
             raise UsageError(str(error)) from None
         if (path / MANIFEST).exists():
             raise _occupied(path)
+        there = [name for name in FILES if os.path.lexists(path / name)]
+        if there:
+            raise UsageError(
+                f"{path} holds {first_of(there)} and no run; move that away, or choose another "
+                "folder with --out"
+            )
         return cls(path)
 
     @classmethod
@@ -409,6 +423,23 @@ def _make_folders(path: Path) -> None:
     for part in PARTS:
         with reported(path):
             (path / part).mkdir(parents=True, exist_ok=True)
+
+
+def is_report(file: Path) -> bool:
+    """Return whether a file, no link, is empty or a report or drawing as eqbench wrote it."""
+    data = b"" if (is_link := file.is_symlink()) else read_file(file, MOST_REPORT_BYTES)
+    ends = (MARKDOWN_END.encode(), TEXT_END.encode())
+    known = data.startswith(tuple(_BEGIN)) or data.endswith(ends) or PAGE_MARK in data
+    return (known or not data) and not is_link
+
+
+def check_replaceable(file: Path) -> None:
+    """Raise a UsageError if a file is there that is not empty and no report or drawing of ours."""
+    if file.is_file() and not is_report(file):
+        raise UsageError(
+            f"{file} is there and no report of eqbench; move it away, or choose another place with "
+            "--out"
+        )
 
 
 def write_file(path: Path, data: bytes | Iterable[bytes], *, new: bool = False) -> None:

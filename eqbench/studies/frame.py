@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Generic, Literal, NotRequired, TypedDict, TypeVar
 
-from eqbench.documents import decode, read_file
+from eqbench.documents import decode, read_file, remove_files
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
 from eqbench.plugins import absolute_files, import_plugin
 from eqbench.report.naming import identity_text
@@ -266,9 +266,7 @@ class StudyFolder:
         """Remove the folder if nothing was found yet, so that it can be used again."""
         files = list(self.path.iterdir())
         if all(file.name in (MANIFEST, SUMMARY) for file in files):
-            for file in files:
-                file.unlink()
-            self.path.rmdir()
+            remove_files(self.path, (MANIFEST, SUMMARY))
 
     def keep(self, part: str, record: dict[str, Any]) -> None:
         """Append the record of a part; UsageError if it is no JSON object, or StoreError."""

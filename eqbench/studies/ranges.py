@@ -581,7 +581,7 @@ def ranges_csv(document: Mapping[str, Any]) -> str:
     rows: list[list[Any]] = [["quantity", *map("_".join, columns), "verdict"]]
     for row in document["quantities"]:
         values = [(row[part] or {}).get(name) for part, name in columns]
-        rows.append([cell_text(row["quantity"]), *values, row["verdict"]])
+        rows.append([row["quantity"], *values, row["verdict"]])
     return csv_text(rows, end="\r\n")
 
 

@@ -3,12 +3,156 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
+import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from stored_runs import cell, write_lines, write_run
+
+from eqbench.errors import UsageError
+from eqbench.harness import reports
+from eqbench.harness.merge import merge
+from eqbench.papers.jobs import Job as PaperJob
+from eqbench.papers.paper import _jobs
+from eqbench.store.kept_runs import export_run, reason_to_keep, remove
+from eqbench.store.run_folder import RunFolder, new_run_path
+from eqbench.store.stored_run import read_run
 
 from .answers import marked, neighbors
 from .sandbox import Job, Sandbox
 
 KIND = "files of the user"
+SECRET = "the user's own words"
+FOREIGN = (
+    *("profiles/notes.txt", "logs/old/log.txt", ".kept.2024-12/x", "report.html/x", "report.md"),
+    *(".git/config", "profiles/01-0.json.bak", ".runs.jsonl.20241224-153000", "logs/x.txt"),
+    *("report.txt", "logs/.01.txt.2024-12", "traces/01-0.npz"),
+)
+LINKS = {"profiles/01-0.json": "../../secret", "profiles": "../folder", "report.html": "../secret"}
+LINKS |= {"hosts.jsonl": "../secret", "logs/loop": "loop", "traces/device": "/dev/zero"}
+ELSEWHERE = ("../x", "/x/y", "\0", ".", "..", "", "..\\x", "a/../../x", " /x", "\u2024\u2024/x")
+
+_alone = threading.Lock()  # publishing changes the folder of the process
+
+
+def publish(site: Path, run: Path) -> None:
+    with _alone:
+        reports.publish(site, [run])
+
+
+def _written(file: Path, text: str = SECRET) -> None:
+    if file.parent.is_file():
+        file.parent.unlink()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def _prune(root: Path, name: str) -> None:
+    _written(write_run(root / "run", cell("01")) / name)
+    if reason_to_keep(root / "run") is None:
+        remove(root / "run")
+
+
+def _publish_again(root: Path, name: str) -> None:
+    publish(root / "site", write_run(root / "run", cell("01")))
+    _written(root / "site/run" / name)
+    write_lines(root / "run", [cell("02")])
+    publish(root / "site", root / "run")
+
+
+def _report(root: Path, name: str) -> None:
+    _written(root / name)
+    run = read_run(write_run(root / "run", cell("01")))
+    list(reports.write_reports(["html", "md", "csv", "tex", "terminal"], [run], root))
+
+
+def _begin_run(root: Path, name: str) -> None:
+    _written(root / name)
+    folder = RunFolder.create(root, read_run(write_run(root / "run", cell("01"))).plan)
+    folder.write_experiment("")
+    folder.write_clusters({})
+
+
+@neighbors(KIND)
+def what_eqbench_did_not_write_stays() -> Iterator[tuple[str, str]]:
+    trials = [*product((_prune, _publish_again), FOREIGN), (_begin_run, "clusters.json")]
+    trials += product((_report,), [f"report.{end}" for end in ("html", "md", "csv", "tex", "txt")])
+    for act, name in [*trials, (_begin_run, "manifest.toml")]:
+        with TemporaryDirectory() as place:
+            with suppress(UsageError):
+                act(Path(place), name)
+            files = [each for each in Path(place).rglob(Path(name).name) if each.is_file()]
+            kept = any(file.read_text() == SECRET for file in files)
+            yield f"{act.__name__[1:]}, {name}", "" if kept else "is lost"
+
+
+@neighbors(KIND)
+def what_lies_behind_a_link_is_not_copied() -> Iterator[tuple[str, str]]:
+    for act, (name, to) in product(("merge", "publish", "export"), LINKS.items()):
+        with TemporaryDirectory() as place:
+            root, target = Path(place), Path(place, "target")
+            _written(root / "secret")
+            _written(root / "folder/01-0.json")
+            run, other = (write_run(root / key, cell(key)) for key in ("01", "02"))
+            with suppress(FileNotFoundError):
+                (run / name).rmdir()
+            (run / name).symlink_to(to)
+            if act == "export":
+                export_run(run, root / "run.zip")
+                zipfile.ZipFile(root / "run.zip").extractall(target)
+            elif act == "merge":
+                merge([run, other], target, lambda words: None)
+            else:
+                publish(target, run)
+            copied = any(file.read_bytes() == SECRET.encode() for file in _files(target))
+            yield f"{act}, {name}", "was copied" if copied else ""
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in folder.rglob("*") if file.is_file())
+
+
+@neighbors(KIND)
+def no_cell_gives_way_to_another() -> Iterator[tuple[str, str]]:
+    one, two = cell("01"), cell("02")
+    for records in ([one], [one, cell("02", iterations=5)]):
+        with TemporaryDirectory() as place:
+            root = Path(place)
+            publish(root / "site", write_run(root / "a/run", one, two))
+            with suppress(UsageError):
+                publish(root / "site", write_run(root / "b/run", *records, planned=["01", "02"]))
+            kept = read_run(root / "site/run").cells == (one, two)
+            yield f"published again with {len(records)}", "" if kept else "cells are lost"
+    for log in ("profiles/x", "logs/x", "traces/x", ".", "profiles", "logs/.", "manifest.json"):
+        with TemporaryDirectory() as place:
+            runs = [Path(place, key) for key in ("01", "02")]
+            for run in runs:
+                write_run(run, replace(cell(run.name), log=log, equilibria=[]))
+                if log.endswith("x"):
+                    _written(run / log, run.name)
+            found = read_run(merge(runs, Path(place, "all"), lambda words: None).path)
+            texts = [(found.path / file).read_text() for each in found.cells for file in each.files]
+            wanted = ["01", "02"] if log.endswith("x") else []
+            right = texts == wanted and len(found.cells) == 2
+            yield f"merged with one log {log}", "" if right else f"holds {texts}"
+
+
+@neighbors(KIND)
+def no_name_leads_out_of_its_folder() -> Iterator[tuple[str, str]]:
+    for name in ELSEWHERE:
+        with TemporaryDirectory() as place:
+            made = os.path.relpath(new_run_path(Path(place).resolve(), name), Path(place).resolve())
+        yield f"experiment {name!r}", f"leads to {made}" if "/" in made else ""
+        made = ""
+        with suppress(UsageError):
+            made = next(_jobs(PaperJob(name), {}, Path())).name
+        yield f"job {name!r}", f"leads to {made!r}" if set(made) & set("/\\\0 ") else ""
 
 
 EXPERIMENT = """schema = "eqbench.experiment/1"

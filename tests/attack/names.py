@@ -24,6 +24,8 @@ NAMES = {
     "markdown": "| a | `b` *c* [d](e) <!-- ![x](y)",
     "formula": "=HYPERLINK(1)",
     "formula_at": "@SUM(1)",
+    "formula_wide": '\u3000"\uff1dHYPERLINK(1)',
+    "mathematics": "$\\frac$ ^^5cinput{x}",
     "formula_minus": "-1+cmd|' /C calc'!A0",
     "lines": "one\r\ntwo\u2028three\u0085four\ttab",
     "long": "n" * 20_000,

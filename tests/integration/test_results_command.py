@@ -246,6 +246,28 @@ def test_run_stays_if_others_have_put_files_into_it_or_it_is_a_link(kept: Path) 
     assert statuses(kept / "new") == {"01": "ok", "02": "ok"}
 
 
+def test_what_stays_or_is_left_out_is_named_and_cells_are_lost_only_on_demand(kept: Path) -> None:
+    (kept / "new" / "profiles" / "notes.txt").write_text("mine")
+    (kept / "new" / "logs" / "link").symlink_to("/etc/passwd")
+    both = ("profiles/notes.txt", "logs/link")
+    for words in (
+        ("results", "prune", "results/new", "--yes"),
+        ("results", "export", "results/new", "new.zip"),
+        ("merge", "results/new", "results/old", "--out", "all"),
+        ("publish", "site", "results/new"),
+    ):
+        done = eqbench_here(*words, cwd=kept.parent)
+        assert done.code == 0, done.err
+        assert all(name in done.err for name in both), words
+    lines = kept / "new" / "runs.jsonl"
+    lines.write_bytes(lines.read_bytes().splitlines(keepends=True)[1])
+    done = eqbench_here("publish", "site", "results/new", cwd=kept.parent)
+    assert (done.code, len(read_run(kept.parent / "site" / "new").cells)) == (2, 2)
+    assert "--replace" in done.err
+    done = eqbench_here("publish", "site", "results/new", "--replace", cwd=kept.parent)
+    assert (done.code, statuses(kept.parent / "site" / "new")) == (0, {"02": "ok"})
+
+
 # -- Packing -------------------------------------------------------------------------------------
 
 

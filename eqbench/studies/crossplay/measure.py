@@ -24,6 +24,7 @@ from eqbench.model.reference import realization
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import INT64_SAFE, GameTree
 from eqbench.studies.branch import alike
+from eqbench.text import cell_text
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 SAME_PLAN = 1e-6  # solvers that end in one equilibrium round it differently by about 1e-8
@@ -341,7 +342,7 @@ def combinations_csv(result: Crossplay) -> str:
     columns: dict[str, Any] = {}
     entries = np.indices(result.payoffs.shape[1:]).reshape(n_players, -1)
     for what, values in (
-        ("entry", np.array(result.labels, dtype=object)[entries]),
+        ("entry", np.array([*map(cell_text, result.labels)], dtype=object)[entries]),
         ("payoff", result.payoffs.reshape(n_players, -1)),
         ("regret", None if result.regrets is None else result.regrets.reshape(-1, n_players).T),
     ):
