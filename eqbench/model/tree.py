@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import GameFormatError
+from eqbench.model.stakes import least_at_stake, least_difference
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -31,7 +32,6 @@ LARGEST_PAYOFF = 1e300  # leaves room for differences, and for sums over players
 # Where the largest payoff is this many times the stakes, floats have ten digits left for them,
 # and the usual tolerance, 1e-6 of the range, would come near to the stakes themselves.
 LARGEST_TO_STAKES = 10**5
-_ROUNDING = 2.0**-48  # relative, of payoffs that come from a few sums of floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,47 +266,31 @@ class GameTree:
     @cached_property
     def is_wide(self) -> bool:
         """Whether some payoffs are so large that floats do not tell what others are about."""
-        if not self.payoffs.exact:
-            return self.largest_payoff > LARGEST_TO_STAKES * self.stakes > 0
-        numerators, denominator = self.payoffs.rational()
-        largest = largest_integer(numerators)
-        if largest <= LARGEST_TO_STAKES:
-            return False  # what is at stake is an integer, so at least 1
-        return Fraction(largest, denominator) > LARGEST_TO_STAKES * self._exact_stakes > 0
+        largest = Fraction(self.largest_payoff)
+        if self.payoffs.exact:
+            numerators, denominator = self.payoffs.rational()
+            largest = Fraction(largest_integer(numerators), denominator)
+            if largest * denominator <= LARGEST_TO_STAKES:
+                return False  # what is at stake is an integer, so at least 1
+        if largest <= LARGEST_TO_STAKES * least_difference(self):
+            return False
+        return largest > LARGEST_TO_STAKES * self._exact_stakes > 0
 
     @cached_property
     def stakes(self) -> float:
         """Least that is at stake in a decision where anything is, in payoff units; or 0.
 
         At stake at a decision node is the difference between the largest and the smallest
-        payoff of its player at the terminals below it. What is too small for a float counts as
-        the smallest there is.
+        payoff of its player at the terminals below it, where outcomes do not count that no one
+        needs to come to (:func:`eqbench.model.stakes.least_at_stake`). What is too small for a
+        float counts as the smallest there is.
         """
         return not_to_zero(self._exact_stakes)
 
     @cached_property
     def _exact_stakes(self) -> Fraction:
         """The stakes, not rounded."""
-        table = self.payoffs
-        payoffs, denominator = table.rational() if table.exact else (table.table, 1)
-        of_players = [self._least_at_stake(p, payoffs[:, p]) for p in range(self.n_players)]
-        return Fraction(min(filter(None, of_players), default=0)) / denominator
-
-    def _least_at_stake(self, player: int, payoffs: NDArray) -> float | int:
-        """Least non-zero spread of a player's payoffs (Z,) below a decision of that player."""
-        highest = np.zeros(self.n_nodes, dtype=payoffs.dtype)
-        highest[self.terminals] = payoffs
-        lowest = highest.copy()
-        for level in reversed(self.levels[1:]):
-            above = self.parent[level]
-            first = np.flatnonzero(np.diff(above, prepend=-1))  # siblings stand side by side
-            highest[above[first]] = np.maximum.reduceat(highest[level], first)
-            lowest[above[first]] = np.minimum.reduceat(lowest[level], first)
-        own = self.player == player
-        spread = highest[own] - lowest[own]
-        if not self.payoffs.exact:  # floats that differ by rounding are equal payoffs
-            spread[spread <= _ROUNDING * np.maximum(abs(highest[own]), abs(lowest[own]))] = 0
-        return min(spread[spread > 0].tolist(), default=0)
+        return least_at_stake(self)
 
     @cached_property
     def _infoset_index(self) -> dict[tuple[int, str], int]:
