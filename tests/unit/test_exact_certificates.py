@@ -130,8 +130,8 @@ def test_what_is_proved_to_be_no_equilibrium_counts_as_an_approximation(claim: s
         assert finding.exact == verify_exactly(TREE, OFF)
         assert finding.max_regret == float(finding.exact.max_regret)
     for target, status in ((1e-10, "ok"), (0.0, "stopped")):
-        result = eqbench.solve("kuhn2", HandsOver(OFF, GOOD, claimed=None), target=target)
-        assert (result.status, result.equilibria[1].claim) == (status, "iterate")
+        result = eqbench.solve("kuhn2", HandsOver(OFF, claimed=None), target=target)
+        assert (result.status, result.equilibria[0].claim) == (status, "iterate")
 
 
 def test_profile_far_from_equilibrium_is_refuted_by_its_exact_regret() -> None:
