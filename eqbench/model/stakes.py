@@ -31,7 +31,8 @@ def at_stake(tree: GameTree, payoffs: NDArray) -> tuple[Fraction, Fraction]:
     """
     rows = [list(_rows(tree, player)) for player in range(tree.n_players)]
     kept = np.ones(tree.n_actions + 1, dtype=bool)  # the last one stands for chance
-    least, most, gone = [], [0], [0]
+    least: list[float | int] = []
+    most, gone = least, [0]
     while gone:
         edge, reached, gone, found = kept[tree.incoming], kept[tree.incoming], [], []
         for level in tree.levels[1:]:
@@ -81,7 +82,8 @@ def _rows(tree: GameTree, player: int) -> Iterator[tuple[NDArray, NDArray]]:
     """Information sets (R,), sorted, and columns (R, n) of rows of a player, for each n."""
     nodes = np.arange(tree.n_nodes + 1, dtype=tree.parent.dtype)
     first = np.searchsorted(tree.parent, nodes)
-    count, alike, odds = np.diff(first), tree.infoset.astype(np.int64), {}
+    count, alike = np.diff(first), tree.infoset.astype(np.int64)
+    odds: dict[bytes, int] = {}
     for node in np.flatnonzero(tree.player == CHANCE):
         drawn = tree.chance[first[node] : first[node + 1]].tobytes()
         alike[node] = tree.n_infosets + odds.setdefault(drawn, len(odds))
@@ -116,4 +118,5 @@ def _dominated(sets: NDArray, worst: NDArray, best: NDArray, kept: NDArray) -> N
         better, other = worst[first[here] + k][:, :, None], best[first[here] + k][:, None, :]
         covers[here] &= better >= other
         exceeds[here] |= better > other
-    return (covers & exceeds).any(axis=1)[which]
+    dominated: NDArray[np.bool_] = np.any(covers & exceeds, axis=1)
+    return dominated[which]

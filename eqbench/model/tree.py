@@ -278,7 +278,7 @@ class GameTree:
             return False  # what is at stake is an integer, so at least 1
         largest = Fraction(self.largest_payoff)
         if self.payoffs.exact:
-            largest = Fraction(self._units, self.payoffs.rational()[1])
+            largest = Fraction(self._units) / self.payoffs.rational()[1]
         return largest > LARGEST_TO_STAKES * self._at_stake[0] > 0
 
     @cached_property
