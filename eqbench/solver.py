@@ -120,9 +120,9 @@ class Candidate:
     def __post_init__(self) -> None:
         if self.claim not in CLAIMS:
             raise ValueError(f"claim {self.claim!r} is unknown; use one of {', '.join(CLAIMS)}")
-        if self.claimed_regret is not None and not math.isfinite(self.claimed_regret):
+        if self.claimed_regret is not None and not 0 <= self.claimed_regret < math.inf:
             raise ValueError(
-                f"claimed_regret is {self.claimed_regret}; give a finite number or None"
+                f"claimed_regret is {self.claimed_regret}; give a finite number >= 0, or None"
             )
         if self.trembles is not None:
             misfit = self.trembles.misfit(len(self.profile.probabilities))

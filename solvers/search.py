@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MEBIBYTE = 2**20
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.
 CLAIMED = 1e-9
+# The same of the payoff scale, up to which claims of equilibrium stand, whatever bound is named.
+TOLERANCE = 1e-6
 # The harness takes 1,024 candidates.
 MOST_CANDIDATES = 1000
 
@@ -107,6 +109,17 @@ def without_choice(game: Game, monitor: Monitor) -> Termination | None:
 def as_equilibrium(profile: BehaviorProfile) -> Candidate:
     """A profile with the claim to be an equilibrium."""
     return Candidate(profile, "equilibrium")
+
+
+def bounded(game: Game, profile: BehaviorProfile, bound: float | None) -> Candidate:
+    """Candidate for a profile that a method calls an equilibrium up to a bound on the regret.
+
+    It is an approximation where neither the bound nor the regret is within the usual tolerance.
+    """
+    is_equilibrium, stands = True, TOLERANCE * game.tree.payoff_scale
+    if bound is not None and bound > stands:
+        is_equilibrium = game.payoff_model().regrets(profile.probabilities).max() <= stands
+    return Candidate(profile, "equilibrium" if is_equilibrium else "iterate", bound)
 
 
 class DistinctEquilibria:

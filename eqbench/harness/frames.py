@@ -33,6 +33,7 @@ Text = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
 # A power of ten could take forever to write out.
 FractionText = Annotated[str, msgspec.Meta(pattern=r"^-?\d{1,4000}(/\d{1,4000})?$")]
 
+Bound = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 Order = Annotated[int, msgspec.Meta(ge=1, le=LARGEST_ORDER)]
 Weight = (
     Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)]
@@ -72,7 +73,7 @@ class ProfileFrame(Frame, frozen=True):
     """A profile with a claim; `profile` holds its frequencies as little-endian float64."""
 
     claim: Claim
-    claimed_regret: float | None
+    claimed_regret: Bound | None
     exact: list[FractionText] | None
     profile: bytes
     clocks: Clocks

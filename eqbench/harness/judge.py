@@ -150,8 +150,14 @@ class Finding:
 
     @property
     def claims(self) -> bool:
-        """Whether the profile is said to be an equilibrium, and no mere approximation."""
-        return self.candidate.claim in EQUILIBRIA
+        """Whether the profile is said to be an equilibrium, and no proved approximation of one."""
+        return self.candidate.claim in EQUILIBRIA and not self.disproved
+
+    @property
+    def disproved(self) -> bool:
+        """Whether a claimed equilibrium is proved to be none, however small its regret is."""
+        is_claimed = self.candidate.claim in EQUILIBRIA
+        return is_claimed and self.exact is not None and self.exact.max_regret > 0
 
     def record(
         self,
@@ -162,11 +168,12 @@ class Finding:
     ) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept.
 
-        A claimed equilibrium that cannot be measured is recorded as one that does not stand.
+        A claimed equilibrium that cannot be measured is recorded as one that does not stand, and
+        one that is proved to be none, but within the tolerance, as an iterate.
         """
         unresolved = UNRESOLVED if self.claims and not self.measured.resolved else None
         return EquilibriumRecord(
-            claim=self.candidate.claim,
+            claim="iterate" if self.disproved and not self.refuted else self.candidate.claim,
             payoffs=[float(value) for value in self.measured.payoffs],
             regrets=[float(value) for value in self.measured.regrets],
             nash_conv=float(self.measured.nash_conv),
@@ -272,6 +279,10 @@ class Judge:
         handed = measure_all(received.candidates, self.verifier, tolerance) or path[-1:]
         tree = self.verifier.tree
         status, reason = verdict(outcome, handed, path, limits, target=target, tree=tree)
+        if status != "refuted" and (disproved := sum(finding.disproved for finding in handed)):
+            proved = f"{counted(disproved, 'claim')} of an equilibrium disproved by an exact regret"
+            reason = "; ".join(filter(None, [proved, reason]))
+            handed = [finding.as_found() for finding in handed]
         if received.dropped:
             reason += f"; dropped {counted(received.dropped, 'further candidate')}"
         if status != "refuted" and (missing := self._missing(handed)):
@@ -440,8 +451,11 @@ def meets(target: float, handed: Sequence[Finding], tree: GameTree) -> bool:
     # kernels and verifier agree to rounding, so a target that was just met may be just missed;
     # what was measured in integers has no rounding
     rounding = 0.0 if tree.is_wide else ROUNDING * min(1.0, tree.largest_payoff)
-    allowed = target * (1 + 1e-6) + rounding
-    return any(item.measured.resolved and item.max_regret <= allowed for item in handed)
+    allowed = target * (1 + 1e-6)
+    return any(
+        item.measured.resolved and item.max_regret <= allowed + rounding * (item.exact is None)
+        for item in handed
+    )
 
 
 def ending(
@@ -449,7 +463,8 @@ def ending(
 ) -> Verdict:
     """What an orderly end is worth: `ok` needs a measured max regret within the target.
 
-    Without a target, which is one of 0, a claimed equilibrium that stands is enough.
+    Without a target, which is one of 0, a claimed equilibrium that stands is enough, or a bound on
+    the regret that stands.
     """
     if reason not in ENDINGS or not isinstance(detail, str):
         return "crashed", f"the solver ended with an unknown reason: {reason!r}, {detail!r}"
@@ -463,8 +478,8 @@ def ending(
     if not regrets:
         return "stopped", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
     stands = OWN_REGRET_SHARE * tree.payoff_scale
-    claims = [item for item in handed if item.claims]
-    if not target and any(item.measured.resolved and item.max_regret <= stands for item in claims):
+    bounded = [item for item in handed if item.claims or item.candidate.claimed_regret is not None]
+    if not target and any(item.measured.resolved and item.max_regret <= stands for item in bounded):
         return "ok", detail
     said = f": {detail}" if detail else ""
     return "stopped", (

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import GameFormatError
+from eqbench.model.stakes import at_stake
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -31,7 +32,8 @@ LARGEST_PAYOFF = 1e300  # leaves room for differences, and for sums over players
 # Where the largest payoff is this many times the stakes, floats have ten digits left for them,
 # and the usual tolerance, 1e-6 of the range, would come near to the stakes themselves.
 LARGEST_TO_STAKES = 10**5
-_ROUNDING = 2.0**-48  # relative, of payoffs that come from a few sums of floats
+# Of what is at stake a tolerance of 1e-6 is then a thousandth at most.
+RANGE_TO_MOST = 10**3
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,54 +261,51 @@ class GameTree:
     def payoff_scale(self) -> float:
         """What regrets are measured against: the payoff range, in wide games the stakes.
 
-        Targets and tolerances are shares of it.
+        Targets and tolerances are shares of it. Where the range comes from outcomes that players
+        avoid, it is limited to a multiple of the most that is at stake where play can go.
         """
-        return self.stakes if self.is_wide else self.payoff_range
+        if self.is_wide:
+            return self.stakes
+        largest, most = self.payoff_range, RANGE_TO_MOST
+        if self._units * 2 <= most or not self._at_stake[1]:
+            return largest  # what is at stake is an integer, so at least 1
+        return min(largest, most * float(self._at_stake[1]))
 
     @cached_property
     def is_wide(self) -> bool:
         """Whether some payoffs are so large that floats do not tell what others are about."""
-        if not self.payoffs.exact:
-            return self.largest_payoff > LARGEST_TO_STAKES * self.stakes > 0
-        numerators, denominator = self.payoffs.rational()
-        largest = largest_integer(numerators)
-        if largest <= LARGEST_TO_STAKES:
+        if self._units <= LARGEST_TO_STAKES:
             return False  # what is at stake is an integer, so at least 1
-        return Fraction(largest, denominator) > LARGEST_TO_STAKES * self._exact_stakes > 0
+        largest = Fraction(self.largest_payoff)
+        if self.payoffs.exact:
+            largest = Fraction(self._units) / self.payoffs.rational()[1]
+        return largest > LARGEST_TO_STAKES * self._at_stake[0] > 0
+
+    @cached_property
+    def _units(self) -> float:
+        """Largest absolute payoff in units of which all payoffs are multiples; or infinite."""
+        return largest_integer(self.payoffs.rational()[0]) if self.payoffs.exact else math.inf
 
     @cached_property
     def stakes(self) -> float:
         """Least that is at stake in a decision where anything is, in payoff units; or 0.
 
-        At stake at a decision node is the difference between the largest and the smallest
-        payoff of its player at the terminals below it. What is too small for a float counts as
-        the smallest there is.
+        At stake is the difference between the largest and the smallest payoff of a player below a
+        decision, without what is avoided (:func:`eqbench.model.stakes.at_stake`). What is too
+        small for a float counts as the smallest there is.
         """
-        return not_to_zero(self._exact_stakes)
+        return not_to_zero(self._at_stake[0])
 
     @cached_property
-    def _exact_stakes(self) -> Fraction:
-        """The stakes, not rounded."""
-        table = self.payoffs
-        payoffs, denominator = table.rational() if table.exact else (table.table, 1)
-        of_players = [self._least_at_stake(p, payoffs[:, p]) for p in range(self.n_players)]
-        return Fraction(min(filter(None, of_players), default=0)) / denominator
-
-    def _least_at_stake(self, player: int, payoffs: NDArray) -> float | int:
-        """Least non-zero spread of a player's payoffs (Z,) below a decision of that player."""
-        highest = np.zeros(self.n_nodes, dtype=payoffs.dtype)
-        highest[self.terminals] = payoffs
-        lowest = highest.copy()
-        for level in reversed(self.levels[1:]):
-            above = self.parent[level]
-            first = np.flatnonzero(np.diff(above, prepend=-1))  # siblings stand side by side
-            highest[above[first]] = np.maximum.reduceat(highest[level], first)
-            lowest[above[first]] = np.minimum.reduceat(lowest[level], first)
-        own = self.player == player
-        spread = highest[own] - lowest[own]
-        if not self.payoffs.exact:  # floats that differ by rounding are equal payoffs
-            spread[spread <= _ROUNDING * np.maximum(abs(highest[own]), abs(lowest[own]))] = 0
-        return min(spread[spread > 0].tolist(), default=0)
+    def _at_stake(self) -> tuple[Fraction, Fraction]:
+        """Least and most that is at stake, not rounded."""
+        table, denominator = self.payoffs.table, 1
+        if self.payoffs.exact:
+            table, denominator = self.payoffs.rational()
+            if self._units >= INT64_SAFE:  # differences would be beyond int64
+                table = table.astype(object)
+        least, most = at_stake(self, table)
+        return least / denominator, most / denominator
 
     @cached_property
     def _infoset_index(self) -> dict[tuple[int, str], int]:

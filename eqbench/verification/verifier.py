@@ -38,6 +38,8 @@ def refutation(
 ) -> str | None:
     """Reason why a measured candidate is refuted, or None if it stands.
 
+    A claim of equilibrium stands or falls by the tolerance, whatever bound the solver names.
+
     Parameters
     ----------
     max_regret : measured by the verifier, in payoff units
@@ -47,7 +49,7 @@ def refutation(
     tolerance : share of the scale up to which an equilibrium claim stands
     """
     if claim in ("equilibrium", "complete list"):
-        allowed = max(claimed_regret or 0.0, tolerance * scale)
+        allowed = tolerance * scale
         if not max_regret <= allowed:
             return (
                 f"claimed {'an equilibrium' if claim == 'equilibrium' else 'a complete list'}, "

@@ -10,7 +10,7 @@ from eqbench.errors import ProfileError
 from eqbench.model.facts import strategy_counts
 from eqbench.solver import Termination
 
-from ..search import BudgetSpentError, check_time
+from ..search import BudgetSpentError, bounded, check_time
 from .conversion import converted
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Run:
     """
 
     def __init__(self, game: Game, monitor: Monitor, promised: float | None, *, many: bool) -> None:
-        self.gambit = converted(game)
+        self.game, self.gambit = game, converted(game)
         self.monitor, self.many = monitor, many
         self._promised = None if promised is None else promised * game.tree.payoff_range
         self.found = 0
@@ -120,12 +120,12 @@ class Run:
         self._end = start + count
 
     def take(self, profile: Any) -> None:
-        """Hand over a pygambit profile that Gambit calls an equilibrium.
+        """Hand over a pygambit profile that Gambit calls an equilibrium, as far as it is one.
 
         The regret claimed is the one that Gambit promises. If the method looks for many and
         time is up, BudgetSpentError ends it.
         """
-        self.monitor.candidate(self.gambit.behavior(profile), "equilibrium", self._promised)
+        self.monitor.candidate(bounded(self.game, self.gambit.behavior(profile), self._promised))
         self.found += 1
         if self.many:
             check_time(self.monitor)
@@ -136,7 +136,7 @@ class Run:
         That is as Gambit measures it, of players and on the very behavior that is handed over.
         """
         behavior = self.gambit.behavior(profile)
-        regret = float(self.gambit.profile(behavior).max_regret())
+        regret = max(float(self.gambit.profile(behavior).max_regret()), 0.0)
         self.monitor.candidate(behavior, "iterate", regret)
         return regret
 

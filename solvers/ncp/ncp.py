@@ -17,7 +17,7 @@ from eqbench.solver import Availability, Candidate, Monitor, Termination
 
 from ..offpath import OffPath, handed_over, warm_up
 from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
-from ..search import memory_refusal
+from ..search import bounded, memory_refusal
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds
@@ -443,7 +443,7 @@ class ProgramRun:
             monitor.candidate(self._credible(profile), "equilibrium")
         else:
             profile = self._credible(BehaviorProfile.of(self._game.tree, raw.behavior))
-            monitor.candidate(Candidate(profile, "equilibrium", claimed_regret=allowed))
+            monitor.candidate(bounded(self._game, profile, allowed))
         if self._options.exact:
             monitor.record(exact=self._hand_over_exact(best))
 

@@ -17,7 +17,7 @@ from eqbench.errors import SolverUnavailableError, SpecError, UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Availability, Claim, Termination
 
-from ..search import importable, repeat
+from ..search import bounded, importable, repeat
 from .matching import REMEDY, match
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class SequentialLP(Peer):
         policy = merge_tabular_policies([first, second], found.theirs)
         profile = BehaviorProfile.of(tree, found.frequencies(policy))
         bound = self.epsilon * tree.n_actions * tree.payoff_range
-        monitor.candidate(profile, "equilibrium", claimed_regret=bound)
+        monitor.candidate(bounded(game, profile, bound))
         return Termination("converged", "both programs are solved")
 
 

@@ -33,7 +33,7 @@ EXPECTED = {
     "needs_a_licence": ("unavailable", "licence: no licence file found"),
     "needs_a_larger_licence": ("unavailable", "licence_size: 24 variables, 3 allowed"),
     "needs_a_larger_licence(most=24)": ("limit", "did its best"),
-    "claims_too_little": ("stopped", "above the target"),
+    "claims_too_little": ("refuted", "gains 0.542"),
     "meets_target_only_on_the_way": ("stopped", "above the target"),
     "ends_with_nonsense": ("crashed", "the reason is one of converged, limit"),
     "returns_nothing": ("crashed", "it must return a Termination"),

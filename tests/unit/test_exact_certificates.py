@@ -20,7 +20,7 @@ from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.judge import Finding, measure, measure_all
+from eqbench.harness.judge import Finding, kind_record, measure, measure_all
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree, Payoffs
@@ -120,12 +120,18 @@ def test_claim_of_no_regret_is_certified_whatever_else_is_claimed() -> None:
     assert measured(OFF, "iterate").exact is None
 
 
-def test_equilibrium_up_to_a_regret_of_its_own_stands_with_its_exact_regret() -> None:
+@pytest.mark.parametrize("claim", ["equilibrium", "complete list"])
+def test_what_is_proved_to_be_no_equilibrium_counts_as_an_approximation(claim: str) -> None:
     for claimed in (None, 1e-15):
-        finding = measured(OFF, claimed=claimed)
-        assert finding.refuted is None
+        finding = measured(OFF, claim, claimed=claimed)
+        assert (finding.refuted, finding.claims) == (None, False)
+        assert finding.record(None, None).claim == "iterate"
+        assert kind_record(finding, TREE, Allowance()) is None
         assert finding.exact == verify_exactly(TREE, OFF)
         assert finding.max_regret == float(finding.exact.max_regret)
+    for target, status in ((1e-10, "ok"), (0.0, "stopped")):
+        result = eqbench.solve("kuhn2", HandsOver(OFF, claimed=None), target=target)
+        assert (result.status, result.equilibria[0].claim) == (status, "iterate")
 
 
 def test_profile_far_from_equilibrium_is_refuted_by_its_exact_regret() -> None:
@@ -278,12 +284,12 @@ def test_proof_comes_before_what_only_rounds_to_less() -> None:
 
 
 class HandsOver:
-    def __init__(self, *profiles: BehaviorProfile) -> None:
-        self.profiles = profiles
+    def __init__(self, *profiles: BehaviorProfile, claimed: float | None = 0.0) -> None:
+        self.profiles, self.claimed = profiles, claimed
 
     def solve(self, game, monitor, rng):
         for profile in self.profiles:
-            monitor.candidate(profile, claim="equilibrium", claimed_regret=0.0)
+            monitor.candidate(profile, claim="equilibrium", claimed_regret=self.claimed)
         return eqbench.Termination("converged")
 
 

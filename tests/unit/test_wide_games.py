@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from attack.answers import Trials, bounds_shield_no_claim, ruin_sets_no_scale
 from click.testing import CliRunner
 from frame_cases import handed_over
 from tree_walk import TreeWalk
@@ -48,6 +49,11 @@ def test_ordinary_games_keep_their_scale(spec: str) -> None:
     assert 0 < tree.stakes <= tree.payoff_range
 
 
+@pytest.mark.parametrize("trials", [ruin_sets_no_scale, bounds_shield_no_claim])
+def test_neither_ruin_nor_bounds_make_an_equilibrium_of_what_is_none(trials: Trials) -> None:
+    assert [(name, wrong) for name, wrong in trials() if wrong] == []
+
+
 @pytest.mark.parametrize("prize", WIDE)
 def test_scale_of_a_wide_game_is_what_its_least_decision_is_about(prize: float) -> None:
     tree = wide_game(prize)
@@ -74,7 +80,7 @@ def choice(*payoffs: float) -> GameTree:
 
 
 def test_stakes_are_differences_that_a_decision_of_that_player_makes() -> None:
-    assert choice(3, 7, 4).stakes == 4
+    assert choice(3, 7, 4).stakes == 3, "the least loss by what is dominated"
     assert choice(5, 5).stakes == 0
     assert not choice(10**9, 10**9).is_wide
     assert choice(Fraction(1, 3), Fraction(1, 2)).stakes == pytest.approx(1 / 6)
@@ -186,10 +192,10 @@ def test_claim_that_is_wrong_by_the_stakes_is_refuted(prize: float) -> None:
     assert "floating-point arithmetic cannot resolve" in finding.refuted
 
 
-@pytest.mark.parametrize("claimed", [{"claim": "iterate"}, {"claimed_regret": 2.0}])
-def test_regret_of_the_stakes_bears_out_no_convergence(claimed: dict) -> None:
+@pytest.mark.parametrize("claimed", [None, 2.0])
+def test_regret_of_the_stakes_bears_out_no_convergence(claimed: float | None) -> None:
     tree = wide_game(10**12)
-    finding = found(wrong(tree), tree, **claimed)
+    finding = found(wrong(tree), tree, claim="iterate", claimed_regret=claimed)
     assert finding.refuted is None
     status, reason = ending("converged", "", [finding], target=1e-10, tree=tree)
     assert status == "stopped"
