@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import block_array, csr_array
+from scipy.sparse import block_array, csr_array, eye_array, vstack
 
+SIMPLE = 10**6  # largest denominator of variables that may be anything
+MET = 1e-9  # distance within which a solution in floats meets a bound
 Row = tuple[Sequence[Any], Any, Any]
 
 
@@ -22,6 +25,7 @@ def minimize(
     whole: int = 0,
     time_s: float = math.inf,
     branchings: int | None = None,
+    exact: Mapping[float, Fraction] | None = None,
 ) -> NDArray | None:
     """Variables of least cost by HiGHS, or None if it finds none.
 
@@ -32,6 +36,8 @@ def minimize(
     bounds : on the variables of each group
     whole : number of groups, from the first, whose variables are whole numbers
     branchings : limit of the search for whole numbers that is the same on every machine
+    exact : what coefficients stand for, but for those that stand for themselves. If given, what
+        meets the same bounds in Fractions is returned; whether it keeps the others is not known.
     """
     limits: Any = {} if time_s == math.inf else {"time_limit": time_s}
     if branchings is not None:
@@ -44,13 +50,55 @@ def minimize(
         )
         for side in (1, 2)
     )
+    least, most = (
+        np.concatenate(
+            [np.broadcast_to(each[side], n) for each, n in zip(bounds, sizes, strict=True)]
+        )
+        for side in (0, 1)
+    )
+    matrix = csr_array(block_array([row for row, _, _ in rows]))
     done = milp(
         np.concatenate(costs),
-        constraints=LinearConstraint(
-            csr_array(block_array([row for row, _, _ in rows])), low, high
-        ),
+        constraints=LinearConstraint(matrix, low, high),
         integrality=np.repeat(np.arange(len(sizes)) < whole, sizes).astype(int),
-        bounds=Bounds(*(np.repeat([each[side] for each in bounds], sizes) for side in (0, 1))),
+        bounds=Bounds(least, most),
         options=limits,
     )
-    return done.x
+    if exact is None or done.x is None:
+        return done.x
+    both = csr_array(vstack([eye_array(len(least)), matrix]))
+    return _corner(both, np.append(least, low), np.append(most, high), done.x, exact)
+
+
+def _corner(
+    matrix: csr_array,
+    low: NDArray,
+    high: NDArray,
+    near: NDArray,
+    exact: Mapping[float, Fraction],
+) -> NDArray | None:
+    """Solution in Fractions of the bounds that one in floats meets; None if there is none."""
+    product = matrix @ near
+    rows: dict[int, tuple[dict[int, Fraction], Fraction]] = {}  # by the column that each is for
+    for r in np.flatnonzero(np.minimum(product - low, high - product) <= MET).tolist():
+        entries = slice(matrix.indptr[r], matrix.indptr[r + 1])
+        values = (Fraction(exact.get(v, v)) for v in matrix.data[entries].tolist())
+        row = dict(zip(matrix.indices[entries].tolist(), values, strict=True))
+        side = Fraction(float(low[r] if product[r] - low[r] <= MET else high[r]))
+        for column, (known, value) in rows.items():
+            if factor := row.pop(column, 0):
+                side -= factor * value
+                for k, entry in known.items():
+                    row[k] = row.get(k, 0) - factor * entry
+        row = {k: entry for k, entry in row.items() if entry}
+        if not row and side:
+            return None
+        if row:
+            column = max(row, key=lambda k: abs(row[k]))
+            pivot = row.pop(column)
+            rows[column] = {k: entry / pivot for k, entry in row.items()}, side / pivot
+    # what is not determined is free, and simple
+    found = np.array([Fraction(value).limit_denominator(SIMPLE) for value in near.tolist()])
+    for column, (known, value) in reversed(rows.items()):
+        found[column] = value - sum(entry * found[k] for k, entry in known.items())
+    return found
