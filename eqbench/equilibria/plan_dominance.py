@@ -200,5 +200,5 @@ class _Program:
         )
         if found is None:
             return None
-        change = found[: len(self.is_played)]
+        change = np.maximum(found[: len(self.is_played)], -1 * self.is_played)
         return change if (change < 0).any() else None

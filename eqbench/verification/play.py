@@ -182,8 +182,9 @@ class Play:
 
     @cached_property
     def by_chance(self) -> NDArray:
-        """Payoffs (Z, N) weighted with chance; of Fractions a multiple in integers."""
-        weighted = self.reach(self.mover >= 0)[self.tree.terminals, None] * self.payoffs
+        """Payoffs (Z, N) above the least, weighted with chance; of Fractions in integers."""
+        above = self.payoffs - self.payoffs.min(axis=0)
+        weighted = self.reach(self.mover >= 0)[self.tree.terminals, None] * above
         if not self.exact:
             return weighted
         common = math.lcm(*{value.denominator for value in weighted.flat})
