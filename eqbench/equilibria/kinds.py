@@ -34,7 +34,7 @@ from eqbench.verification import (
     subgame_perfect,
 )
 
-ACTIONS_ONLY = "actions only"  # no action that a plan comes to is dominated; plans were not judged
+ACTIONS_ONLY = "actions only"  # none that a plan comes to is dominated; plans were not judged
 
 # Costs in the digits of an Allowance, of which 10**6 take about 50 milliseconds.
 SWEEPS = 3  # times the work of credibility: dominance, subgames and beliefs
@@ -275,9 +275,10 @@ def _sequential(
 def _dominance(
     play: Play, allowance: Allowance
 ) -> tuple[dict[int, int], dict[int, int], tuple[PlanProof, ...]]:
-    """Dominated actions on and off the path of own moves, and verdicts on the plans of two players.
+    """Dominated actions on and off the path of own moves, and verdicts on plans of two players.
 
-    In Fractions also for a profile in floats, if the game is known so: its frequencies do not count.
+    In Fractions also for a profile in floats, if the game is known so: they do not depend on how
+    often an action is played.
     """
     tree, two = play.tree, play.tree.n_players == 2
     digits = two * (PLAN_DIGITS + PLAN_NODE_DIGITS * tree.n_nodes)

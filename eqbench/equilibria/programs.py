@@ -20,7 +20,7 @@ Row = tuple[Sequence[Any], Any, Any]
 def minimize(
     costs: Sequence[NDArray],
     rows: Sequence[Row],
-    bounds: Sequence[tuple[float, float]],
+    bounds: Sequence[tuple[Any, Any]],
     *,
     whole: int = 0,
     time_s: float = math.inf,
@@ -44,18 +44,8 @@ def minimize(
         limits["node_limit"] = branchings
     sizes = list(map(len, costs))
     heights = [next(part.shape[0] for part in row if part is not None) for row, _, _ in rows]
-    low, high = (
-        np.concatenate(
-            [np.broadcast_to(row[side], n) for row, n in zip(rows, heights, strict=True)]
-        )
-        for side in (1, 2)
-    )
-    least, most = (
-        np.concatenate(
-            [np.broadcast_to(each[side], n) for each, n in zip(bounds, sizes, strict=True)]
-        )
-        for side in (0, 1)
-    )
+    low, high = (_joined([row[side] for row in rows], heights) for side in (1, 2))
+    least, most = (_joined([each[side] for each in bounds], sizes) for side in (0, 1))
     matrix = csr_array(block_array([row for row, _, _ in rows]))
     done = milp(
         np.concatenate(costs),
@@ -70,35 +60,36 @@ def minimize(
     return _corner(both, np.append(least, low), np.append(most, high), done.x, exact)
 
 
+def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> NDArray:
+    return np.concatenate([np.broadcast_to(part, n) for part, n in zip(parts, sizes, strict=True)])
+
+
 def _corner(
-    matrix: csr_array,
-    low: NDArray,
-    high: NDArray,
-    near: NDArray,
-    exact: Mapping[float, Fraction],
+    matrix: csr_array, low: NDArray, high: NDArray, near: NDArray, exact: Mapping[float, Fraction]
 ) -> NDArray | None:
     """Solution in Fractions of the bounds that one in floats meets; None if there is none."""
     product = matrix @ near
-    rows: dict[int, tuple[dict[int, Fraction], Fraction]] = {}  # by the column that each is for
+    solved: dict[
+        int, dict[int, Fraction]
+    ] = {}  # sums that are 0, less a column; -1 is the number 1
     for r in np.flatnonzero(np.minimum(product - low, high - product) <= MET).tolist():
-        entries = slice(matrix.indptr[r], matrix.indptr[r + 1])
-        values = (Fraction(exact.get(v, v)) for v in matrix.data[entries].tolist())
-        row = dict(zip(matrix.indices[entries].tolist(), values, strict=True))
-        side = Fraction(float(low[r] if product[r] - low[r] <= MET else high[r]))
-        for column, (known, value) in rows.items():
+        cells = slice(*matrix.indptr[r : r + 2])
+        values = (Fraction(exact.get(v, v)) for v in matrix.data[cells].tolist())
+        row = dict(zip(matrix.indices[cells].tolist(), values, strict=True))
+        row[-1] = -Fraction(float(low[r] if product[r] - low[r] <= MET else high[r]))
+        for column, known in solved.items():
             if factor := row.pop(column, 0):
-                side -= factor * value
                 for k, entry in known.items():
                     row[k] = row.get(k, 0) - factor * entry
         row = {k: entry for k, entry in row.items() if entry}
-        if not row and side:
-            return None
-        if row:
-            column = max(row, key=lambda k: abs(row[k]))
+        column = max(row, default=-1)
+        if column >= 0:
             pivot = row.pop(column)
-            rows[column] = {k: entry / pivot for k, entry in row.items()}, side / pivot
+            solved[column] = {k: entry / pivot for k, entry in row.items()}
+        elif row:
+            return None
     # what is not determined is free, and simple
-    found = np.array([Fraction(value).limit_denominator(SIMPLE) for value in near.tolist()])
-    for column, (known, value) in reversed(rows.items()):
-        found[column] = value - sum(entry * found[k] for k, entry in known.items())
-    return found
+    found = np.array([*(Fraction(v).limit_denominator(SIMPLE) for v in near.tolist()), Fraction(1)])
+    for column, known in reversed(solved.items()):
+        found[column] = -sum(entry * found[k] for k, entry in known.items())
+    return found[:-1]

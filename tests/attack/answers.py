@@ -7,13 +7,14 @@ and with what is wrong, which is empty if the answer is right.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice, product
 
 import numpy as np
 from random_trees import random_tree
-from solver_cases import bimatrix, run, with_payoffs
+from solver_cases import bimatrix, random_two_player_game, run, with_payoffs
 from strategic_form import dominated_plans
 
 import eqbench
@@ -59,16 +60,12 @@ def _ties(seed: int, size: int, base: int = 0) -> Game:
     return bimatrix(*(base + rng.integers(0, 2 + seed % 3, shape)).tolist())
 
 
-def _in_tenths(game: Game) -> Game:
-    return with_payoffs(game, game.tree.payoffs.table / 10)
-
-
 _SMALL_GAMES: dict[str, Callable[[int], Game]] = {
     "2 by 2": lambda seed: _ties(seed, 3),
     "matrices with ties": lambda seed: _ties(seed, 6),
     "near ties": lambda seed: _ties(seed, 5, 10**9),
-    "ties in floats": lambda seed: _in_tenths(_ties(seed, 6)),
-    "trees": lambda seed: Game("", random_tree(1 + 4 * seed, depth=5)),
+    "floats": lambda seed: with_payoffs(_ties(seed, 6), _ties(seed, 6).tree.payoffs.table / 10),
+    "trees": lambda seed: random_two_player_game(seed, depth=5),
     "regular trees": lambda seed: eqbench.load_game(f"random_tree(players=2,depth=4,seed={seed})"),
     "trees of three": lambda seed: Game("", random_tree(2 + 4 * seed, depth=4)),
 }
@@ -76,18 +73,15 @@ _SMALL_GAMES: dict[str, Callable[[int], Game]] = {
 
 def _equilibria(game: Game, solver: str) -> Iterator[BehaviorProfile]:
     """Equilibria that a solver finds in two seconds, or in pure strategies."""
-    tree = game.tree
-    profiles: Iterable[BehaviorProfile] = ()
+    tree, profiles = game.tree, iter(())
     if solver == "pure":
         rows = product(*(np.eye(len(actions)) for actions in tree.infoset_actions))
         profiles = (BehaviorProfile.of(tree, np.concatenate(each)) for each in rows)
     elif not refusal_of(eqbench.load_solver(solver), game):
         found = run(solver, game, time_s=2, target=1e-12).candidates
         profiles = (each.profile for each in found if each.claim == "equilibrium")
-    for profile in profiles:
-        measured = (verify_exactly if tree.exact else verify)(tree, profile)
-        if measured.max_regret <= 1e-10 * tree.payoff_scale:
-            yield profile
+    measure = verify_exactly if tree.exact else verify
+    return (x for x in profiles if measure(tree, x).max_regret <= 1e-10 * tree.payoff_scale)
 
 
 @neighbors(KIND)
@@ -95,22 +89,21 @@ def dominated_plans_by_linear_programs() -> Iterator[tuple[str, str]]:
     """Verdicts on plans of equilibria of small games, against linear programs over pure plans."""
     solvers = ("pure", "lcp", "semismooth", "logit", "case_enumeration")
     for (family, make), solver in product(_SMALL_GAMES.items(), solvers):
-        wrong, counts = [], dict.fromkeys(("certified", "refuted", "open", "actions only"), 0)
-        for seed in range(40):
-            game = make(seed)
-            tree, choices = game.tree, math.prod(map(len, game.tree.infoset_actions))
-            if not 1 < choices <= 3000:
+        counts, wrong = Counter[str](), []
+        for seed, game in enumerate(map(make, range(40))):
+            tree = game.tree
+            if not 1 < math.prod(map(len, tree.infoset_actions)) <= 3000:
                 continue
-            for number, profile in enumerate(islice(_equilibria(game, solver), 4)):
+            for profile in islice(_equilibria(game, solver), 4):
                 for read in (Play.of,) * (not tree.is_wide) + (Play.exactly,) * tree.exact:
                     play = read(tree, profile)
                     found = kind_of(play).undominated
                     counts[found] += 1
                     dominated = any(dominated_plans(tree, (play.played > 0).astype(float)))
-                    if dominated and found == "certified" or not dominated and found == "refuted":
-                        wrong.append(f"{seed}, {number}: {found} though dominated: {dominated}")
-        if sum(counts.values()):
-            yield f"{family}, {solver}: {counts}", "; ".join(wrong)
+                    if found == ("certified" if dominated else "refuted"):
+                        wrong.append(f"{found} at seed {seed}")
+        if counts:
+            yield f"{family}, {solver}: {dict(counts)}", "; ".join(wrong)
 
 
 def jobs(*, quick: bool) -> Iterator[Job]:

@@ -46,7 +46,7 @@ def test_equal_actions_do_not_dominate_each_other() -> None:
 
 @pytest.mark.parametrize(("tails", "dominated"), [("1/2", {0: 1}), ("0", {})])
 def test_as_good_here_and_better_there(tails: str, dominated: dict[int, int]) -> None:
-    """P1 does not know which way a coin fell; only after tails, if they can be, stopping matters."""
+    """P1 does not know which way a coin fell; it matters to stop after tails only."""
     builder = TreeBuilder(["P1"])
     coin = builder.chance(None, [1 - Fraction(tails), Fraction(tails)])
     for side in (0, 1):

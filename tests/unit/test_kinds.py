@@ -99,7 +99,7 @@ def test_plans_are_judged_as_by_a_linear_program(seed: int) -> None:
 @pytest.mark.parametrize(
     ("rows", "allowed"),
     [
-        ([["1", "1"], ["1", "1.0000001"]], {"refuted"}),
+        ([["1", "0"], ["1", "0.0000001"]], {"refuted"}),
         ([["1", "0"], ["0.9999999999", "1"]], {"certified", "open"}),
         ([["1000000001", "1"], ["1000000000", "2"]], {"certified"}),
     ],
