@@ -2,7 +2,9 @@
 
 An action is dominated given its information set if another one is at every node at least as good,
 and at some node better, whatever everybody does later: its worst is compared with the other's
-best. That is enough for dominance, not necessary.
+best. That is enough for dominance, not necessary. Where own moves lead to the set, the plan is then
+dominated by one with the other action, for any number of players: every node that chance admits is
+reached by some plans of the others. Where own moves exclude the set, nothing follows for the plan.
 
 With two players a plan is undominated if and only if it is a best response to a plan of the other
 player that leaves nothing out (van Damme 1991, section 3.2). So either such
