@@ -34,13 +34,14 @@ from eqbench.verification import (
     subgame_perfect,
 )
 
-ACTIONS_ONLY = "actions only"  # none that is played is dominated; plans were not judged
+ACTIONS_ONLY = "actions only"  # none that a plan comes to is dominated; plans were not judged
 
 # Costs in the digits of an Allowance, of which 10**6 take about 50 milliseconds.
 SWEEPS = 3  # times the work of credibility: dominance, subgames and beliefs
 PLAN_DIGITS = 10**5
 PLAN_NODE_DIGITS = 1000
-FRACTION_DIGITS = 6  # of the frequencies of plans that are tried
+FRACTION_DIGITS = 6  # for a node and an action, of plans in Fractions
+ACTION_DIGITS = 500  # for a node, to compare actions of a profile in floats in Fractions
 SEARCH_DIGITS = 5 * 10**6
 DERIVATIVE_DIGITS = 20  # for a node and a played action
 EXACT_DERIVATIVE_DIGITS = 250
@@ -59,7 +60,11 @@ class Kind(Displayed):
     play : Play
         The profile on its tree; in Fractions the verdicts are exact.
     dominated : dict
-        Played actions that are dominated, each with one that dominates it, by index among the A.
+        Played actions at sets that their player's plan comes to, each with one that dominates it,
+        by index among the A; so the plan is dominated by one that plays the other action instead.
+    dominated_off_own_path : dict
+        The same at sets that earlier moves of the player exclude. They are not part of the plan, so
+        they do not count for `undominated`.
     plans : tuple
         Verdicts on both players' plans; empty with more or fewer than two players, and where
         linear programs would cost too much.
@@ -75,6 +80,7 @@ class Kind(Displayed):
 
     play: Play
     dominated: dict[int, int]
+    dominated_off_own_path: dict[int, int]
     plans: tuple[PlanProof, ...]
     subgames: SubgameRegrets
     sequential: Sequential
@@ -87,7 +93,10 @@ class Kind(Displayed):
 
     @property
     def undominated(self) -> str:
-        """A :class:`Proof`, or `actions only` if no action is dominated and no plan was judged."""
+        """A :class:`Proof` for the players' plans.
+
+        Or `actions only` if they were not judged, and no action that they come to is dominated.
+        """
         proofs = {plan.proof for plan in self.plans}
         if self.dominated or Proof.REFUTED in proofs:
             return Proof.REFUTED.value
@@ -110,8 +119,9 @@ class Kind(Displayed):
     def proofs(self) -> dict[str, Any]:
         """What proves the verdicts, as JSON values; Fractions are texts ``p/q``.
 
-        `dominated` actions stand each with one that dominates it. `plans` are the other player's,
-        mixing all actions, to which a certified plan is optimal, or what dominates a refuted one.
+        `dominated` actions stand each with one that dominates it, those `dominated_off_own_path`
+        apart. `plans` are the other player's, mixing all actions, to which a certified plan is
+        optimal, or what dominates a refuted one.
         `subgames` are those in which somebody gains. At `refuted_sets` no belief that trembles
         lead to supports the play. The gains of a `contradiction`, at several sets and with weights,
         are together positive whatever the trembles. `trembles` have an order and a weight for
@@ -126,10 +136,13 @@ class Kind(Displayed):
         together = [] if against is None else np.flatnonzero(against).tolist()
         unplayed = [] if self.trembles is None else np.flatnonzero(play.played == 0).tolist()
         return {
-            "dominated": [
-                _place(tree, worse) | {"by": _place(tree, better)["action"]}
-                for worse, better in self.dominated.items()
-            ],
+            **{
+                name: [
+                    _place(tree, worse) | {"by": _place(tree, better)["action"]}
+                    for worse, better in getattr(self, name).items()
+                ]
+                for name in ("dominated", "dominated_off_own_path")
+            },
             "plans": [
                 {"player": tree.players[player], "verdict": plan.proof.value}
                 | {"plan": self._plan(player, plan)}
@@ -184,10 +197,12 @@ def kind_of(
     allowance = Allowance() if allowance is None else allowance
     verdict, proof = _sequential(play, trembles, allowance)
     is_strict, index = _index(play, allowance)
+    dominated, excluded, plans = _dominance(play, allowance)
     return Kind(
         play=play,
-        dominated=dominated_actions(play),
-        plans=_plans(play, allowance),
+        dominated=dominated,
+        dominated_off_own_path=excluded,
+        plans=plans,
         subgames=subgame_perfect(play),
         sequential=verdict,
         trembles=proof,
@@ -257,13 +272,25 @@ def _sequential(
     return verdict, found if verdict.proof is Proof.CERTIFIED else None
 
 
-def _plans(play: Play, allowance: Allowance) -> tuple[PlanProof, ...]:
-    """Verdicts on the plans of two players."""
-    tree = play.tree
-    digits = PLAN_NODE_DIGITS + FRACTION_DIGITS * tree.n_actions * play.exact
-    if tree.n_players != 2 or not allowance.spend(PLAN_DIGITS + digits * tree.n_nodes):
-        return ()
-    return tuple(undominated_plan(play, player) for player in (0, 1))
+def _dominance(
+    play: Play, allowance: Allowance
+) -> tuple[dict[int, int], dict[int, int], tuple[PlanProof, ...]]:
+    """Dominated actions on and off the path of own moves, and verdicts on plans of two players.
+
+    In Fractions also for a profile in floats, if the game is known so: they do not depend on how
+    often an action is played.
+    """
+    tree, two = play.tree, play.tree.n_players == 2
+    digits = two * (PLAN_DIGITS + PLAN_NODE_DIGITS * tree.n_nodes)
+    more = two * FRACTION_DIGITS * tree.n_actions + ACTION_DIGITS * (not play.exact)
+    exact = tree.exact and allowance.spend(digits + more * tree.n_nodes)
+    judged = exact or (not play.exact and allowance.spend(digits))
+    even = play.evenly(exact=exact or play.exact)
+    own = np.repeat(play.own > 0, np.diff(tree.action_start))
+    found = dominated_actions(even).items()
+    on, off = ({a: by for a, by in found if own[a] == comes} for comes in (True, False))
+    plans = [undominated_plan(play, player, even) for player in (0, 1) if two and judged]
+    return on, off, tuple(plans)
 
 
 def _index(play: Play, allowance: Allowance) -> tuple[bool | None, int | None]:

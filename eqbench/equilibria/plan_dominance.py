@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
 
 from eqbench.equilibria.programs import minimize
-from eqbench.model.profile import completed
 from eqbench.model.tree import GameTree
 from eqbench.verification.dominance import advantage, check_two_players, proves_undominated
 from eqbench.verification.play import Play
-from eqbench.verification.sweep import TreeSweep
+from eqbench.verification.sweep import TreeSweep, sum_by
 from eqbench.verification.trembles import Proof
-
-POSITIVE = 1e-9  # least weight of a sequence that counts as played
-SIMPLE = 10**6  # largest denominator of frequencies that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +33,28 @@ class PlanProof:
     certificate: NDArray | None = None
 
 
-def undominated_plan(play: Play, player: int) -> PlanProof:
-    """Verdict on the plan of one of two players; the verifier has checked the certificate."""
-    program = _Program.of(play, player)
+def undominated_plan(play: Play, player: int, even: Play | None = None) -> PlanProof:
+    """Verdict on the plan of one of two players; the verifier has checked the certificate.
+
+    It depends on nothing but which actions are played: a change that makes one plan better makes
+    every plan better that plays the same ones, as far as their weights go.
+
+    Parameters
+    ----------
+    even : of :meth:`Play.evenly`, which is judged; in Fractions if the game is known so, unless
+        given
+    """
+    check_two_players(play)
+    even = play.evenly(exact=play.tree.exact) if even is None else even
+    program = _Program.of(even, player)
     answer = program.completely_mixed_answer()
-    if answer is not None and proves_undominated(play, player, answer):
+    if answer is not None and proves_undominated(even, player, answer):
         return PlanProof(Proof.CERTIFIED, answer)
-    plan = program.dominating_plan()
-    if plan is not None:
-        least, most = advantage(play, player, plan)
-        if least >= -play.tolerance and most > play.tolerance:
-            return PlanProof(Proof.REFUTED, plan)
+    change = program.improvement()
+    if change is not None:
+        least, most = advantage(even, player, program.own.changed(even, change))
+        if least >= -even.tolerance and most > even.tolerance:
+            return PlanProof(Proof.REFUTED, program.own.changed(play, change))
     return PlanProof(Proof.OPEN)
 
 
@@ -90,26 +97,25 @@ class _Sequences:
 
     def weights(self, frequencies: NDArray) -> NDArray:
         """Plan of the player with these frequencies of their actions."""
-        weights = np.ones(self.flow.shape[1])
+        weights = np.full(self.flow.shape[1], 1, dtype=frequencies.dtype)
         for parent, first, stop in zip(self.parent, self.start, self.start[1:], strict=False):
             weights[first:stop] = weights[parent] * frequencies[first - 1 : stop - 1]
         return weights
 
-    def frequencies(self, play: Play, weights: NDArray) -> NDArray:
-        """Prescribed frequencies (A,), but for this player those of a plan.
+    def changed(self, play: Play, change: NDArray) -> NDArray:
+        """Frequencies (A,) when the plan of a play changes in a direction as far as it can."""
+        weights = self.weights(play.frequency[self.actions])
+        less = change < 0
+        return self.frequencies(play, weights + min(weights[less] / -change[less]) * change)
 
-        Fractions are the simple ones near them.
-        """
+    def frequencies(self, play: Play, weights: NDArray) -> NDArray:
+        """Prescribed frequencies (A,), but for this player those of a plan."""
         found = play.frequency.copy()
         own = found[self.actions]
         for first, stop in zip(self.start, self.start[1:], strict=False):
             total = weights[first:stop].sum()
-            if total <= POSITIVE:
-                continue  # the plan does not come here
-            row = weights[first:stop] / total
-            if play.exact:
-                row = completed([Fraction(value).limit_denominator(SIMPLE) for value in row])
-            own[first - 1 : stop - 1] = row
+            if total > 0:  # otherwise the plan does not come here
+                own[first - 1 : stop - 1] = weights[first:stop] / total
         return found
 
 
@@ -120,19 +126,20 @@ class _Program:
     Attributes
     ----------
     payoffs : (own sequences, the other's sequences)
-        Payoffs of the player, weighted with chance.
-    plan : own weights as prescribed
+        Multiples of the player's payoffs weighted with chance, of at most 1.
+    exact : what they and their negatives stand for; None if the play is in floats
+    is_played : own sequences with positive weight
     """
 
     play: Play
     own: _Sequences
     other: _Sequences
     payoffs: csr_array
-    plan: NDArray
+    exact: dict[float, Fraction] | None
+    is_played: NDArray
 
     @classmethod
     def of(cls, play: Play, player: int) -> _Program:
-        check_two_players(play)
         tree = play.tree
         own, other = (_Sequences.of(tree, p) for p in (player, 1 - player))
         last = TreeSweep(tree).last_own  # actions from 1, 0 before the first
@@ -140,12 +147,17 @@ class _Program:
             np.where(last[p] == 0, 0, last[p] - side.actions.start)
             for p, side in ((player, own), (1 - player, other))
         )
-        chance = play.reach(play.mover >= 0)[tree.terminals]
-        values = (chance * play.payoffs[:, player]).astype(float)
         shape = (own.flow.shape[1], other.flow.shape[1])
-        payoffs = csr_array(coo_array((values, (rows, columns)), shape))
-        plan = own.weights(play.frequency[own.actions].astype(float))
-        return cls(play, own, other, payoffs, plan)
+        cells, cell = np.unique(rows * shape[1] + columns, return_inverse=True)
+        values = sum_by(cell, play.by_chance[:, player], len(cells))
+        values = values * (play.one / (max(abs(values)) or 1))
+        floats = values.astype(float)
+        payoffs = csr_array(coo_array((floats, np.divmod(cells, shape[1])), shape))
+        exact = None
+        if play.exact:
+            exact = dict(zip([*floats, *-floats], [*values, *-values], strict=True))
+        is_played = own.weights(play.frequency[own.actions]) > 0
+        return cls(play, own, other, payoffs, exact, is_played)
 
     def completely_mixed_answer(self) -> NDArray | None:
         """Frequencies (A,) of the other, as far from 0 as can be, to which the plan is optimal.
@@ -158,35 +170,35 @@ class _Program:
             [np.zeros(sequences), np.zeros(sets), -np.ones(1)],
             [
                 ([self.other.flow, None, None], self.other.is_plan, self.other.is_plan),
-                (
-                    [-self.payoffs, self.own.flow.T, None],
-                    0,
-                    np.where(self.plan > POSITIVE, 0, np.inf),
-                ),
+                ([-self.payoffs, self.own.flow.T, None], 0, np.where(self.is_played, 0, np.inf)),
                 ([eye_array(sequences), None, -np.ones((sequences, 1))], 0, np.inf),
             ],
             [(0, np.inf), (-np.inf, np.inf), (-np.inf, 1)],
+            exact=self.exact,
         )
-        if found is None or found[-1] <= POSITIVE:
+        if found is None or found[-1] <= 0:
             return None
         return self.other.frequencies(self.play, found[:sequences])
 
-    def dominating_plan(self) -> NDArray | None:
-        """Frequencies (A,) that lose nowhere against the plan and gain most on average.
+    def improvement(self) -> NDArray | None:
+        """Change of the own plan (own sequences,) that loses nowhere and gains most on average.
 
-        The variables are their weights, and how much they gain at least: in all, and at
-        information sets of the other.
+        The variables are the change, which takes at most 1 from what is played and nothing from
+        the rest, and how much it gains at least: in all, and at information sets of the other.
         """
-        sequences, sets = self.own.flow.shape[1], self.other.flow.shape[0] - 1
-        size = np.diff(self.other.start)
+        sets, size = self.other.flow.shape[0] - 1, np.diff(self.other.start)
         average = self.other.weights(np.repeat(1 / size, size))
         in_all, at_sets = self.other.flow[:1].T, self.other.flow[1:].T
         found = minimize(
             [-(self.payoffs @ average), np.zeros(1), np.zeros(sets)],
             [
-                ([self.payoffs.T, -in_all, -at_sets], self.payoffs.T @ self.plan, np.inf),
-                ([self.own.flow, None, None], self.own.is_plan, self.own.is_plan),
+                ([self.payoffs.T, -in_all, -at_sets], 0, np.inf),
+                ([self.own.flow, None, None], 0, 0),
             ],
-            [(0, np.inf), (0, np.inf), (-np.inf, np.inf)],
+            [(-1.0 * self.is_played, np.inf), (0, np.inf), (-np.inf, np.inf)],
+            exact=self.exact,
         )
-        return None if found is None else self.own.frequencies(self.play, found[:sequences])
+        if found is None:
+            return None
+        change = np.maximum(found[: len(self.is_played)], -1 * self.is_played)
+        return change if (change < 0).any() else None

@@ -112,7 +112,7 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     tells members of a set apart best. Of claimed equilibria `credible` is the number of
     information sets, of all `sets`, whose play some belief supports, and `worst` the largest loss
     at any of them. `undominated` and `sequential` are `certified`, `refuted` or `open`, the former
-    `actions only` if no action is dominated and no plan was judged; `subgame_perfect` is the number
+    `actions only` if no plan was judged and no action refutes one; `subgame_perfect` is the number
     of proper subgames, of all `subgames`, in which nobody gains; `quasi_strict` is a truth, and
     `index` missing where an equilibrium is not known to be regular. Parameters, errors and types
     as in :func:`load_results`.

@@ -2,7 +2,9 @@
 
 An action is dominated given its information set if another one is at every node at least as good,
 and at some node better, whatever everybody does later: its worst is compared with the other's
-best. That is enough for dominance, not necessary.
+best. That is enough for dominance, not necessary. Where own moves lead to the set, the plan is then
+dominated by one with the other action, for any number of players: every node that chance admits is
+reached by some plans of the others. Where own moves exclude the set, nothing follows for the plan.
 
 With two players a plan is undominated if and only if it is a best response to a plan of the other
 player that leaves nothing out (van Damme 1991, section 3.2). So either such
@@ -18,25 +20,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
-from eqbench.model.tree import CHANCE
-from eqbench.verification.play import Play
+from eqbench.model.tree import CHANCE, GameTree
+from eqbench.verification.play import ROUNDING, Play
 from eqbench.verification.subgames import best_responses
 
-ROUNDING = 1e-12  # of the payoff scale; bounds in floats that differ by less are equal
 WHOLE_GAME = np.zeros(1, dtype=np.int64)
 
 
 def dominated_actions(play: Play) -> dict[int, int]:
     """Actions that are played though another one of the set, given with each, dominates them."""
     tree, found = play.tree, {}
-    noise = 0.0 if play.exact else ROUNDING * tree.payoff_scale
     starts = tree.action_start.tolist()
     for player in range(tree.n_players):
-        payoffs = play.payoffs[:, player]
-        worst, best = -_highest(play, -payoffs), _highest(play, payoffs)
+        payoffs = play.by_chance[:, player]
+        worst, best = -_highest(tree, -payoffs), _highest(tree, payoffs)
+        rounding = (0 if play.exact else ROUNDING) * _highest(tree, abs(payoffs))
         for i in tree.infosets_of(player):
             size = starts[i + 1] - starts[i]
-            children = play.first_child[play.nodes_of(i), None] + np.arange(size)
+            nodes = play.nodes_of(i)
+            children, noise = play.first_child[nodes, None] + np.arange(size), rounding[nodes]
             # [other, action]: how much better than an action another one is at least and at most
             least = worst[children].T[:, None] - best[children].T
             for action in range(size):
@@ -48,15 +50,15 @@ def dominated_actions(play: Play) -> dict[int, int]:
     return found
 
 
-def _highest(play: Play, payoffs: NDArray) -> NDArray:
-    """Highest payoffs (M,) after each node when everybody but chance moves for it."""
-    tree, highest = play.tree, np.zeros_like(play.edge)
+def _highest(tree: GameTree, payoffs: NDArray) -> NDArray:
+    """Highest payoffs (M,), weighted with chance, when everybody else moves for them."""
+    highest = np.zeros(tree.n_nodes, dtype=payoffs.dtype)
     highest[tree.terminals] = payoffs
     for level in reversed(tree.levels[1:]):
         above = tree.parent[level]
         first = np.flatnonzero(np.diff(above, prepend=-1))
         decided = np.maximum.reduceat(highest[level], first)
-        drawn = np.add.reduceat(play.edge[level] * highest[level], first)
+        drawn = np.add.reduceat(highest[level], first)
         parents = above[first]
         highest[parents] = np.where(tree.player[parents] == CHANCE, drawn, decided)
     return highest

@@ -5,6 +5,7 @@ Arrays hold floats or Fractions alike. Symbols: M nodes, N players, I informatio
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, GameTree
 from eqbench.verification.exact import exact_frequencies
 from eqbench.verification.sweep import TreeSweep, sum_by
+
+ROUNDING = 1e-12  # of the payoffs; floats that differ by less are equal
 
 
 class Play:
@@ -98,6 +101,16 @@ class Play:
         payoffs = self.payoffs if payoffs is None else payoffs
         return Play(self.tree, frequency, self.edge, payoffs, tolerance=self.tolerance)
 
+    def evenly(self, *, exact: bool) -> Play:
+        """The play, perhaps in Fractions, of the same actions, those of a set equally often."""
+        starts, is_played = self.tree.action_start, (self.played > 0).astype(int)
+        counts = np.repeat(np.add.reduceat(is_played, starts[:-1]), np.diff(starts))
+        frequencies = map(Fraction, is_played.tolist(), counts.tolist())
+        profile = BehaviorProfile.of_exact(self.tree, tuple(frequencies))
+        if exact:
+            return Play.exactly(self.tree, profile)
+        return Play.of(self.tree, profile, tolerance=ROUNDING)
+
     @property
     def one(self) -> Any:
         """The number 1 in this arithmetic."""
@@ -166,6 +179,16 @@ class Play:
             if above >= 0:
                 own[i] = own[infoset[above]] * self.played[above]
         return own
+
+    @cached_property
+    def by_chance(self) -> NDArray:
+        """Payoffs (Z, N) above the least, weighted with chance; of Fractions in integers."""
+        above = self.payoffs - self.payoffs.min(axis=0)
+        weighted = self.reach(self.mover >= 0)[self.tree.terminals, None] * above
+        if not self.exact:
+            return weighted
+        common = math.lcm(*{value.denominator for value in weighted.flat})
+        return np.frompyfunc(int, 1, 1)(weighted * common)
 
     @cached_property
     def first_child(self) -> NDArray[np.int64]:

@@ -7,23 +7,31 @@ and with what is wrong, which is empty if the answer is right.
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import textbook_games as books
+from random_trees import random_tree
+from solver_cases import bimatrix, random_two_player_game, run, with_payoffs
+from strategic_form import dominated_plans
 
 import eqbench
-from eqbench.equilibria import completeness
-from eqbench.model.profile import action_labels
+from eqbench.equilibria import completeness, kind_of
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.plots.style import Panel, draw_figure, line, svg_of
+from eqbench.solver import refusal_of
 from eqbench.text import cell_text, csv_text
+from eqbench.verification import Play, verify, verify_exactly
 
 from .sandbox import Job, Result, Sandbox
 
@@ -247,8 +255,8 @@ large constant: 100000000002,2 1e11,3/100000000003,0 100000000001,1
 
 def _ruinous() -> Iterator[tuple[str, books.Node]]:
     """Games with an outcome far beyond what play is about."""
-    for line in RUINOUS.strip().splitlines():
-        name, rows = line.split(": ")
+    for entry in RUINOUS.strip().splitlines():
+        name, rows = entry.split(": ")
         yield name, books.matrix(rows)
     alone = {"C": "2 0", "D": "3 0", "R": f"{RUIN} 0"}
     yield "one player", ("1", alone)
@@ -300,6 +308,58 @@ def bounds_shield_no_claim() -> Iterator[tuple[str, str]]:
         except (ValueError, OverflowError):
             status = "refused"
         yield f"a bound of {str(bound)[:9]}", "" if status in ("refuted", "refused") else status
+
+
+def _ties(seed: int, size: int, base: int = 0) -> Game:
+    rng = np.random.default_rng(seed)
+    shape = (2, *rng.integers(2, size, 2))
+    return bimatrix(*(base + rng.integers(0, 2 + seed % 3, shape)).tolist())
+
+
+_SMALL_GAMES: dict[str, Callable[[int], Game]] = {
+    "2 by 2": lambda seed: _ties(seed, 3),
+    "matrices with ties": lambda seed: _ties(seed, 6),
+    "near ties": lambda seed: _ties(seed, 5, 10**9),
+    "floats": lambda seed: with_payoffs(_ties(seed, 6), _ties(seed, 6).tree.payoffs.table / 10),
+    "trees": lambda seed: random_two_player_game(seed, depth=5),
+    "regular trees": lambda seed: eqbench.load_game(f"random_tree(players=2,depth=4,seed={seed})"),
+    "trees of three": lambda seed: Game("", random_tree(2 + 4 * seed, depth=4)),
+}
+
+
+def _equilibria(game: Game, solver: str) -> Iterator[BehaviorProfile]:
+    """Equilibria that a solver finds in two seconds, or in pure strategies."""
+    tree, profiles = game.tree, iter(())
+    if solver == "pure":
+        rows = product(*(np.eye(len(actions)) for actions in tree.infoset_actions))
+        profiles = (BehaviorProfile.of(tree, np.concatenate(each)) for each in rows)
+    elif not refusal_of(eqbench.load_solver(solver), game):
+        found = run(solver, game, time_s=2, target=1e-12).candidates
+        profiles = (each.profile for each in found if each.claim == "equilibrium")
+    measure = verify_exactly if tree.exact else verify
+    return (x for x in profiles if measure(tree, x).max_regret <= 1e-10 * tree.payoff_scale)
+
+
+@neighbors(KIND)
+def dominated_plans_by_linear_programs() -> Iterator[tuple[str, str]]:
+    """Verdicts on plans of equilibria of small games, against linear programs over pure plans."""
+    solvers = ("pure", "lcp", "semismooth", "logit", "case_enumeration")
+    for (family, make), solver in product(_SMALL_GAMES.items(), solvers):
+        counts, wrong = Counter[str](), []
+        for seed, game in enumerate(map(make, range(40))):
+            tree = game.tree
+            if not 1 < math.prod(map(len, tree.infoset_actions)) <= 3000:
+                continue
+            for profile in islice(_equilibria(game, solver), 4):
+                for read in (Play.of,) * (not tree.is_wide) + (Play.exactly,) * tree.exact:
+                    play = read(tree, profile)
+                    found = kind_of(play).undominated
+                    counts[found] += 1
+                    dominated = any(dominated_plans(tree, (play.played > 0).astype(float)))
+                    if found == ("certified" if dominated else "refuted"):
+                        wrong.append(f"{found} at seed {seed}")
+        if counts:
+            yield f"{family}, {solver}: {dict(counts)}", "; ".join(wrong)
 
 
 def jobs(*, quick: bool) -> Iterator[Job]:

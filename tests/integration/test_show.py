@@ -273,7 +273,7 @@ def test_verify_says_at_how_many_sets_an_equilibrium_is_credible(tmp_path: Path)
 # -- kinds --------------------------------------------------------------------------------------
 
 KIND = {
-    "undominated": "refuted",
+    "undominated": "certified",
     "subgame_perfect": {"proper": 0, "perfect": 0},
     "sequential": "refuted",
     "quasi_strict": False,
@@ -287,19 +287,20 @@ def test_kinds_are_shown_and_what_proves_them_on_demand(
     monkeypatch.setenv("COLUMNS", "200")
     for command in ("show", "verify"):
         text = eqbench(command, "run", "lcp", cwd=equilibria).out
-        assert "  undominated: refuted" in text
+        assert "  undominated: certified" in text
         assert "  subgame-perfect: no proper subgame" in text
         assert "  sequential: refuted" in text
-        assert "dominated: P1 3:KB fold, by call" not in text
+        assert "P1 3:KB fold, by call" not in text
         proved = eqbench(command, "run", "lcp", "--proofs", cwd=equilibria).out
-        assert "  dominated: P1 3:KB fold, by call" in proved
+        assert "  dominated off the own path: P1 3:KB fold, by call" in proved
         assert "  no limits of trembles support: P1 3:KB" in proved
         assert "  plan of P1 is best against: P2 1:K" in proved
         found = eqbench(command, "run", "lcp", "--proofs", "--json", cwd=equilibria).json
         found = found["candidate"] if command == "show" else found
         assert found["kind"] == KIND
         fold = {"player": "P1", "label": "3:KB", "action": "fold", "by": "call"}
-        assert found["proofs"]["dominated"] == [fold]
+        assert found["proofs"]["dominated_off_own_path"] == [fold]
+        assert found["proofs"]["dominated"] == []
     assert "proofs" not in shown(equilibria, "lcp")["candidate"]
 
 

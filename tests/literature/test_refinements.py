@@ -17,6 +17,7 @@ from textbook_games import BOOKS, profile_of, textbook_game
 from three_player_kuhn import szafron_profile
 
 import eqbench
+from eqbench.equilibria import kind_of
 from eqbench.equilibria.plan_dominance import undominated_plan
 from eqbench.equilibria.tremble_search import decide
 from eqbench.model.profile import BehaviorProfile
@@ -92,6 +93,7 @@ def test_equilibrium_of_a_textbook_is_judged_as_known(name: str, known: Known) -
     assert str(subgame_perfect(play)).replace("no proper subgame", "none") == known.subgames
     assert proof_of(tree, profile) is known.proof
     assert played_dominated(play) == known.dominated
+    assert (kind_of(play).undominated == "refuted") == bool(known.dominated)
     assert known.reason.startswith(("stated: ", "by hand: "))
 
 

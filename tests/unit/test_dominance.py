@@ -44,10 +44,11 @@ def test_equal_actions_do_not_dominate_each_other() -> None:
     assert undominated_plan(play, 1).proof is Proof.CERTIFIED
 
 
-def test_as_good_here_and_better_there() -> None:
-    """P1 does not know which way a coin fell; only after tails it matters to stop."""
+@pytest.mark.parametrize(("tails", "dominated"), [("1/2", {0: 1}), ("0", {})])
+def test_as_good_here_and_better_there(tails: str, dominated: dict[int, int]) -> None:
+    """P1 does not know which way a coin fell; it matters to stop after tails only."""
     builder = TreeBuilder(["P1"])
-    coin = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    coin = builder.chance(None, [1 - Fraction(tails), Fraction(tails)])
     for side in (0, 1):
         node = builder.decision((coin, side), 0, "", ["go on", "stop"])
         builder.terminal((node, 0), [Fraction(1, 3)])
@@ -55,7 +56,7 @@ def test_as_good_here_and_better_there() -> None:
     tree = builder.tree()
     uniform = BehaviorProfile.uniform(tree)
     for play in (Play.of(tree, uniform), Play.exactly(tree, uniform)):
-        assert dominated_actions(play) == {0: 1}
+        assert dominated_actions(play) == dominated
     stop = BehaviorProfile.of_exact(tree, [0, 1])
     assert dominated_actions(Play.exactly(tree, stop)) == {}
 

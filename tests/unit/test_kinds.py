@@ -8,7 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from crossplay_cases import kuhn2_member
+from random_trees import random_tree, sparse_profile
 from solver_cases import bimatrix
+from strategic_form import dominated_plans
 from szafron_family import SUB_FAMILIES, random_member
 from szafron_family import member as szafron_member
 from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, horse, selten_horse
@@ -79,6 +81,36 @@ def test_a_plan_may_be_dominated_though_none_of_its_actions_is() -> None:
     plan = found.proofs()["plans"][0]["plan"]
     assert [item["action"] for item in plan] == list(tree.infoset_actions[0])
     assert sum(Fraction(item["frequency"]) for item in plan) == 1
+
+
+@pytest.mark.parametrize("seed", range(5, 37))
+def test_plans_are_judged_as_by_a_linear_program(seed: int) -> None:
+    tree = random_tree(seed, depth=4)
+    profile = sparse_profile(tree, np.random.default_rng(seed))
+    dominated = any(dominated_plans(tree, (profile.probabilities > 0).astype(float)))
+    for play in (Play.of(tree, profile), Play.exactly(tree, profile)):
+        found = kind_of(play).undominated
+        if tree.n_players == 2:
+            assert found == ("refuted" if dominated else "certified")
+        else:
+            assert found == "actions only" or dominated
+
+
+@pytest.mark.parametrize(
+    ("rows", "allowed"),
+    [
+        ([["1", "0"], ["1", "0.0000001"]], {"refuted"}),
+        ([["1", "0"], ["0.9999999999", "1"]], {"certified", "open"}),
+        ([["1000000001", "1"], ["1000000000", "2"]], {"certified"}),
+    ],
+)
+def test_near_ties_are_not_mistaken_for_ties(rows: list[list[str]], allowed: set[str]) -> None:
+    """Neither where the profile alone is in floats."""
+    payoffs = [[Fraction(value) for value in row] for row in rows]
+    tree = bimatrix(payoffs, np.zeros((2, 2), int).tolist()).tree
+    profile = exact_profile(tree, (1, 0), ("1/2", "1/2"))
+    for play in (Play.of(tree, profile), Play.exactly(tree, profile)):
+        assert kind_of(play).undominated in allowed
 
 
 @pytest.mark.parametrize(("bluffs", "strict"), [("0", False), ("1/9", True), ("1/3", False)])
