@@ -207,17 +207,22 @@ class BehaviorProfile(Displayed):
     def of(
         cls, game: GameTree | HasTree, probabilities: NDArray | Sequence[float]
     ) -> BehaviorProfile:
-        """Checked copy of float64 (A,) frequencies.
+        """Checked copy of float64 (A,) frequencies, in which every row sums to 1.
+
+        Where a row misses 1 by more than rounding, its largest entry, the first of them, becomes
+        what the others leave of 1; all other frequencies stay as they are.
 
         Raises
         ------
         ProfileError
             If the shape is wrong, an entry is outside [0, 1] or not finite, or a row does not
-            sum to 1 within 1e-9. Nothing is renormalized.
+            sum to 1 within 1e-9.
         """
         tree, spec = _tree_of(game)
         values = np.array(probabilities, dtype=np.float64)
         _check_distributions(tree, values)
+        off, largest, rest = _loose_rows(tree, values)
+        values[largest[off]] = rest[off]
         values.setflags(write=False)
         return cls(values, None, tree, spec)
 
@@ -225,13 +230,21 @@ class BehaviorProfile(Displayed):
     def of_exact(
         cls, game: GameTree | HasTree, frequencies: Sequence[Fraction | int]
     ) -> BehaviorProfile:
-        """Checked profile of A rationals; rows must sum to exactly 1 for exact verification."""
+        """Checked profile of A rationals; rows must sum to exactly 1 for exact verification.
+
+        Its `probabilities` are those of the completed rows, as :meth:`of` declares.
+        """
         tree, _ = _tree_of(game)
         exact = tuple(rational(value) for value in frequencies)
         for action, value in zip(range(tree.n_actions), exact, strict=False):
             if not 0 <= value <= 1:  # as a float, -1e-400 would pass
                 _refuse_entry(tree, action, value)
-        return replace(cls.of(game, [float(value) for value in exact]), exact=exact)
+        values = np.array([float(value) for value in exact])
+        _check_distributions(tree, values)
+        for i in _loose_rows(tree, values)[0].tolist():
+            row = slice(tree.action_start[i], tree.action_start[i + 1])
+            values[row] = list(map(float, completed(exact[row])))
+        return replace(cls.of(game, values), exact=exact)
 
     @classmethod
     def uniform(cls, game: GameTree | HasTree) -> BehaviorProfile:
@@ -341,6 +354,28 @@ def completed(row: Sequence[Fraction]) -> list[Fraction]:
     return [*row[:largest], 1 - sum(others, Fraction(0)), *row[largest + 1 :]]
 
 
+def largest_entries(values: FloatArray, starts: NDArray) -> tuple[NDArray, FloatArray]:
+    """First largest entry of each row of `values`, and the sum of the others; rows at `starts`."""
+    row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(values)))
+    largest = np.flatnonzero(values == np.maximum.reduceat(values, starts)[row])
+    largest = largest[np.diff(row[largest], prepend=-1) > 0]
+    others = values.copy()
+    others[largest] = 0
+    return largest, np.add.reduceat(others, starts)
+
+
+def _loose_rows(tree: GameTree, values: FloatArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Rows that miss 1 by more than rounding; of all rows the largest entry, and what it should be.
+
+    What is left within rounding is part of the error of a measured regret.
+    """
+    if tree.n_infosets == 0:
+        return (np.zeros(0, dtype=np.int64),) * 3
+    largest, others = largest_entries(values, tree.action_start[:-1])
+    rest, rounding = 1 - others, np.diff(tree.action_start) * np.finfo(float).eps
+    return np.flatnonzero(np.abs(values[largest] - rest) > rounding), largest, rest
+
+
 def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:
     """Frequencies float64 (A,) drawn uniformly from the simplex at every information set."""
     draws = rng.standard_exponential(tree.n_actions)
@@ -362,7 +397,7 @@ def _check_distributions(tree: GameTree, values: FloatArray) -> None:
         i = int(np.flatnonzero(off)[0])
         raise ProfileError(
             f"the frequencies at {place_of(tree, i)} sum to {float(total[i])!r}; they must sum "
-            "to 1 within 1e-9 (a missing action counts as 0, nothing is renormalized)"
+            "to 1 within 1e-9 (a missing action counts as 0)"
         )
 
 
