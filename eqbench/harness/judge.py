@@ -179,6 +179,7 @@ class Finding:
             exact=None if self.exact is None else _fractions(self.exact),
             credible=credible,
             kind=kind,
+            error=self.measured.error,
         )
 
 
@@ -369,14 +370,15 @@ def measure(
             exact = tuple(map(Fraction, frame.exact))
         except ZeroDivisionError:
             raise ProfileError("a frequency has the denominator 0") from None
-        given = BehaviorProfile.of_exact(tree, exact)
-        profile = replace(given, exact=completed_rows(tree, given))
+        profile = BehaviorProfile.of_exact(tree, exact)
     told = frame.trembles if isinstance(frame, CandidateFrame) else None
     trembles = None if told is None else told.trembles()
-    candidate = Candidate(profile, frame.claim, frame.claimed_regret, trembles)
     certificate, refuted = None, None
-    if candidate.claim in EQUILIBRIA or candidate.claimed_regret == 0:
-        certificate = certify(verifier.tree, candidate.profile, allowance)
+    if frame.claim in EQUILIBRIA or frame.claimed_regret == 0:
+        certificate = certify(tree, profile, allowance)
+    if certificate is None and profile.exact is not None:  # as it is measured, so it is stored
+        profile = replace(profile, exact=completed_rows(tree, profile))
+    candidate = Candidate(profile, frame.claim, frame.claimed_regret, trembles)
     if certificate is None:
         allowed = None if target is None else target * TARGET_SLACK
         measured = verifier.verify(candidate.profile, allowance, allowed)

@@ -220,9 +220,10 @@ class BehaviorProfile(Displayed):
         """
         tree, spec = _tree_of(game)
         values = np.array(probabilities, dtype=np.float64)
-        _check_distributions(tree, values)
-        off, largest, rest = _loose_rows(tree, values)
-        values[largest[off]] = rest[off]
+        for row in _loose_rows(tree, values):
+            largest = values[row].argmax()
+            values[row][largest] = 0
+            values[row][largest] = 1 - values[row].sum()
         values.setflags(write=False)
         return cls(values, None, tree, spec)
 
@@ -240,9 +241,7 @@ class BehaviorProfile(Displayed):
             if not 0 <= value <= 1:  # as a float, -1e-400 would pass
                 _refuse_entry(tree, action, value)
         values = np.array([float(value) for value in exact])
-        _check_distributions(tree, values)
-        for i in _loose_rows(tree, values)[0].tolist():
-            row = slice(tree.action_start[i], tree.action_start[i + 1])
+        for row in _loose_rows(tree, values):
             values[row] = list(map(float, completed(exact[row])))
         return replace(cls.of(game, values), exact=exact)
 
@@ -354,35 +353,14 @@ def completed(row: Sequence[Fraction]) -> list[Fraction]:
     return [*row[:largest], 1 - sum(others, Fraction(0)), *row[largest + 1 :]]
 
 
-def largest_entries(values: FloatArray, starts: NDArray) -> tuple[NDArray, FloatArray]:
-    """First largest entry of each row of `values`, and the sum of the others; rows at `starts`."""
-    row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(values)))
-    largest = np.flatnonzero(values == np.maximum.reduceat(values, starts)[row])
-    largest = largest[np.diff(row[largest], prepend=-1) > 0]
-    others = values.copy()
-    others[largest] = 0
-    return largest, np.add.reduceat(others, starts)
-
-
-def _loose_rows(tree: GameTree, values: FloatArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Rows that miss 1 by more than rounding; of all rows the largest entry, and what it should be.
-
-    What is left within rounding is part of the error of a measured regret.
-    """
-    if tree.n_infosets == 0:
-        return (np.zeros(0, dtype=np.int64),) * 3
-    largest, others = largest_entries(values, tree.action_start[:-1])
-    rest, rounding = 1 - others, np.diff(tree.action_start) * np.finfo(float).eps
-    return np.flatnonzero(np.abs(values[largest] - rest) > rounding), largest, rest
-
-
 def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:
     """Frequencies float64 (A,) drawn uniformly from the simplex at every information set."""
     draws = rng.standard_exponential(tree.n_actions)
     return draws / np.add.reduceat(draws, tree.action_start[:-1])[_row_of_action(tree)]
 
 
-def _check_distributions(tree: GameTree, values: FloatArray) -> None:
+def _loose_rows(tree: GameTree, values: FloatArray) -> list[slice]:
+    """Rows that miss 1 by more than rounding; ProfileError unless all are distributions."""
     if values.shape != (tree.n_actions,):
         _refuse_shape(tree, values)
     outside = ~((values >= 0) & (values <= 1))
@@ -390,15 +368,20 @@ def _check_distributions(tree: GameTree, values: FloatArray) -> None:
         action = int(np.flatnonzero(outside)[0])
         _refuse_entry(tree, action, float(values[action]))
     if tree.n_infosets == 0:
-        return
-    total = np.add.reduceat(values, tree.action_start[:-1])
-    off = np.abs(total - 1) > ROW_SUM_TOLERANCE
+        return []
+    bounds = tree.action_start
+    total = np.add.reduceat(values, bounds[:-1])
+    missing = np.abs(total - 1)
+    off = missing > ROW_SUM_TOLERANCE
     if off.any():
         i = int(np.flatnonzero(off)[0])
         raise ProfileError(
             f"the frequencies at {place_of(tree, i)} sum to {float(total[i])!r}; they must sum "
             "to 1 within 1e-9 (a missing action counts as 0)"
         )
+    # what is left is a part of the error of a measured regret
+    loose = np.flatnonzero(missing > (bounds[1:] - bounds[:-1]) * np.finfo(float).eps)
+    return [slice(bounds[i], bounds[i + 1]) for i in loose.tolist()]
 
 
 def _refuse_shape(tree: GameTree, values: FloatArray) -> NoReturn:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.compiled import kernel
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree
-from eqbench.verification.sweep import UNIT, chance_units, entry_units
+from eqbench.verification.sweep import UNIT, chance_units, entry_units, largest_payoffs
 
 # Indices are unsigned: Numba lets negative ones wrap around, which made the walk 1.4 times slower.
 # With an ordinary integer they would become floats.
@@ -77,22 +77,23 @@ class CompiledSweep:
         They allow every payoff to be the largest, and every path to be the one with most roundings;
         :meth:`TreeSweep.errors` counts them one by one.
         """
-        tree, chance, children, additions = self.tree, *self._rounding
-        units = entry_units(behavior, tree.action_start[:-1]).max(initial=0.0)
-        roundings = children + (len(tree.levels) - 1) * (max(units, chance) + 1) + additions + 2
-        return 2 * UNIT * roundings * np.abs(tree.payoffs.table).max(axis=0)
+        tree, (chance, additions, payoffs) = self.tree, self._fixed
+        units = max(chance, np.max(entry_units(behavior, tree.action_start), initial=0))
+        return 2 * UNIT * (units * (len(tree.levels) - 1) + additions + 2) * payoffs
 
     @cached_property
-    def _rounding(self) -> tuple[float, int, int]:
-        """Units of chance, and most additions: of children on a path, and for own actions on one.
+    def _fixed(self) -> tuple[float, int, FloatArray]:
+        """Units of a move of chance, most additions that a payoff goes through, and most payoffs.
 
-        The latter are as many as there are nodes of an information set, and as sets that follow.
+        A node adds its children, an own action the nodes of its information set, and then, at
+        every own move before it, the sets that follow.
         """
         tree = self.tree
-        children = sum(int(tree.move[level].max()) + 1 for level in tree.levels[1:])
-        nodes = np.bincount(tree.infoset[tree.infoset >= 0], minlength=1).max()
-        sets = np.bincount(tree.infoset_parent + 1, minlength=1).max()
-        return chance_units(tree).max(), children, int(nodes + sets * len(tree.levels))
+        children = sum(int(np.max(tree.move[level])) + 1 for level in tree.levels[1:])
+        nodes = np.max(np.bincount(tree.infoset[tree.infoset >= 0]), initial=0)
+        sets = np.max(np.bincount(tree.infoset_parent + 1), initial=0)
+        additions = children + int(nodes) + int(sets) * len(tree.levels)
+        return np.max(chance_units(tree)), additions, largest_payoffs(tree)
 
 
 @kernel

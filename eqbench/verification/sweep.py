@@ -7,13 +7,12 @@ that 0 can stand for "no own action yet".
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.profile import largest_entries
 from eqbench.model.tree import CHANCE, FloatArray, GameTree
 
 # Relative error of an operation, and a little for products of such errors.
@@ -37,12 +36,15 @@ class Numbers:
         With integers, paths of different lengths have different denominators. Entry p of the
         list gives, by the last own action of player p (A+1,), the factor that makes them
         equal; the last entry gives the same for chance, by terminal (Z,).
+    reaches : dict
+        Of terminals, in floats, as far as they are computed.
     """
 
     action: NDArray
     chance: NDArray
     payoffs: NDArray
     scale: list[NDArray] | None = None
+    reaches: dict[int | None, NDArray] = field(default_factory=dict)
 
 
 class TreeSweep:
@@ -54,6 +56,12 @@ class TreeSweep:
         self.last_own = [self._last_own_action(p) for p in range(tree.n_players)]
         self.own_depth = self._own_depth()
         self._steps = [self._steps_of(p) for p in range(tree.n_players)]
+        # NumPy looks up positions of this type without a copy
+        self._levels = [(level, tree.parent[level].astype(np.intp)) for level in tree.levels[1:]]
+        self._counted = {}
+        for p in range(-1, tree.n_players):
+            counted = np.flatnonzero((self.mover >= 0) & (self.mover != p))
+            self._counted[p] = counted, tree.incoming[counted].astype(np.intp)
 
     def _last_own_action(self, player: int) -> NDArray[np.int32]:
         """Last action of a player before each terminal, from 1, 0 if there is none; (Z,)."""
@@ -98,14 +106,17 @@ class TreeSweep:
 
     def _reach(self, numbers: Numbers, left_out: int | None) -> NDArray:
         """Probability of each terminal when one player's own moves count as certain; (Z,)."""
-        tree = self.tree
+        if left_out in numbers.reaches:
+            return numbers.reaches[left_out]
         edge = numbers.chance.copy()
-        counted = (self.mover >= 0) & (self.mover != (-1 if left_out is None else left_out))
-        edge[counted] = numbers.action[tree.incoming[counted]]
-        for level in tree.levels[1:]:
-            edge[level] *= edge[tree.parent[level]]
-        reach = edge[tree.terminals]
-        if numbers.scale is not None:
+        counted, actions = self._counted[-1 if left_out is None else left_out]
+        edge[counted] = numbers.action[actions]
+        for level, above in self._levels:
+            edge[level] *= edge[above]
+        reach = edge[self.tree.terminals]
+        if numbers.scale is None:
+            numbers.reaches[left_out] = reach
+        else:
             *by_player, by_chance = numbers.scale
             reach = reach * by_chance
             for p, factor in enumerate(by_player):
@@ -122,87 +133,63 @@ class TreeSweep:
             np.add.at(value, above, np.maximum.reduceat(value[actions], starts))
         return value[0]
 
-    def errors(self, behavior: FloatArray) -> FloatArray:
+    def errors(self, numbers: Numbers) -> FloatArray:
         """Bounds (N,) on what rounding does to the difference of both values of :meth:`evaluate`.
 
-        A running error analysis: every term, a payoff times its reach, carries the roundings of
-        its factors and of the sums that it goes through, and a maximum is off by no more than
-        one of its arguments. The reach of one player is the product of their own frequencies.
+        Every term, a payoff times its reach, is off by the roundings of its factors and of all
+        sums that it goes through, in proportion to its size. What the best response computed in
+        floats is worth is the largest of what all pure strategies would come to in that order, so
+        its error is at most that of one of them.
 
         Parameters
         ----------
-        behavior : float64 (A,)
-            For which those of :func:`~eqbench.model.profile.completed_rows` are meant.
+        numbers : floats, of which those of the profile stand for `completed_rows` of it
         """
-        tree, size = self.tree, self.tree.n_actions + 1
-        plan, units = np.ones(size), np.zeros(size)
-        own = entry_units(behavior, tree.action_start[:-1]) + (behavior != 1)
-        for player in range(tree.n_players):
-            for actions, starts, above in reversed(self._steps[player]):
-                each = np.repeat(above, np.diff(starts, append=actions.stop - actions.start))
-                plan[actions] = behavior[actions.start - 1 : actions.stop - 1] * plan[each]
-                units[actions] = own[actions.start - 1 : actions.stop - 1] + units[each]
-        chance, certain, payoffs, sums, additions = self._rounding
-        reach, of_player = plan[self.last_own], units[self.last_own]
-        total = of_player.sum(axis=0) + certain
-        error = (chance * reach.prod(axis=0) * (total + sums) * payoffs).sum(axis=1)
-        for player, last in enumerate(self.last_own):
-            others = chance * np.delete(reach, player, axis=0).prod(axis=0) * payoffs[player]
-            weighted = others * (total - of_player[player] + additions[player])
-            value = np.stack([sum_by(last, each, size) for each in (others, weighted)], axis=1)
-            for actions, starts, above in self._steps[player]:
-                best = np.maximum.reduceat(value[actions], starts)
-                best[:, 1] += self._sets[above] * best[:, 0]
-                np.add.at(value, above, best)
-            error[player] += value[0, 1]
-        return UNIT * error
+        tree, (units, sums) = self.tree, self._roundings
+        counted, actions = self._counted[-1]
+        units = units.copy()
+        units[counted] = entry_units(numbers.action, tree.action_start)[actions]
+        for level, above in self._levels:
+            units[level] += units[above]
+        payoffs = np.abs(numbers.payoffs) * (units[tree.terminals, None] + sums)
+        return UNIT * sum(self.evaluate(replace(numbers, payoffs=payoffs)))
 
     @cached_property
-    def _sets(self) -> NDArray[np.int64]:
-        """Own information sets that follow each action at once, (A+1,); sums add their values."""
-        return np.bincount(self.tree.infoset_parent + 1, minlength=self.tree.n_actions + 1)
-
-    @cached_property
-    def _rounding(self) -> tuple[FloatArray, FloatArray, FloatArray, int, FloatArray]:
-        """Parts of :meth:`errors` that are the same for all profiles.
-
-        By terminal (Z,): reach of chance, and roundings of it, of payoffs and of their product.
-        Then the absolute payoffs (N, Z), the roundings of a sum in pairs over all terminals, and
-        those of sums over terminals with the same last own action (N, Z).
-        """
-        tree = self.tree
-        reach, units = tree.chance_probability.copy(), chance_units(tree)
-        for level in tree.levels[1:]:
-            reach[level] *= reach[tree.parent[level]]
-            units[level] += units[tree.parent[level]]
-        ends = tree.n_terminals
+    def _roundings(self) -> tuple[FloatArray, NDArray]:
+        """Units of moves of chance (M,); other roundings of a term that are always there (Z, N)."""
+        tree, ends = self.tree, self.tree.n_terminals
+        later = np.bincount(tree.infoset_parent + 1, minlength=tree.n_actions + 1)
+        for steps in self._steps:
+            for actions, starts, above in reversed(steps):
+                sizes = np.diff(starts, append=actions.stop - actions.start)
+                later[actions] += np.repeat(later[above], sizes)
+        by_action = [(np.bincount(last)[last] + later[last]) for last in self.last_own]
         # NumPy sums blocks of at most 128 along eight ways, and these in pairs
         sums = ends // 8 + 2 + ends % 8 if ends <= 128 else 26 + math.ceil(math.log2(ends / 128))
-        counts = [np.bincount(last, minlength=tree.n_actions + 1) for last in self.last_own]
-        additions = [
-            (count + self._sets - 1)[last]
-            for count, last in zip(counts, self.last_own, strict=True)
-        ]
-        payoffs = np.ascontiguousarray(np.abs(tree.payoffs.table).T)
-        return reach[tree.terminals], units[tree.terminals] + 2, payoffs, sums, np.array(additions)
+        return chance_units(tree), 2 + np.maximum(np.transpose(by_action) - 1, sums)
 
 
-def entry_units(values: FloatArray, starts: NDArray) -> FloatArray:
-    """Relative errors, in units of 2**-53 at most, of floats that stand for completed rows.
+def entry_units(values: FloatArray, bounds: NDArray) -> FloatArray:
+    """Relative errors of floats that stand for completed rows, and of a product with them.
+
+    At most, in units of 2**-53.
 
     An entry stands for the decimal that it prints as or for a rational of which it is the
-    rounding, the largest of a row for what the others leave of 1.
+    rounding, the largest of a row for what the others leave of 1. Row i ends before `bounds[i+1]`.
     """
+    starts, sizes = bounds[:-1], bounds[1:] - bounds[:-1]
     if len(starts) == 0:
         return np.zeros(len(values))
-    largest, others = largest_entries(values, starts)
-    # what is too small for this is covered by SMALLEST
-    error = np.minimum(np.spacing(values) * 2.0**52, values)
-    error[largest] = 0
-    sums = np.maximum(np.diff(starts, append=len(values)) - 1, 0) * others
-    off = np.abs((1 - values[largest]) - others) * 2.0**53
-    error[largest] = off + sums + np.add.reduceat(error, starts)
-    return np.divide(error, values, out=error, where=values > 0)
+    largest = np.maximum.reduceat(values, starts)
+    missing = np.abs(1 - np.add.reduceat(values, starts)) * 2.0**53
+    units = (missing + sizes - largest) / largest
+    units = np.where(values == np.repeat(largest, sizes), np.repeat(units, sizes), 1.0)
+    return units + (values != 1)
+
+
+def largest_payoffs(tree: GameTree) -> FloatArray:
+    """Largest absolute payoff of each player, (N,)."""
+    return np.maximum(tree.payoffs.table.max(axis=0), -tree.payoffs.table.min(axis=0))
 
 
 def chance_units(tree: GameTree) -> FloatArray:
@@ -212,8 +199,8 @@ def chance_units(tree: GameTree) -> FloatArray:
     if tree.chance.dtype.kind == "i":  # integers are rounded too where they are long
         units[drawn] = 2 if tree.chance_denominator < 2**53 else 4
     else:
-        starts = np.flatnonzero(np.diff(tree.parent[drawn], prepend=-1))
-        units[drawn] = 1 + entry_units(tree.chance_probability[drawn], starts)
+        bounds = np.flatnonzero(np.diff(tree.parent[drawn], prepend=-1, append=-1))
+        units[drawn] = entry_units(tree.chance_probability[drawn], bounds)
     return units
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +15,7 @@ from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.verification.certificate import Allowance
 from eqbench.verification.exact import ExactRules, Verification, measure_exactly
-from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
+from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep, largest_payoffs
 
 if TYPE_CHECKING:
     from eqbench.verification.compiled_sweep import CompiledSweep
@@ -110,8 +111,8 @@ class Verifier:
 
         return CompiledSweep(self.tree)
 
-    def _in_floats(self, frequencies: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Expected payoffs, best-response gains and bounds on the errors of these, three (N,)."""
+    def _in_floats(self, frequencies: FloatArray) -> Verification:
+        """What floats measure, and the bound on their errors."""
         tree = self.tree
         if tree.n_nodes >= COMPILED_FROM:
             payoffs, best = self._compiled.evaluate(frequencies)
@@ -119,9 +120,12 @@ class Verifier:
         else:
             numbers = Numbers(frequencies, tree.chance_probability, tree.payoffs.table)
             payoffs, best = self._sweep.evaluate(numbers)
-            errors = self._sweep.errors(frequencies)
+            errors = self._sweep.errors(numbers)
         gains = best - payoffs
-        return payoffs, gains, errors + UNIT * np.abs(gains) + self._smallest
+        error = float((errors + UNIT * np.abs(gains)).max()) + self._smallest
+        # nobody's best response earns less; what is farther below zero would be a mistake of ours
+        gains[(gains < 0) & (gains > -self._rounding)] = 0.0
+        return Verification(tuple(payoffs.tolist()), tuple(gains.tolist()), error=error)
 
     def _in_integers(
         self, profile: BehaviorProfile, allowance: Allowance | None
@@ -170,17 +174,17 @@ class Verifier:
         known = profile if profile.exact is not None else checked
         if tree.is_wide and (measured := self._in_integers(known, allowance)) is not None:
             return measured
-        payoffs, gains, errors = self._in_floats(checked.probabilities)
+        found = self._in_floats(checked.probabilities)
         if tree.is_wide:
-            gains = errors = 2 * np.abs(tree.payoffs.table).max(axis=0)
-        # nobody's best response earns less; what is farther below zero would be a mistake of ours
-        gains[(gains < 0) & (gains > -self._rounding)] = 0.0
-        figures = tuple(payoffs.tolist()), tuple(gains.tolist())
-        found = Verification(*figures, resolved=not tree.is_wide, error=float(errors.max()))
-        open_ = target is not None and found.max_regret <= target < found.max_regret + found.error
-        return (self._in_integers(known, allowance) if open_ else None) or found
+            most = tuple((2 * largest_payoffs(tree)).tolist())
+            return replace(found, regrets=most, resolved=False, error=max(most))
+        if target is None or not found.max_regret <= target < found.max_regret + found.error:
+            return found
+        return self._in_integers(known, allowance) or found
 
 
-def verify(tree: GameTree, profile: BehaviorProfile) -> Verification:
-    """Measured payoffs and regrets of one profile."""
-    return Verifier(tree).verify(profile)
+def verify(
+    tree: GameTree, profile: BehaviorProfile, target: float | None = None
+) -> Verification:
+    """Measured payoffs and regrets of one profile, as :meth:`Verifier.verify` measures them."""
+    return Verifier(tree).verify(profile, target=target)
