@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
@@ -92,7 +93,7 @@ def verify(request: VerifyRequest) -> int:
     document["kind"] = None if kind is None else kind.to_json()
     if request.proofs and kind is not None:
         document["proofs"] = kind.proofs()
-    worst = measured.max_regret + measured.error
+    worst: float | Fraction = measured.max_regret + measured.error
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret

@@ -221,9 +221,7 @@ class BehaviorProfile(Displayed):
         tree, spec = _tree_of(game)
         values = np.array(probabilities, dtype=np.float64)
         for row in _loose_rows(tree, values):
-            largest = values[row].argmax()
-            values[row][largest] = 0
-            values[row][largest] = 1 - values[row].sum()
+            values[row] = list(map(float, completed(list(map(rational, values[row].tolist())))))
         values.setflags(write=False)
         return cls(values, None, tree, spec)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.compiled import kernel
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree
-from eqbench.verification.sweep import UNIT, chance_units, entry_units, largest_payoffs
+from eqbench.verification.sweep import UNIT, chance_units, entry_units
 
 # Indices are unsigned: Numba lets negative ones wrap around, which made the walk 1.4 times slower.
 # With an ordinary integer they would become floats.
@@ -70,30 +70,21 @@ class CompiledSweep:
         _respond(tree.action_start, tree.infoset_parent, tree.infoset_player, value, best)
         return payoffs, best
 
-
     def errors(self, behavior: FloatArray) -> FloatArray:
-        """Bounds (N,) on what rounding does to the difference of both values of :meth:`evaluate`.
-
-        They allow every payoff to be the largest, and every path to be the one with most roundings;
-        :meth:`TreeSweep.errors` counts them one by one.
-        """
+        """Bounds as of :meth:`TreeSweep.errors`, as if all terms were the worst that there is."""
         tree, (chance, additions, payoffs) = self.tree, self._fixed
         units = max(chance, np.max(entry_units(behavior, tree.action_start), initial=0))
         return 2 * UNIT * (units * (len(tree.levels) - 1) + additions + 2) * payoffs
 
     @cached_property
     def _fixed(self) -> tuple[float, int, FloatArray]:
-        """Units of a move of chance, most additions that a payoff goes through, and most payoffs.
-
-        A node adds its children, an own action the nodes of its information set, and then, at
-        every own move before it, the sets that follow.
-        """
+        """Units of a move of chance, most additions of a term, and largest payoffs (N,)."""
         tree = self.tree
-        children = sum(int(np.max(tree.move[level])) + 1 for level in tree.levels[1:])
-        nodes = np.max(np.bincount(tree.infoset[tree.infoset >= 0]), initial=0)
-        sets = np.max(np.bincount(tree.infoset_parent + 1), initial=0)
-        additions = children + int(nodes) + int(sets) * len(tree.levels)
-        return np.max(chance_units(tree)), additions, largest_payoffs(tree)
+        # over children, over nodes of an information set, and over sets that follow an action
+        additions = sum(int(np.max(tree.move[level])) + 1 for level in tree.levels[1:])
+        additions += int(np.max(np.bincount(tree.infoset[tree.infoset >= 0]), initial=0))
+        additions += int(np.max(np.bincount(tree.infoset_parent + 1), initial=0)) * len(tree.levels)
+        return np.max(chance_units(tree)), additions, np.max(np.abs(tree.payoffs.table), axis=0)
 
 
 @kernel

@@ -54,15 +54,13 @@ class Verification(Displayed):
     def rounded(self) -> Verification:
         """The same in floats; no regret is rounded to 0."""
         regrets = tuple(not_to_zero(Fraction(value)) for value in self.regrets)
-        error = max(
-            abs(Fraction(given) - Fraction(value))
-            for given, value in zip(regrets, self.regrets, strict=True)
-        )
+        pairs = zip(regrets, map(Fraction, self.regrets), strict=True)
+        error = max(abs(Fraction(given) - value) for given, value in pairs)
         return replace(
             self,
             payoffs=tuple(map(float, self.payoffs)),
             regrets=regrets,
-            error=math.nextafter(not_to_zero(error), math.inf) if error else 0.0,
+            error=math.nextafter(float(error), math.inf if error else 0.0),
         )
 
     @property

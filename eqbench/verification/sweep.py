@@ -141,18 +141,15 @@ class TreeSweep:
         floats is worth is the largest of what all pure strategies would come to in that order, so
         its error is at most that of one of them.
 
-        Parameters
-        ----------
-        numbers : floats, of which those of the profile stand for `completed_rows` of it
+        The frequencies stand for those of :func:`~eqbench.model.profile.completed_rows`.
         """
-        tree, (units, sums) = self.tree, self._roundings
-        counted, actions = self._counted[-1]
-        units = units.copy()
+        tree, (chance, sums) = self.tree, self._roundings
+        units, (counted, actions) = chance.copy(), self._counted[-1]
         units[counted] = entry_units(numbers.action, tree.action_start)[actions]
         for level, above in self._levels:
             units[level] += units[above]
         payoffs = np.abs(numbers.payoffs) * (units[tree.terminals, None] + sums)
-        return UNIT * sum(self.evaluate(replace(numbers, payoffs=payoffs)))
+        return UNIT * np.add(*self.evaluate(replace(numbers, payoffs=payoffs)))
 
     @cached_property
     def _roundings(self) -> tuple[FloatArray, NDArray]:
@@ -170,9 +167,7 @@ class TreeSweep:
 
 
 def entry_units(values: FloatArray, bounds: NDArray) -> FloatArray:
-    """Relative errors of floats that stand for completed rows, and of a product with them.
-
-    At most, in units of 2**-53.
+    """Bounds on relative errors of floats and of a product with them, in units of 2**-53.
 
     An entry stands for the decimal that it prints as or for a rational of which it is the
     rounding, the largest of a row for what the others leave of 1. Row i ends before `bounds[i+1]`.
@@ -185,11 +180,6 @@ def entry_units(values: FloatArray, bounds: NDArray) -> FloatArray:
     units = (missing + sizes - largest) / largest
     units = np.where(values == np.repeat(largest, sizes), np.repeat(units, sizes), 1.0)
     return units + (values != 1)
-
-
-def largest_payoffs(tree: GameTree) -> FloatArray:
-    """Largest absolute payoff of each player, (N,)."""
-    return np.maximum(tree.payoffs.table.max(axis=0), -tree.payoffs.table.min(axis=0))
 
 
 def chance_units(tree: GameTree) -> FloatArray:

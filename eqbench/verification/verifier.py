@@ -15,14 +15,13 @@ from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.verification.certificate import Allowance
 from eqbench.verification.exact import ExactRules, Verification, measure_exactly
-from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep, largest_payoffs
+from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
 
 if TYPE_CHECKING:
     from eqbench.verification.compiled_sweep import CompiledSweep
 
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
-ROUNDING = 1e-12  # of the largest payoff; regrets below zero by less are 0
 UNRESOLVED = "it cannot be measured: floats do not resolve its regrets, integers take too long"
 # Nodes; loading machine code takes as long as thirty profiles of so many without it.
 COMPILED_FROM = 250_000
@@ -93,7 +92,6 @@ class Verifier:
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
-        self._rounding = ROUNDING * tree.largest_payoff
         self._smallest = tree.n_nodes * (SMALLEST * tree.largest_payoff + 2.0**-1070)
 
     @cached_property
@@ -124,7 +122,7 @@ class Verifier:
         gains = best - payoffs
         error = float((errors + UNIT * np.abs(gains)).max()) + self._smallest
         # nobody's best response earns less; what is farther below zero would be a mistake of ours
-        gains[(gains < 0) & (gains > -self._rounding)] = 0.0
+        gains[(gains < 0) & (gains >= -error)] = 0.0
         return Verification(tuple(payoffs.tolist()), tuple(gains.tolist()), error=error)
 
     def _in_integers(
@@ -154,10 +152,9 @@ class Verifier:
         print as, and the largest of an information set as what the others leave of 1. `error`
         bounds what rounding does to the regrets. A regret that it has brought below zero is 0.
 
-        In a wide game (`GameTree.is_wide`), and where the error leaves open whether the largest
-        regret is within a target, they are measured in integers and then rounded. Where that is
-        too much work, those of a wide game are not `resolved`: each regret is the most that it can
-        be.
+        In a wide game (`GameTree.is_wide`), and where the error leaves open whether the largest is
+        within a target, they are measured in integers and then rounded; where that is too much
+        work, those of a wide game are not `resolved`, and each is the most that it can be.
 
         Parameters
         ----------
@@ -171,20 +168,18 @@ class Verifier:
         """
         tree = self.tree
         checked = BehaviorProfile.of(tree, profile.probabilities)
-        known = profile if profile.exact is not None else checked
+        known = checked if profile.exact is None else profile
         if tree.is_wide and (measured := self._in_integers(known, allowance)) is not None:
             return measured
         found = self._in_floats(checked.probabilities)
         if tree.is_wide:
-            most = tuple((2 * largest_payoffs(tree)).tolist())
+            most = tuple((2 * np.abs(tree.payoffs.table).max(axis=0)).tolist())
             return replace(found, regrets=most, resolved=False, error=max(most))
         if target is None or not found.max_regret <= target < found.max_regret + found.error:
             return found
         return self._in_integers(known, allowance) or found
 
 
-def verify(
-    tree: GameTree, profile: BehaviorProfile, target: float | None = None
-) -> Verification:
+def verify(tree: GameTree, profile: BehaviorProfile, target: float | None = None) -> Verification:
     """Measured payoffs and regrets of one profile, as :meth:`Verifier.verify` measures them."""
     return Verifier(tree).verify(profile, target=target)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from agreement import disagreement, draw_behavior
-from click.testing import CliRunner
 from crossplay_cases import kuhn2_member
 from frame_cases import handed_over
 from random_trees import random_tree, scattered_game
@@ -20,11 +17,9 @@ from tree_walk import TreeWalk
 from wide_games import long_path
 
 import eqbench
-from eqbench.cli.verify import verify as verify_command
 from eqbench.errors import ProfileError, UsageError
 from eqbench.harness import judge
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed, completed_rows
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
@@ -332,7 +327,7 @@ def farthest(tree: GameTree, profile: BehaviorProfile, measured: Verification) -
 
 
 @pytest.mark.parametrize("spare", [9e-10, -9e-10, 3e-14])
-def test_rows_that_miss_1_on_a_long_path_hide_no_regret(spare: float, tmp_path: Path) -> None:
+def test_rows_that_miss_1_on_a_long_path_hide_no_regret(spare: float) -> None:
     tree, frequencies = long_path(spare)
     profile = BehaviorProfile.of(tree, frequencies)
     finding = judge.measure(handed_over(profile, "iterate"), Verifier(tree), 1e-6)
@@ -340,13 +335,9 @@ def test_rows_that_miss_1_on_a_long_path_hide_no_regret(spare: float, tmp_path: 
     assert finding.max_regret == pytest.approx(0.02, abs=1e-4)
     assert not judge.meets(0.019, [finding], tree)
     rows = [dict(zip(("on", "stop"), row, strict=True)) for row in frequencies.reshape(-1, 2)]
-    behavior = {"P1": dict(zip(tree.infoset_labels, rows, strict=True))}
-    file = tmp_path / "profile.json"
-    file.write_text(json.dumps({"behavior": behavior}))
-    (tmp_path / "path.efg").write_text(efg_text(tree))
-    asked = ["--game", str(tmp_path / "path.efg"), "--profile", str(file), "--json"]
-    found = json.loads(CliRunner().invoke(verify_command, asked).stdout)
-    assert found["max_regret"] == pytest.approx(finding.max_regret, abs=found["error"])
+    given = {"behavior": {"P1": dict(zip(tree.infoset_labels, rows, strict=True))}}
+    found = eqbench.verify(tree, given)
+    assert found.max_regret == pytest.approx(finding.max_regret, abs=found.error)
 
 
 @pytest.mark.parametrize("least", [10**6, 0])
