@@ -471,7 +471,7 @@ def ending(
         return "not_found", detail or "the solver handed over no profile"
     if meets(target, handed, tree):
         return "ok", detail
-    regrets = [item.max_regret for item in handed if item.measured.resolved]
+    regrets = [(item.max_regret, item.measured.error) for item in handed if item.measured.resolved]
     if not regrets:
         return "stopped", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
     stands = OWN_REGRET_SHARE * tree.payoff_scale
@@ -479,9 +479,11 @@ def ending(
     if not target and any(item.measured.resolved and item.max_regret <= stands for item in claims):
         return "ok", detail
     said = f": {detail}" if detail else ""
+    least, error = min(regrets)
+    within = f" with an error of up to {error:.2g}" if least <= target * TARGET_SLACK else ""
     return "stopped", (
-        f"stopped by its own rule at a measured max regret of {min(regrets):.3g}, above the target "
-        f"{target:.3g}{beyond_floats(tree)}{said}"
+        f"stopped by its own rule at a measured max regret of {least:.3g}{within}, above the "
+        f"target {target:.3g}{beyond_floats(tree)}{said}"
     )
 
 

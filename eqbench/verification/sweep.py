@@ -149,7 +149,9 @@ class TreeSweep:
         for level, above in self._levels:
             units[level] += units[above]
         payoffs = np.abs(numbers.payoffs) * (units[tree.terminals, None] + sums)
-        return UNIT * np.add(*self.evaluate(replace(numbers, payoffs=payoffs)))
+        scaled = replace(numbers, payoffs=payoffs)
+        best = [self._best_response(scaled, p) for p in range(tree.n_players)]
+        return UNIT * (self._reach(scaled, left_out=None) @ payoffs + best)
 
     @cached_property
     def _roundings(self) -> tuple[FloatArray, NDArray]:
