@@ -99,8 +99,8 @@ def sparse_profile(tree: GameTree, rng: np.random.Generator) -> BehaviorProfile:
 def scattered_game(seed: int) -> tuple[GameTree, BehaviorProfile]:
     """Random tree with payoffs over twelve orders of magnitude, and a profile in floats.
 
-    They are apart within the game in floats, or from one game to another; then every other game
-    has fractions. Every third game has chances in floats.
+    They are apart within the game, or from one game to another in floats or in fractions. Every
+    third game has chances in floats.
     """
     tree, rng = random_tree(seed, depth=4 + seed % 5), np.random.default_rng(seed)
     shape, scale = tree.payoffs.base.shape, 10.0 ** rng.uniform(-6, 6)
@@ -109,8 +109,7 @@ def scattered_game(seed: int) -> tuple[GameTree, BehaviorProfile]:
         Payoffs(np.sign(numbers) * 10.0 ** rng.uniform(-6, 6, shape)),
         Payoffs(scale * numbers),
         Payoffs(rng.integers(-9, 10, shape) * round(1e6 * scale), 7 * 10**6),
-        Payoffs(np.sign(numbers) * 10.0 ** rng.uniform(-6, 6, shape)),
-    )[seed // 4 % 4]
+    )[seed // 4 % 3]
     tree = replace(tree, payoffs=payoffs)
     if seed % 3 == 0:
         tree = replace(tree, chance=tree.chance / tree.chance_denominator, chance_denominator=1)

@@ -7,7 +7,12 @@ from fractions import Fraction
 import numpy as np
 
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.verification import Verification
+from eqbench.verification.exact import ExactRules, measure_exactly
+from eqbench.verification.sweep import TreeSweep
 
 
 def wide_game(prize: int | float) -> GameTree:
@@ -50,3 +55,12 @@ def long_path(
     rows[[off not in (None, player) for player in tree.infoset_player]] = [1, 0]
     rows[tree.infoset_of(0, f"{sets}")] = [0.98, 0.02]
     return tree, rows.ravel()
+
+
+def farthest(tree: GameTree, profile: BehaviorProfile, measured: Verification) -> float:
+    """Largest difference of measured regrets from those of the stored profile, in fractions."""
+    stored = profile_from_json(tree, parse_profile(profile_text(tree, profile)))
+    assert stored.exact is not None
+    exact = measure_exactly(TreeSweep(tree), ExactRules.of(tree), stored.exact).regrets
+    pairs = zip(measured.regrets, exact, strict=True)
+    return float(max(abs(Fraction(given) - regret) for given, regret in pairs))

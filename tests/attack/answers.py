@@ -16,16 +16,13 @@ from functools import partial
 import pytest
 from frame_cases import candidate, snapshot
 from random_trees import scattered_game
-from wide_games import long_path
+from wide_games import farthest, long_path
 
 from eqbench.errors import ProfileError
 from eqbench.harness.judge import Finding, measure, meets
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.tree import GameTree
-from eqbench.verification import Verification, Verifier, verifier
-from eqbench.verification.exact import ExactRules, measure_exactly
-from eqbench.verification.sweep import TreeSweep
+from eqbench.verification import Verifier, verifier
 
 from .sandbox import Job, Result
 
@@ -94,7 +91,7 @@ def rows_that_miss_one() -> Iterator[tuple[str, str]]:
         tree = replace(tree, chance=tree.chance * (1 - 9e-13))
         profile = BehaviorProfile.of(tree, profile.probabilities * (1 - 9e-10))
         measured = Verifier(tree).verify(profile)
-        off = difference(tree, profile, measured)
+        off = farthest(tree, profile, measured)
         wrong = f"off by {off}, bound {measured.error}"
         yield f"all rows and chances of game {seed}", wrong if off > measured.error else ""
 
@@ -106,7 +103,7 @@ def errors_of_regrets() -> Iterator[tuple[str, str]]:
     for seed in range(1000):
         tree, profile = scattered_game(seed)
         measured = Verifier(tree)._in_floats(profile.probabilities)
-        off = difference(tree, profile, measured)
+        off = farthest(tree, profile, measured)
         ratios.append(measured.error / off if off else math.inf)
         if off > measured.error:
             yield f"game {seed}", f"off by {off}, bound {measured.error}"
@@ -114,18 +111,9 @@ def errors_of_regrets() -> Iterator[tuple[str, str]]:
     yield "1,000 games", f"errors are {median:.3g} times too large" if median > 100 else ""
 
 
-def difference(tree: GameTree, profile: BehaviorProfile, measured: Verification) -> float:
-    """Largest difference of measured regrets from those of the stored profile, in fractions."""
-    stored = profile_from_json(tree, parse_profile(profile_text(tree, profile)))
-    assert stored.exact is not None
-    exact = measure_exactly(TreeSweep(tree), ExactRules.of(tree), stored.exact).regrets
-    pairs = zip(measured.regrets, exact, strict=True)
-    return float(max(abs(Fraction(given) - regret) for given, regret in pairs))
-
-
 def astray(tree: GameTree, finding: Finding) -> str:
     """What is wrong with a measured regret, which is 1/50 in each game of `long_path`."""
-    off = difference(tree, finding.candidate.profile, finding.measured)
+    off = farthest(tree, finding.candidate.profile, finding.measured)
     if not off <= finding.measured.error <= 1e-11 * tree.largest_payoff:
         return f"off by {off}, bound {finding.measured.error}"
     return "a target of 0.019 is met" if meets(0.019, [finding], tree) else ""

@@ -14,7 +14,7 @@ from crossplay_cases import kuhn2_member
 from frame_cases import handed_over
 from random_trees import random_tree, scattered_game
 from tree_walk import TreeWalk
-from wide_games import long_path
+from wide_games import farthest, long_path
 
 import eqbench
 from eqbench.errors import ProfileError, UsageError
@@ -24,7 +24,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed, completed_rows
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.tree import GameTree, Payoffs, largest_integer
-from eqbench.verification import Allowance, Verification, Verifier, verify, verify_exactly
+from eqbench.verification import Allowance, Verifier, verify, verify_exactly
 from eqbench.verification.exact import ExactRules, measure_exactly
 from eqbench.verification.sweep import Numbers, TreeSweep
 
@@ -315,15 +315,6 @@ def test_games_with_floats_have_exact_rules_of_their_own() -> None:
 
 
 # -- what is measured is what is stored, within the error -----------------------------------
-
-
-def farthest(tree: GameTree, profile: BehaviorProfile, measured: Verification) -> float:
-    """Largest error of measured regrets, from those of the stored profile in fractions."""
-    sweep, rules = TreeSweep(tree), ExactRules.of(tree)
-    stored = profile_from_json(tree, parse_profile(profile_text(tree, profile)))
-    exact = measure_exactly(sweep, rules, stored.exact).regrets
-    pairs = zip(measured.regrets, exact, strict=True)
-    return float(max(abs(Fraction(given) - regret) for given, regret in pairs))
 
 
 @pytest.mark.parametrize("spare", [9e-10, -9e-10, 3e-14])
