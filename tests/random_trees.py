@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import CHANCE, GameTree
+from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.tree import CHANCE, GameTree, Payoffs
 
 OwnPast = tuple[str, int] | None  # the last own information set and the move there
 
@@ -93,3 +94,23 @@ def sparse_profile(tree: GameTree, rng: np.random.Generator) -> BehaviorProfile:
         weights[rng.integers(len(actions))] += 1
         values += [Fraction(int(weight), int(weights.sum())) for weight in weights]
     return BehaviorProfile.of_exact(tree, values)
+
+
+def scattered_game(seed: int) -> tuple[GameTree, BehaviorProfile]:
+    """Random tree with payoffs over twelve orders of magnitude, and a profile in floats.
+
+    They are apart within the game, or from one game to another in floats or in fractions. Every
+    third game has chances in floats.
+    """
+    tree, rng = random_tree(seed, depth=4 + seed % 5), np.random.default_rng(seed)
+    shape, scale = tree.payoffs.base.shape, 10.0 ** rng.uniform(-6, 6)
+    numbers = rng.normal(size=shape)
+    payoffs = (
+        Payoffs(np.sign(numbers) * 10.0 ** rng.uniform(-6, 6, shape)),
+        Payoffs(scale * numbers),
+        Payoffs(rng.integers(-9, 10, shape) * round(1e6 * scale), 7 * 10**6),
+    )[seed // 4 % 3]
+    tree = replace(tree, payoffs=payoffs)
+    if seed % 3 == 0:
+        tree = replace(tree, chance=tree.chance / tree.chance_denominator, chance_denominator=1)
+    return tree, BehaviorProfile.of(tree, random_profile(tree, rng))

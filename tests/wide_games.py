@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.tree import GameTree
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
+from eqbench.model.tree import FloatArray, GameTree
+from eqbench.verification import Verification
+from eqbench.verification.exact import ExactRules, measure_exactly
+from eqbench.verification.sweep import TreeSweep
 
 
 def wide_game(prize: int | float) -> GameTree:
@@ -27,3 +34,33 @@ def wide_game(prize: int | float) -> GameTree:
             for reply, value in enumerate(values):
                 builder.terminal((second, reply), [value, -value])
     return builder.tree()
+
+
+def long_path(
+    spare: float, *, players: int = 1, sets: int = 300, prize: int = 90_000, off: int | None = None
+) -> tuple[GameTree, FloatArray]:
+    """A path on which each may leave for 1 less than the prize, and P1 leaves at last by 1/50.
+
+    Rows on it, in the order of the tree, sum to 1 + `spare`; of one player alone if `off` is given.
+    """
+    builder = TreeBuilder([f"P{player + 1}" for player in range(players)])
+    place = None
+    for depth in range(sets + 1):
+        node = builder.decision(place, (sets - depth) % players, f"{depth}", ["on", "stop"])
+        builder.terminal((node, 1), [prize - 1] * players)
+        place = node, 0
+    builder.terminal(place, [prize] * players)
+    tree = builder.tree()
+    rows = np.tile([1 + min(spare, 0.0), max(spare, 0.0)], (sets + 1, 1))
+    rows[[off not in (None, player) for player in tree.infoset_player]] = [1, 0]
+    rows[tree.infoset_of(0, f"{sets}")] = [0.98, 0.02]
+    return tree, rows.ravel()
+
+
+def farthest(tree: GameTree, profile: BehaviorProfile, measured: Verification) -> float:
+    """Largest difference of measured regrets from those of the stored profile, in fractions."""
+    stored = profile_from_json(tree, parse_profile(profile_text(tree, profile)))
+    assert stored.exact is not None
+    exact = measure_exactly(TreeSweep(tree), ExactRules.of(tree), stored.exact).regrets
+    pairs = zip(measured.regrets, exact, strict=True)
+    return float(max(abs(Fraction(given) - regret) for given, regret in pairs))

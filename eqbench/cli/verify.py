@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
@@ -71,7 +72,7 @@ def verify(request: VerifyRequest) -> int:
     loaded, data = game_and_profile(request)
     tree = loaded.tree
     candidate = profile_from_json(tree, data)
-    measured = measure(tree, candidate)
+    measured = measure(tree, candidate, request.max_regret)
     certified = None
     if request.exact:
         sys.set_int_max_str_digits(0)  # exact results may be longer than Python likes to print
@@ -84,6 +85,7 @@ def verify(request: VerifyRequest) -> int:
         "schema": SCHEMA,
         **_figures(measured, float),
         "resolved": measured.resolved,
+        "error": measured.error,
         "identity": None if identity is None else identity.to_json(),
         "credible": _credible(tree, candidate, measured, certified),
     }
@@ -91,7 +93,7 @@ def verify(request: VerifyRequest) -> int:
     document["kind"] = None if kind is None else kind.to_json()
     if request.proofs and kind is not None:
         document["proofs"] = kind.proofs()
-    worst = measured.max_regret
+    worst: float | Fraction = measured.max_regret + measured.error
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret

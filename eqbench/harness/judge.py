@@ -22,7 +22,7 @@ from eqbench.harness.frames import (
     SnapshotFrame,
 )
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.tree import GameTree
 from eqbench.solver import ENDINGS, Candidate
 from eqbench.store.schema import (
@@ -51,7 +51,8 @@ MAX_CANDIDATES = 1024
 MAX_CANDIDATE_BYTES = 512 * 2**20
 # Without a target a solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
-ROUNDING = 1e-15
+# A solver that stops at its target may have computed it in another order.
+TARGET_SLACK = 1 + 1e-6
 # Ends that do not matter where the profile that the cell shows meets the target all the same.
 SHORT_ENDS = frozenset({"limit", "stopped", "timeout", "memory", "failed", "not_found"})
 
@@ -185,6 +186,7 @@ class Finding:
             exact=None if self.exact is None else _fractions(self.exact),
             credible=credible,
             kind=kind,
+            error=self.measured.error,
         )
 
 
@@ -275,8 +277,8 @@ class Judge:
         """
         if received.misfit:
             raise ProfileError(received.misfit)
-        path = measure_all(received.snapshots, self.verifier, tolerance)
-        handed = measure_all(received.candidates, self.verifier, tolerance) or path[-1:]
+        path = measure_all(received.snapshots, self.verifier, tolerance, target)
+        handed = measure_all(received.candidates, self.verifier, tolerance, target) or path[-1:]
         tree = self.verifier.tree
         status, reason = verdict(outcome, handed, path, limits, target=target, tree=tree)
         if status != "refuted" and (disproved := sum(finding.disproved for finding in handed)):
@@ -337,15 +339,22 @@ def kind_record(finding: Finding, tree: GameTree, allowance: Allowance) -> KindR
 
 
 def measure_all(
-    frames: Sequence[ProfileFrame], verifier: Verifier, tolerance: float
+    frames: Sequence[ProfileFrame],
+    verifier: Verifier,
+    tolerance: float,
+    target: float | None = None,
 ) -> list[Finding]:
     """Measure frames of a cell, with one allowance for what is measured exactly."""
     allowance = Allowance()
-    return [measure(frame, verifier, tolerance, allowance) for frame in frames]
+    return [measure(frame, verifier, tolerance, allowance, target) for frame in frames]
 
 
 def measure(
-    frame: ProfileFrame, verifier: Verifier, tolerance: float, allowance: Allowance | None = None
+    frame: ProfileFrame,
+    verifier: Verifier,
+    tolerance: float,
+    allowance: Allowance | None = None,
+    target: float | None = None,
 ) -> Finding:
     """Measure the profile of a frame and hold it against its claim.
 
@@ -357,27 +366,33 @@ def measure(
     ----------
     tolerance : share of the payoff range above which a claimed equilibrium is refuted
     allowance : for exact measurements of the whole cell; one for this frame alone unless given
+    target : whether the max regret is within it is to be decided, in integers if need be
 
     Raises
     ------
     ProfileError
         If its profile is not a profile of this game.
     """
-    profile = BehaviorProfile(frame.frequencies)
-    if frame.exact is not None:  # what is known exactly is what counts; the floats follow from it
+    tree = verifier.tree
+    if frame.exact is None:
+        profile = BehaviorProfile.of(tree, frame.frequencies)
+    else:  # what is known exactly is what counts; the floats follow from it
         try:
             exact = tuple(map(Fraction, frame.exact))
         except ZeroDivisionError:
             raise ProfileError("a frequency has the denominator 0") from None
-        profile = BehaviorProfile.of_exact(verifier.tree, exact)
+        profile = BehaviorProfile.of_exact(tree, exact)
     told = frame.trembles if isinstance(frame, CandidateFrame) else None
     trembles = None if told is None else told.trembles()
-    candidate = Candidate(profile, frame.claim, frame.claimed_regret, trembles)
     certificate, refuted = None, None
-    if candidate.claim in EQUILIBRIA or candidate.claimed_regret == 0:
-        certificate = certify(verifier.tree, candidate.profile, allowance)
+    if frame.claim in EQUILIBRIA or frame.claimed_regret == 0:
+        certificate = certify(tree, profile, allowance)
+    if certificate is None and profile.exact is not None:  # as it is measured, so it is stored
+        profile = replace(profile, exact=completed_rows(tree, profile))
+    candidate = Candidate(profile, frame.claim, frame.claimed_regret, trembles)
     if certificate is None:
-        measured = verifier.verify(candidate.profile, allowance)
+        allowed = None if target is None else target * TARGET_SLACK
+        measured = verifier.verify(candidate.profile, allowance, allowed)
     else:
         measured = certificate.rounded()
         worst = Fraction(certificate.max_regret)
@@ -447,15 +462,9 @@ def first_refutation(findings: Sequence[Finding]) -> str | None:
 
 
 def meets(target: float, handed: Sequence[Finding], tree: GameTree) -> bool:
-    """Whether a measured max regret is within the target."""
-    # kernels and verifier agree to rounding, so a target that was just met may be just missed;
-    # what was measured in integers has no rounding
-    rounding = 0.0 if tree.is_wide else ROUNDING * min(1.0, tree.largest_payoff)
-    allowed = target * (1 + 1e-6)
-    return any(
-        item.measured.resolved and item.max_regret <= allowed + rounding * (item.exact is None)
-        for item in handed
-    )
+    """Whether a measured max regret is within the target, with all that rounding may hide."""
+    most = [item.max_regret + item.measured.error for item in handed if item.measured.resolved]
+    return any(regret <= target * TARGET_SLACK for regret in most)
 
 
 def ending(
@@ -474,7 +483,7 @@ def ending(
         return "not_found", detail or "the solver handed over no profile"
     if meets(target, handed, tree):
         return "ok", detail
-    regrets = [item.max_regret for item in handed if item.measured.resolved]
+    regrets = [(item.max_regret, item.measured.error) for item in handed if item.measured.resolved]
     if not regrets:
         return "stopped", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
     stands = OWN_REGRET_SHARE * tree.payoff_scale
@@ -482,9 +491,11 @@ def ending(
     if not target and any(item.measured.resolved and item.max_regret <= stands for item in bounded):
         return "ok", detail
     said = f": {detail}" if detail else ""
+    least, error = min(regrets)
+    within = f" with an error of up to {error:.2g}" if least <= target * TARGET_SLACK else ""
     return "stopped", (
-        f"stopped by its own rule at a measured max regret of {min(regrets):.3g}, above the target "
-        f"{target:.3g}{beyond_floats(tree)}{said}"
+        f"stopped by its own rule at a measured max regret of {least:.3g}{within}, above the "
+        f"target {target:.3g}{beyond_floats(tree)}{said}"
     )
 
 

@@ -209,20 +209,24 @@ class BehaviorProfile(Displayed):
     def of(
         cls, game: GameTree | HasTree, probabilities: NDArray | Sequence[float]
     ) -> BehaviorProfile:
-        """Checked copy of float64 (A,) frequencies.
+        """Checked copy of float64 (A,) frequencies, in which every row sums to 1.
+
+        Where a row misses 1 by more than rounding, its largest entry, the first of them, becomes
+        what the others leave of 1; all other frequencies stay as they are.
 
         Raises
         ------
         ProfileError
             If the shape is wrong, an entry is outside [0, 1] or not finite, or a row does not
-            sum to 1 within 1e-9. Nothing is renormalized.
+            sum to 1 within 1e-9.
         """
         tree, spec = _tree_of(game)
         try:
             values = np.array(probabilities, dtype=np.float64)
         except (TypeError, ValueError):
             raise ProfileError(f"{probabilities!r:.60} are no frequencies of actions") from None
-        _check_distributions(tree, values)
+        for row in _loose_rows(tree, values):
+            values[row] = list(map(float, completed(list(map(rational, values[row].tolist())))))
         values.setflags(write=False)
         return cls(values, None, tree, spec)
 
@@ -230,13 +234,19 @@ class BehaviorProfile(Displayed):
     def of_exact(
         cls, game: GameTree | HasTree, frequencies: Sequence[Fraction | int]
     ) -> BehaviorProfile:
-        """Checked profile of A rationals; rows must sum to exactly 1 for exact verification."""
+        """Checked profile of A rationals; rows must sum to exactly 1 for exact verification.
+
+        Its `probabilities` are those of the completed rows, as :meth:`of` declares.
+        """
         tree, _ = _tree_of(game)
         exact = tuple(rational(value) for value in frequencies)
         for action, value in zip(range(tree.n_actions), exact, strict=False):
             if not 0 <= value <= 1:  # as a float, -1e-400 would pass
                 _refuse_entry(tree, action, value)
-        return replace(cls.of(game, [float(value) for value in exact]), exact=exact)
+        values = np.array([float(value) for value in exact])
+        for row in _loose_rows(tree, values):
+            values[row] = list(map(float, completed(exact[row])))
+        return replace(cls.of(game, values), exact=exact)
 
     @classmethod
     def uniform(cls, game: GameTree | HasTree) -> BehaviorProfile:
@@ -354,7 +364,8 @@ def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:
     return draws / np.add.reduceat(draws, tree.action_start[:-1])[_row_of_action(tree)]
 
 
-def _check_distributions(tree: GameTree, values: FloatArray) -> None:
+def _loose_rows(tree: GameTree, values: FloatArray) -> list[slice]:
+    """Rows that miss 1 by more than rounding; ProfileError unless all are distributions."""
     if values.shape != (tree.n_actions,):
         _refuse_shape(tree, values)
     outside = ~((values >= 0) & (values <= 1))
@@ -362,15 +373,20 @@ def _check_distributions(tree: GameTree, values: FloatArray) -> None:
         action = int(np.flatnonzero(outside)[0])
         _refuse_entry(tree, action, float(values[action]))
     if tree.n_infosets == 0:
-        return
-    total = np.add.reduceat(values, tree.action_start[:-1])
-    off = np.abs(total - 1) > ROW_SUM_TOLERANCE
+        return []
+    bounds = tree.action_start
+    total = np.add.reduceat(values, bounds[:-1])
+    missing = np.abs(total - 1)
+    off = missing > ROW_SUM_TOLERANCE
     if off.any():
         i = int(np.flatnonzero(off)[0])
         raise ProfileError(
             f"the frequencies at {place_of(tree, i)} sum to {float(total[i])!r}; they must sum "
-            "to 1 within 1e-9 (a missing action counts as 0, nothing is renormalized)"
+            "to 1 within 1e-9 (a missing action counts as 0)"
         )
+    # what is left is a part of the error of a measured regret
+    loose = np.flatnonzero(missing > (bounds[1:] - bounds[:-1]) * np.finfo(float).eps)
+    return [slice(bounds[i], bounds[i + 1]) for i in loose.tolist()]
 
 
 def _refuse_shape(tree: GameTree, values: FloatArray) -> NoReturn:

@@ -147,6 +147,7 @@ class EquilibriumRecord:
     exact: ExactRecord | None = None
     credible: CredibleRecord | None = None
     kind: KindRecord | None = None
+    error: float | None = None
 
     def __post_init__(self) -> None:
         proofs = [] if self.exact is None else [self.exact["payoffs"], self.exact["regrets"]]

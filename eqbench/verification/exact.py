@@ -34,11 +34,15 @@ class Verification(Displayed):
     resolved : bool
         False for floats in a wide game (`GameTree.is_wide`), which say nothing of regrets:
         these are then only bounds from above, twice the largest payoff of the player.
+    error : float
+        No regret is farther from the exact one, that of the profile as it is stored, in payoff
+        units; 0 for Fractions.
     """
 
     payoffs: tuple[float, ...] | tuple[Fraction, ...]
     regrets: tuple[float, ...] | tuple[Fraction, ...]
     resolved: bool = True
+    error: float = 0.0
 
     def __repr__(self) -> str:
         payoffs, regrets = (
@@ -49,10 +53,14 @@ class Verification(Displayed):
 
     def rounded(self) -> Verification:
         """The same in floats; no regret is rounded to 0."""
+        regrets = tuple(not_to_zero(Fraction(value)) for value in self.regrets)
+        pairs = zip(regrets, map(Fraction, self.regrets), strict=True)
+        error = max(abs(Fraction(given) - value) for given, value in pairs)
         return replace(
             self,
             payoffs=tuple(map(float, self.payoffs)),
-            regrets=tuple(not_to_zero(Fraction(value)) for value in self.regrets),
+            regrets=regrets,
+            error=math.nextafter(float(error), math.inf if error else 0.0),
         )
 
     @property

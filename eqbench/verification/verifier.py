@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -14,14 +15,13 @@ from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.verification.certificate import Allowance
 from eqbench.verification.exact import ExactRules, Verification, measure_exactly
-from eqbench.verification.sweep import Numbers, TreeSweep
+from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
 
 if TYPE_CHECKING:
     from eqbench.verification.compiled_sweep import CompiledSweep
 
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
-ROUNDING = 1e-12  # of the largest payoff; regrets below zero by less are 0
 UNRESOLVED = "it cannot be measured: floats do not resolve its regrets, integers take too long"
 # Nodes; loading machine code takes as long as thirty profiles of so many without it.
 COMPILED_FROM = 250_000
@@ -94,7 +94,7 @@ class Verifier:
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
-        self._rounding = ROUNDING * tree.largest_payoff
+        self._smallest = tree.n_nodes * (SMALLEST * tree.largest_payoff + 2.0**-1070)
 
     @cached_property
     def _rules(self) -> ExactRules:
@@ -111,55 +111,77 @@ class Verifier:
 
         return CompiledSweep(self.tree)
 
-    def _evaluate(self, frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Expected payoffs and best-response values in floats, two (N,)."""
+    def _in_floats(self, frequencies: FloatArray) -> Verification:
+        """What floats measure, and the bound on their errors."""
         tree = self.tree
         if tree.n_nodes >= COMPILED_FROM:
-            return self._compiled.evaluate(frequencies)
-        return self._sweep.evaluate(
-            Numbers(frequencies, tree.chance_probability, tree.payoffs.table)
-        )
+            payoffs, best = self._compiled.evaluate(frequencies)
+            errors = self._compiled.errors(frequencies)
+        else:
+            numbers = Numbers(frequencies, tree.chance_probability, tree.payoffs.table)
+            payoffs, best = self._sweep.evaluate(numbers)
+            errors = self._sweep.errors(numbers)
+        gains = best - payoffs
+        error = float((errors + UNIT * np.abs(gains)).max()) + self._smallest
+        # nobody's best response earns less; what is farther below zero would be a mistake of ours
+        gains[(gains < 0) & (gains >= -error)] = 0.0
+        return Verification(tuple(payoffs.tolist()), tuple(gains.tolist()), error=error)
 
-    def verify(self, profile: BehaviorProfile, allowance: Allowance | None = None) -> Verification:
+    def _in_integers(
+        self, profile: BehaviorProfile, allowance: Allowance | None
+    ) -> Verification | None:
+        """The exact figures of a checked profile, rounded; None if they cost too much."""
+        tree, allowance = self.tree, Allowance() if allowance is None else allowance
+        if not allowance.covers(tree):
+            return None
+        if profile.exact is not None:
+            profile = BehaviorProfile.of_exact(tree, profile.exact)
+        # completed rows have no larger common denominators
+        read = profile.exact or tuple(map(rational, profile.probabilities.tolist()))
+        if not allowance.take(tree, lambda: self._rules, read):
+            return None
+        return measure_exactly(self._sweep, self._rules, completed_rows(tree, profile)).rounded()
+
+    def verify(
+        self,
+        profile: BehaviorProfile,
+        allowance: Allowance | None = None,
+        target: float | None = None,
+    ) -> Verification:
         """Measured payoffs and regrets of a profile of this tree, in floats.
 
-        A regret that rounding has brought below zero is 0.
+        What is measured is the profile as it is stored: floats count as the decimals that they
+        print as, and the largest of an information set as what the others leave of 1. `error`
+        bounds what rounding does to the regrets. A regret that it has brought below zero is 0.
 
-        In a wide game (`GameTree.is_wide`) they are measured in integers and then rounded, with
-        frequencies as :func:`verify_exactly` reads them; where that is too much work, they are
-        not `resolved`, and each regret is the most that it can be.
+        In a wide game (`GameTree.is_wide`), and where the error leaves open whether the largest is
+        within a target, they are measured in integers and then rounded; where that is too much
+        work, those of a wide game are not `resolved`, and each is the most that it can be.
 
         Parameters
         ----------
         allowance : for measurements in integers; one for this profile alone unless given
+        target : in payoff units
 
         Raises
         ------
         ProfileError
             If the profile is not a distribution at every information set.
         """
-        checked = BehaviorProfile.of(self.tree, profile.probabilities)
         tree = self.tree
+        checked = BehaviorProfile.of(tree, profile.probabilities)
+        known = checked if profile.exact is None else profile
+        if tree.is_wide and (measured := self._in_integers(known, allowance)) is not None:
+            return measured
+        found = self._in_floats(checked.probabilities)
         if tree.is_wide:
-            if profile.exact is not None:
-                checked = BehaviorProfile.of_exact(tree, profile.exact)
-            allowance = Allowance() if allowance is None else allowance
-            if allowance.covers(tree):
-                # completed rows have no larger common denominators
-                read = checked.exact or tuple(map(rational, checked.probabilities.tolist()))
-                if allowance.take(tree, lambda: self._rules, read):
-                    exact = completed_rows(tree, checked)
-                    return measure_exactly(self._sweep, self._rules, exact).rounded()
-        payoffs, best = self._evaluate(checked.probabilities)
-        if tree.is_wide:
-            most = 2 * np.abs(tree.payoffs.table).max(axis=0)
-            return Verification(tuple(payoffs.tolist()), tuple(most.tolist()), resolved=False)
-        # nobody's best response earns less; what is farther below zero would be a mistake of ours
-        gains = best - payoffs
-        gains[(gains < 0) & (gains > -self._rounding)] = 0.0
-        return Verification(tuple(payoffs.tolist()), tuple(gains.tolist()))
+            most = tuple((2 * np.abs(tree.payoffs.table).max(axis=0)).tolist())
+            return replace(found, regrets=most, resolved=False, error=max(most))
+        if target is None or not found.max_regret <= target < found.max_regret + found.error:
+            return found
+        return self._in_integers(known, allowance) or found
 
 
-def verify(tree: GameTree, profile: BehaviorProfile) -> Verification:
-    """Measured payoffs and regrets of one profile."""
-    return Verifier(tree).verify(profile)
+def verify(tree: GameTree, profile: BehaviorProfile, target: float | None = None) -> Verification:
+    """Measured payoffs and regrets of one profile, as :meth:`Verifier.verify` measures them."""
+    return Verifier(tree).verify(profile, target=target)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice, product
@@ -19,19 +21,25 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 import textbook_games as books
-from random_trees import random_tree
+from frame_cases import candidate, snapshot
+from random_trees import random_tree, scattered_game
 from solver_cases import bimatrix, random_two_player_game, run, with_payoffs
 from strategic_form import dominated_plans
+from wide_games import farthest, long_path
 
 import eqbench
 from eqbench.equilibria import completeness, kind_of
+from eqbench.errors import ProfileError
+from eqbench.harness.judge import Finding, measure, meets
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels
+from eqbench.model.tree import GameTree
 from eqbench.plots.style import Panel, draw_figure, line, svg_of
 from eqbench.solver import refusal_of
 from eqbench.text import cell_text, csv_text
-from eqbench.verification import Play, verify, verify_exactly
+from eqbench.verification import Play, Verifier, verifier, verify, verify_exactly
 
 from .sandbox import Job, Result, Sandbox
 
@@ -360,6 +368,71 @@ def dominated_plans_by_linear_programs() -> Iterator[tuple[str, str]]:
                         wrong.append(f"{found} at seed {seed}")
         if counts:
             yield f"{family}, {solver}: {dict(counts)}", "; ".join(wrong)
+
+
+@neighbors(KIND)
+def rows_that_miss_one() -> Iterator[tuple[str, str]]:
+    """Profiles whose rows do not sum to 1 are measured as they are stored."""
+    games = {
+        f"{name}, rows {spare:g} off": long_path(spare, **of)
+        for spare in (9e-10, -9e-10, 1e-12)
+        for name, of in {
+            "one player": {},
+            "three players": {"players": 3, "sets": 60},
+            "rows of the opponent": {"players": 2, "off": 1},
+            "own rows": {"players": 2, "off": 0},
+            "a wide game": {"prize": 10**9, "sets": 40},
+            "small payoffs": {"prize": 1, "sets": 900},
+        }.items()
+    }
+    for name, (tree, frequencies) in games.items():
+        frames = [candidate(frequencies, claim=claim) for claim in ("iterate", "average")]
+        decimals = [str(Fraction(repr(value))) for value in frequencies.tolist()]
+        frames += [candidate(frequencies, exact=decimals), snapshot(1, frequencies)]
+        findings = [measure(frame, Verifier(tree), 1e-6) for frame in frames]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(verifier, "COMPILED_FROM", 0)
+            findings.append(measure(frames[0], Verifier(tree), 1e-6))
+        yield name, "; ".join(filter(None, (astray(tree, finding) for finding in findings)))
+    for name, row in {"negative": (-1e-17, 1.0), "above 1": (1 + 1e-12, 0.0)}.items():
+        tree, frequencies = long_path(0.0)
+        frequencies[:2] = row
+        try:
+            measure(candidate(frequencies), Verifier(tree), 1e-6)
+            yield f"an entry that is {name}", "it is taken"
+        except ProfileError:
+            yield f"an entry that is {name}", ""
+    for seed in range(0, 24, 3):  # with chances in floats
+        tree, profile = scattered_game(seed)
+        tree = replace(tree, chance=tree.chance * (1 - 9e-13))
+        profile = BehaviorProfile.of(tree, profile.probabilities * (1 - 9e-10))
+        measured = Verifier(tree).verify(profile)
+        off = farthest(tree, profile, measured)
+        wrong = f"off by {off}, bound {measured.error}"
+        yield f"all rows and chances of game {seed}", wrong if off > measured.error else ""
+
+
+@neighbors(KIND)
+def errors_of_regrets() -> Iterator[tuple[str, str]]:
+    """Exact regrets of 1,000 games lie within the errors, which are near to the differences."""
+    ratios = []
+    for seed in range(1000):
+        tree, profile = scattered_game(seed)
+        measured = Verifier(tree)._in_floats(profile.probabilities)
+        off = farthest(tree, profile, measured)
+        ratios.append(measured.error / off if off else math.inf)
+        if off > measured.error:
+            yield f"game {seed}", f"off by {off}, bound {measured.error}"
+    median = statistics.median(ratios)
+    yield "1,000 games", f"errors are {median:.3g} times too large" if median > 100 else ""
+
+
+def astray(tree: GameTree, finding: Finding) -> str:
+    """What is wrong with a measured regret, which is 1/50 in each game of `long_path`."""
+    off = farthest(tree, finding.candidate.profile, finding.measured)
+    if not off <= finding.measured.error <= 1e-11 * tree.largest_payoff:
+        return f"off by {off}, bound {finding.measured.error}"
+    return "a target of 0.019 is met" if meets(0.019, [finding], tree) else ""
 
 
 def jobs(*, quick: bool) -> Iterator[Job]:

@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 from agreement import disagreement, draw_behavior
-from random_trees import random_tree
+from crossplay_cases import kuhn2_member
+from frame_cases import handed_over
+from random_trees import random_tree, scattered_game
 from tree_walk import TreeWalk
+from wide_games import farthest, long_path
 
 import eqbench
 from eqbench.errors import ProfileError, UsageError
+from eqbench.harness import judge
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed, completed_rows
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.tree import GameTree, Payoffs, largest_integer
-from eqbench.verification import Verifier, verify, verify_exactly
+from eqbench.verification import Allowance, Verifier, verify, verify_exactly
 from eqbench.verification.exact import ExactRules, measure_exactly
 from eqbench.verification.sweep import Numbers, TreeSweep
 
@@ -308,6 +312,50 @@ def test_games_with_floats_have_exact_rules_of_their_own() -> None:
     walk = TreeWalk(tree, exact)
     assert list(measured.payoffs) == walk.payoffs()
     assert measured.rounded().payoffs == verify(tree, BehaviorProfile.uniform(tree)).payoffs
+
+
+# -- what is measured is what is stored, within the error -----------------------------------
+
+
+@pytest.mark.parametrize("spare", [9e-10, -9e-10, 3e-14])
+def test_rows_that_miss_1_on_a_long_path_hide_no_regret(spare: float) -> None:
+    tree, frequencies = long_path(spare)
+    profile = BehaviorProfile.of(tree, frequencies)
+    finding = judge.measure(handed_over(profile, "iterate"), Verifier(tree), 1e-6)
+    assert farthest(tree, profile, finding.measured) <= finding.measured.error < 1e-7
+    assert finding.max_regret == pytest.approx(0.02, abs=1e-4)
+    assert not judge.meets(0.019, [finding], tree)
+    rows = [dict(zip(("on", "stop"), row, strict=True)) for row in frequencies.reshape(-1, 2)]
+    given = {"behavior": {"P1": dict(zip(tree.infoset_labels, rows, strict=True))}}
+    found = eqbench.verify(tree, given)
+    assert found.max_regret == pytest.approx(finding.max_regret, abs=found.error)
+
+
+@pytest.mark.parametrize("least", [10**6, 0])
+def test_exact_regrets_lie_within_the_error(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eqbench.verification.verifier.COMPILED_FROM", least)
+    ratios = []
+    for seed in range(60):
+        tree, profile = scattered_game(seed)
+        measured = Verifier(tree)._in_floats(profile.probabilities)
+        error = farthest(tree, profile, measured)
+        assert error <= measured.error
+        ratios.append(measured.error / error if error else math.inf)
+    assert np.median(ratios) <= (100 if least else 10_000)
+
+
+def test_target_within_the_error_is_decided_in_integers() -> None:
+    tree, member = eqbench.load_game("kuhn2").tree, kuhn2_member(Fraction(1, 7))
+    profile = BehaviorProfile.of(tree, member.probabilities)
+    frame, verifier = handed_over(profile, "iterate"), Verifier(tree)
+    rough = judge.measure(frame, verifier, 1e-6, target=1e-9)
+    assert 1e-17 < rough.measured.error < 1e-13
+    fine = judge.measure(frame, verifier, 1e-6, target=1e-15)
+    assert farthest(tree, profile, fine.measured) <= fine.measured.error < 1e-30
+    assert judge.meets(1e-15, [fine], tree)
+    scarce = judge.measure(frame, verifier, 1e-6, Allowance(0), 1e-15)
+    assert scarce.max_regret <= 1e-15
+    assert not judge.meets(1e-15, [scarce], tree)
 
 
 # -- do our checks notice? ----------------------------------------------------------------
