@@ -80,9 +80,10 @@ TURNING = 0.25
 # the angle to the next tangent from which on its middle needs no test; and how far, as a share of
 # the step, the branch may pass from there. Of 2,000 games without symmetry the sign alone kept all
 # on the branch of steps 20 times shorter, of 300 with symmetries all but 2, these all.
-FAR, CLOSE, STRAIGHT, MIDDLE = 0.3, 0.05, 0.98, 0.02
-# Shorter steps are not repeated.
+FAR, CLOSE, STRAIGHT, MIDDLE = 0.3, 0.1, 0.95, 0.02
+# Shorter steps are not repeated, nor those off by less: points are off by `CONVERGED`.
 RESOLUTION = 1e-4
+# Share of numbers by which rounding makes equal ones differ.
 ALIKE = 1e-9
 PASSED, TURNED, FAILED = 0, 1, 2
 
@@ -224,18 +225,19 @@ def broken_symmetry(flat: FlatTree, work: Workspace, points: FloatArray) -> floa
         return np.nan
     blocks = [np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True)]
     pairs = [
-        (a, b) for a, b in combinations(blocks, 2) if len(a) == len(b) and alike(points[:, a], points[:, b])
+        (a, b)
+        for a, b in combinations(blocks, 2)
+        if len(a) == len(b) and alike(points[:, a], points[:, b])
     ]
-    signs = np.ones(len(pairs))
     for k, point in enumerate(points if pairs else ()):
         set_units(flat, work, point)
         newton_system(flat, work, point)
         slopes = work.bordered[:-1, :-1] * work.scale[:-1, None]
-        for i, (a, b) in enumerate(pairs):
+        for a, b in pairs:
             own, other = slopes[np.ix_(a, a)], slopes[np.ix_(a, b)]
-            if alike(own, slopes[np.ix_(b, b)]) and alike(other, slopes[np.ix_(b, a)]):
-                if signs[i] * np.linalg.det(own - other) < 0.0:
-                    return float(points[k - 1, -1])
+            symmetric = alike(own, slopes[np.ix_(b, b)]) and alike(other, slopes[np.ix_(b, a)])
+            if symmetric and np.linalg.det(own - other) < 0.0:
+                return float(points[k - 1, -1])
     return np.nan
 
 
@@ -367,7 +369,7 @@ def passes_middle(
         counts[0] += 1
         if eliminate(work.bordered, work.right, work.solution):
             far = norm(flat, work, work.solution[0], measured)
-            if far <= MIDDLE * norm(flat, work, chord, measured):
+            if far <= max(MIDDLE * norm(flat, work, chord, measured), RESOLUTION):
                 return True
     return False
 
@@ -420,20 +422,19 @@ def try_step(
     if moved > TURNING and tangent[last] * direction[last] < 0.0:
         return np.inf, moved, length, landing, PASSED
     size = in_units(flat, work, point - guess, measured)
-    share = np.sqrt((measured**2).sum()) / whole
+    far = np.sqrt((measured**2).sum())
     if flat.normal:
         size *= CARE
     if not size <= max(CORRECTION * moved, SMALL):
         return np.inf, moved, length, landing, PASSED
     test = PASSED
     if control[3]:
-        near = share <= CLOSE and abs(cosine) >= STRAIGHT
+        near = far <= max(CLOSE * whole, RESOLUTION) and abs(cosine) >= STRAIGHT
         if cosine < 0.0:
             test = TURNED if near else FAILED
-        elif not share <= FAR:
-            test = FAILED
-        elif not near and not passes_middle(
-            flat, work, before, point, direction, tangent, counts
+        elif not near and (
+            not far <= max(FAR * whole, RESOLUTION)
+            or not passes_middle(flat, work, before, point, direction, tangent, counts)
         ):
             test = FAILED
     return size, moved, length, landing, test
