@@ -145,6 +145,8 @@ class ResponsePath(NamedTuple):
         Points at which lambda has exactly a value that was asked for.
     ending : str
         Why the path ends where it does.
+    check : str
+        How far steps were tested for jumps to other branches, empty if they were not.
     """
 
     lambdas: FloatArray
@@ -153,6 +155,7 @@ class ResponsePath(NamedTuple):
     turns: NDArray[np.int64]
     landings: NDArray[np.int64]
     ending: str
+    check: str = ""
 
 
 class QuantalResponses(Protocol):

@@ -61,7 +61,11 @@ class Logit:
     set, where v is the value of an action conditional on reaching the set, in payoff units, and w
     a prior. The branch that starts at the prior where lambda is 0 is followed by pseudo-arclength
     steps in log-odds (Turocy 2005, 2010), also where lambda turns around. Its end is polished to
-    an equilibrium. With the uniform prior it is the principal branch, which Gambit traces too.
+    an equilibrium. With the uniform prior it is meant to be the principal branch, which Gambit
+    traces too. Steps are tested for jumps to other branches, which is no proof: `principal_branch`
+    (with other priors `branch`) is `checked` if all passed, up to `lambda_reached`; else `left at
+    lambda = ...`, where one did not, however short; or `bifurcation at lambda = ...`, where another
+    branch meets this one, which is followed straight on, or comes as close.
 
     Difference from Turocy: beliefs are made from logarithms of reaches, so that lambda is not
     bounded by the smallest float.
@@ -153,7 +157,10 @@ class Logit:
             newton_iterations=int(branch.counts[0]),
             refused_steps=int(branch.counts[1]),
         )
+        check, named = branch.check, "branch" if self.prior == "random" else "principal_branch"
+        monitor.record(**{named: check})
         where = f"the branch was followed to lambda = {branch.last:.6g}, max regret {regret:.3g}"
+        where += f" ({named.replace('_', ' ')}: {check})"
         if branch.stalled:
             where += f", where {STALLED_AT}"
         if found:

@@ -22,7 +22,7 @@ from eqbench.model.inspection import infoset_reach, inspect_profile
 from eqbench.model.profile import BehaviorProfile, place_of
 
 from ..polish.frequencies import ActiveSet, GainSystem, newton
-from .branch import Branch
+from .branch import Branch, Control
 from .kernels import FIRST, FREE, FlatTree, bytes_needed, flat_tree
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def refined(
         return replace(given, reason="the matrices of the branch would be too large")
     owner = np.repeat(np.arange(tree.n_infosets), sizes)
     kept = on_path[owner]
-    branch = Branch(game, flat=pinned(tree, np.where(kept, played, 0.0)))
+    flat = pinned(tree, np.where(kept, played, 0.0))
+    branch = Branch(game, flat=flat, control=Control(tested=False))  # any branch will do
     stops = np.array([LAST_LAMBDA * branch.flat.unit])
     while branch.steps < MOST_STEPS and goes_on() and branch.advance(stops, 1):
         pass

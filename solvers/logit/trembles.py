@@ -122,6 +122,8 @@ class _Limit:
         others = np.concatenate([tied, parted])
         more = self.needs[others] - self.needs[top[others]]
         least, most = (np.repeat([0.0, bound], [len(tied), len(parted)]) for bound in (1, np.inf))
+        if (more.sum(axis=1) >= least).all() and (more.sum(axis=1) <= most).all():
+            return np.ones(len(self.unplayed), dtype=np.int64)  # no smaller ones are possible
         found = milp(
             np.ones(len(self.unplayed)),
             constraints=LinearConstraint(more, least, most),
