@@ -217,9 +217,7 @@ def test_cells_that_a_resumed_run_no_longer_has_are_only_counted(tmp_path: Path)
         ('{"schema": "eqbench.run/1", "cells": [], "request": {}}', "is damaged"),
     ],
 )
-def test_what_is_no_run_of_this_version_is_refused(
-    tmp_path: Path, text: str | None, message: str
-) -> None:
+def test_what_is_no_run_of_this_version_is_refused(tmp_path: Path, text: str | None, message: str):
     if text is not None:
         (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(UsageError, match=message):
@@ -346,30 +344,24 @@ def test_only_regrets_of_exactly_0_are_a_proof() -> None:
     assert item.is_proved is False
 
 
-@pytest.mark.parametrize(("length", "refused"), [(0, True), (1, False), (100, False), (101, True)])
-def test_key_of_a_record_has_1_to_100_characters(length: int, *, refused: bool) -> None:
-    record = replace(cell("0a"), key="a" * length)
+def with_fractions_of(digits: int) -> CellRecord:
+    first, second = three_players("0a").equilibria
+    exact = {"payoffs": [f"-{'9' * digits}/{'9' * digits}"] * 3, "regrets": ["0"] * 3}
+    return replace(three_players("0a"), equilibria=[replace(first, exact=exact), second])
+
+
+@pytest.mark.parametrize(
+    ("record", "refused"),
+    [
+        *((replace(cell("0a"), key="a" * n), n in (0, 101)) for n in (0, 1, 100, 101)),
+        *((replace(three_players("0a"), trace="x" * n), n > 1024) for n in (1024, 1025)),
+        *((with_fractions_of(n), n > 4300) for n in (4300, 4301)),  # what Python prints
+    ],
+    ids=["key 0", "key 1", "key 100", "key 101", "path 1024", "path 1025", "digits 4300", "4301"],
+)
+def test_texts_of_a_record_are_as_long_as_allowed(record: CellRecord, *, refused: bool) -> None:
     with pytest.raises(DocumentError) if refused else nullcontext():
         assert CellRecord.of_line(record.to_line()) == record
-
-
-@pytest.mark.parametrize(("digits", "refused"), [(4300, False), (4301, True)])
-def test_fractions_of_a_record_have_as_many_digits_as_python_prints(
-    digits: int, *, refused: bool
-) -> None:
-    longest = f"-{'9' * digits}/{'9' * digits}"
-    data = three_players("0a").to_json()
-    data["equilibria"][0]["exact"] = {"payoffs": [longest] * 3, "regrets": ["0"] * 3}
-    line = json.dumps(data).encode()
-    with pytest.raises(DocumentError) if refused else nullcontext():
-        assert CellRecord.of_line(line).equilibria[0].exact["payoffs"][0] == longest
-
-
-@pytest.mark.parametrize(("length", "refused"), [(1024, False), (1025, True)])
-def test_paths_of_a_record_have_at_most_1024_characters(length: int, *, refused: bool) -> None:
-    data = three_players("0a").to_json() | {"trace": "x" * length}
-    with pytest.raises(DocumentError) if refused else nullcontext():
-        CellRecord.of_line(json.dumps(data).encode())
 
 
 def test_leading_parameter_is_one_of_the_parameters() -> None:
@@ -393,9 +385,7 @@ def test_record_without_files_keeps_everything_else(run: Path) -> None:
     )
 
 
-def test_list_of_cells_ends_where_nobody_reads_on(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_list_of_cells_ends_where_nobody_reads_on(mixed: Path, monkeypatch: pytest.MonkeyPatch):
     for most, lines in ((4, 4), (3, 4), (2, 3)):
         monkeypatch.setattr("eqbench.store.stored_run.MOST_CELLS", most)
         with pytest.raises(UsageError) as unknown:
@@ -410,18 +400,6 @@ def judged(**fields: object) -> dict[str, object]:
     return known | fields
 
 
-def test_credible_sets_are_counted_in_the_frame_of_equilibria(tmp_path: Path) -> None:
-    whole = three_players("0a")
-    items = [replace(whole.equilibria[0], credible=judged()), whole.equilibria[1]]
-    path = write_run(tmp_path / "run", replace(whole, equilibria=items))
-    frame = eqbench.load_equilibria(path)
-    assert frame.loc[0, ["sets", "credible", "worst"]].tolist() == [48, 43, 2.5]
-    assert frame["credible"].isna().tolist() == [False, True]
-    assert [str(frame[name].dtype) for name in ("sets", "credible", "worst")] == [
-        *("Int64", "Int64", "float64")
-    ]
-
-
 KIND = {
     "undominated": "actions only",
     "subgame_perfect": {"proper": 3, "perfect": 2},
@@ -431,16 +409,19 @@ KIND = {
 }
 
 
-def test_kinds_stand_in_the_frame_of_equilibria(tmp_path: Path) -> None:
+def test_verdicts_on_play_stand_in_the_frame_of_equilibria(tmp_path: Path) -> None:
     whole = three_players("0a")
-    items = [replace(whole.equilibria[0], kind=KIND), whole.equilibria[1]]
-    path = write_run(tmp_path / "run", replace(whole, equilibria=items))
-    frame = eqbench.load_equilibria(path)
-    names = ["undominated", "subgames", "subgame_perfect", "sequential", "quasi_strict", "index"]
-    assert frame.loc[0, names].tolist() == ["actions only", 3, 2, "refuted", True, -1]
-    assert frame.loc[1, names].isna().all()
-    types = [str(frame[name].dtype) for name in names]
-    assert types == ["string", "Int64", "Int64", "string", "boolean", "Int64"]
+    items = [replace(whole.equilibria[0], credible=judged(), kind=KIND), whole.equilibria[1]]
+    frame = eqbench.load_equilibria(write_run(tmp_path / "run", replace(whole, equilibria=items)))
+    expected = {
+        **{"sets": (48, "Int64"), "credible": (43, "Int64"), "worst": (2.5, "float64")},
+        **{"undominated": ("actions only", "string"), "subgames": (3, "Int64")},
+        **{"subgame_perfect": (2, "Int64"), "sequential": ("refuted", "string")},
+        **{"quasi_strict": (True, "boolean"), "index": (-1, "Int64")},
+    }
+    found = {name: (frame.loc[0, name], str(frame[name].dtype)) for name in expected}
+    assert found == expected
+    assert frame.loc[1, [*expected]].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -456,16 +437,19 @@ def test_kinds_stand_in_the_frame_of_equilibria(tmp_path: Path) -> None:
         {"index": 0},
         {"quasi_strict": False},  # with an index
         {"more": 1},
+        *({"credible": judged(**it)} for it in ({"credible": 49}, {"sets": -1}, {"exact": "1/0"})),
+        *({"credible": judged(**it)} for it in ({"worst_set": [1]}, {"more": 1})),
     ],
 )
-def test_wrong_kinds_are_refused(damage: dict[str, object]) -> None:
+def test_damaged_verdicts_on_play_are_refused(damage: dict[str, object]) -> None:
     document = json.loads(cell("0a").to_line())
+    (item,) = document["equilibria"]
     for kind in (KIND, KIND | {"quasi_strict": None, "index": None}):
-        document["equilibria"][0]["kind"] = kind
+        item |= {"kind": kind, "credible": judged()}
         record = CellRecord.of_line(json.dumps(document).encode())
-        assert record.equilibria[0].kind == kind
+        assert (record.equilibria[0].kind, record.equilibria[0].credible) == (kind, judged())
         assert CellRecord.of_line(record.to_line()) == record
-    document["equilibria"][0]["kind"] = KIND | damage
+    item |= damage if "credible" in damage else {"kind": KIND | damage}
     with pytest.raises(DocumentError):
         CellRecord.of_line(json.dumps(document).encode())
 
@@ -478,16 +462,3 @@ def test_record_without_verdicts_on_its_play_has_none() -> None:
     assert item.credible is None
     assert item.kind is None
     assert item == record.equilibria[0]
-
-
-@pytest.mark.parametrize(
-    "damage", [{"credible": 49}, {"sets": -1}, {"exact": "1/0"}, {"worst_set": [1]}, {"more": 1}]
-)
-def test_damaged_verdict_on_credibility_is_refused(damage: dict[str, object]) -> None:
-    record = cell("0a")
-    document = json.loads(record.to_line())
-    document["equilibria"][0]["credible"] = judged()
-    assert CellRecord.of_line(json.dumps(document).encode()).equilibria[0].credible == judged()
-    document["equilibria"][0]["credible"] = judged(**damage)
-    with pytest.raises(DocumentError):
-        CellRecord.of_line(json.dumps(document).encode())

@@ -14,7 +14,7 @@ import pytest
 from trace_cases import FOLDS, TURNS, followed, study, table, traced
 
 from eqbench.continuation import BranchPoint
-from eqbench.errors import EqbenchError, UsageError
+from eqbench.errors import UsageError
 from eqbench.studies.branch import read_points
 from eqbench.studies.frame import Session
 from eqbench.studies.trace.checkpoint import OVER, Progress
@@ -365,12 +365,6 @@ def test_branch_that_is_lost_at_once_has_one_point(tmp_path: Path) -> None:
     assert document["points"] == 1
     assert document["at"][0]["window"] == [3.0, 3.0]
     assert len(document["at"]) == 1
-
-
-def test_branch_without_a_start_is_an_error(tmp_path: Path) -> None:
-    case = study("winding(start=false)")
-    with pytest.raises(EqbenchError, match="no branch begins at pot=3: there is none"):
-        followed(case, tmp_path)
 
 
 def test_trace_stops_when_it_is_told_to(tmp_path: Path) -> None:
