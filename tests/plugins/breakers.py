@@ -22,27 +22,29 @@ def random(game, rng):
     return draws / np.bincount(row, draws)[row]
 
 
-@eqbench.register_solver("is_not_frozen")
-@dataclass
-class IsNotFrozen:
+class Uniform:
+    """Hands over the uniform profile, as all that break a promise elsewhere do."""
+
     def solve(self, game, monitor, rng):
         monitor.candidate(uniform(game), claim="iterate")
         return Termination("limit")
+
+
+@eqbench.register_solver("is_not_frozen")
+@dataclass
+class IsNotFrozen(Uniform):
+    pass
 
 
 @eqbench.register_solver("documents_nothing")
 @dataclass(frozen=True)
-class DocumentsNothing:
+class DocumentsNothing(Uniform):
     step: float = 0.5
-
-    def solve(self, game, monitor, rng):
-        monitor.candidate(uniform(game), claim="iterate")
-        return Termination("limit")
 
 
 @eqbench.register_solver("changes_its_options")
 @dataclass(frozen=True)
-class ChangesItsOptions:
+class ChangesItsOptions(Uniform):
     """Doubles what it is given.
 
     Parameters
@@ -55,19 +57,14 @@ class ChangesItsOptions:
     def __post_init__(self):
         object.__setattr__(self, "step", 2 * self.step)
 
-    def solve(self, game, monitor, rng):
-        monitor.candidate(uniform(game), claim="iterate")
-        return Termination("limit")
-
 
 @eqbench.register_solver("raises_on_three_players")
 @dataclass(frozen=True)
-class RaisesOnThreePlayers:
+class RaisesOnThreePlayers(Uniform):
     def solve(self, game, monitor, rng):
         if game.tree.n_players > 2:
             raise IndexError("player 2 of 2")
-        monitor.candidate(uniform(game), claim="iterate")
-        return Termination("limit")
+        return super().solve(game, monitor, rng)
 
 
 @eqbench.register_solver("reports_nothing")
@@ -132,14 +129,13 @@ class IgnoresTime:
 
 @eqbench.register_solver("writes_into_the_game")
 @dataclass(frozen=True)
-class WritesIntoTheGame:
+class WritesIntoTheGame(Uniform):
     def solve(self, game, monitor, rng):
         folder = game.folder
         payoffs = np.load(folder / "base.npy")
         payoffs[0, 0] += 1
         np.save(folder / "base.npy", payoffs)
-        monitor.candidate(uniform(game), claim="iterate")
-        return Termination("limit")
+        return super().solve(game, monitor, rng)
 
 
 def coin(payoff=1):

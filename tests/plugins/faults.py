@@ -204,15 +204,19 @@ class NeedsALicence:
         raise AssertionError("must not be called")
 
 
+@eqbench.register_solver("two_players_only")
+@dataclass(frozen=True)
+class TwoPlayersOnly(WellBehaved):
+    def supports(self, game):
+        return True if game.tree.n_players == 2 else "it is for two players"
+
+
 @eqbench.register_solver("needs_a_larger_licence")
 @dataclass(frozen=True)
-class NeedsALargerLicence:
+class NeedsALargerLicence(TwoPlayersOnly):
     """Whether its licence admits a game depends on the number of its actions."""
 
     most: int = 3
-
-    def supports(self, game):
-        return True if game.tree.n_players == 2 else "it is for two players"
 
     def availability_for(self, game):
         needed = game.tree.n_actions
@@ -223,18 +227,3 @@ class NeedsALargerLicence:
     def prepare(self, game):
         if game.tree.n_actions > self.most:
             raise AssertionError("must not be called")
-
-    def solve(self, game, monitor, rng):
-        monitor.candidate(uniform(game), claim="iterate")
-        return Termination("limit", "did its best")
-
-
-@eqbench.register_solver("two_players_only")
-@dataclass(frozen=True)
-class TwoPlayersOnly:
-    def supports(self, game):
-        return True if game.tree.n_players == 2 else "it is for two players"
-
-    def solve(self, game, monitor, rng):
-        monitor.candidate(uniform(game), claim="iterate")
-        return Termination("limit", "did its best")
