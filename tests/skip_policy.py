@@ -31,29 +31,21 @@ def read_allowed(path: Path) -> list[str]:
     return globs
 
 
-def is_allowed(nodeid: str, globs: list[str]) -> bool:
-    """Tell whether a glob covers `nodeid`; brackets are literal, as node ids use them."""
-    return any(fnmatchcase(nodeid, glob.replace("[", "[[]")) for glob in globs)
-
-
 class SkipPolicy:
     """Collect the skips of a session and fail it when one of them is not allowed."""
 
     def __init__(self, globs: list[str]) -> None:
-        self.globs = globs
+        # Brackets are literal, as node ids use them.
+        self.globs = [glob.replace("[", "[[]") for glob in globs]
         self.unlisted: set[str] = set()
 
-    def _record(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+    def pytest_runtest_logreport(self, report) -> None:
         # An expected failure is reported as skipped too, but it did run.
         is_skip = report.skipped and not hasattr(report, "wasxfail")
-        if is_skip and not is_allowed(report.nodeid, self.globs):
+        if is_skip and not any(fnmatchcase(report.nodeid, glob) for glob in self.globs):
             self.unlisted.add(report.nodeid)
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._record(report)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self._record(report)
+    pytest_collectreport = pytest_runtest_logreport
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -165,19 +165,21 @@ def test_no_truncation_of_a_file_is_accepted(tmp_path: Path, suffix: str) -> Non
             eqbench.load_game(str(path))
 
 
-def test_forgetting_an_own_move_names_the_set_and_its_lines(tmp_path: Path) -> None:
-    path = tmp_path / "forgets.efg"
-    second = 'p "" 1 7 "again" { "a" "b" } 0\n'
-    path.write_text(EFG + ROOT + second + ENDS + second + 't "" 1\nt "" 1\n')
-    with pytest.raises(ImperfectRecallError, match=r"efg:7: .*set 7 of player A .*line 4.*moves"):
-        eqbench.load_game(str(path))
+AGAIN = 'p "" 1 7 "again" { "a" "b" } 0\n'
 
 
-def test_absent_mindedness_names_the_set_and_its_lines(tmp_path: Path) -> None:
-    path = tmp_path / "absent.efg"
-    path.write_text(EFG + ROOT + ROOT + ENDS + 't "" 1\n')
-    with pytest.raises(ImperfectRecallError, match=r"efg:4: .*set 1 .*line 3.*twice on one path"):
-        eqbench.load_game(str(path))
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        # a player forgets an own move, or passes one set twice
+        (f'{AGAIN}{ENDS}{AGAIN}t "" 1\nt "" 1\n', r"efg:7: .*set 7 of player A .*line 4.*moves"),
+        (f'{ROOT}{ENDS}t "" 1\n', r"efg:4: .*set 1 .*line 3.*twice on one path"),
+    ],
+)
+def test_imperfect_recall_names_the_set_and_its_lines(tmp_path: Path, nodes: str, message: str):
+    (tmp_path / "game.efg").write_text(EFG + ROOT + nodes)
+    with pytest.raises(ImperfectRecallError, match=message):
+        eqbench.load_game(str(tmp_path / "game.efg"))
 
 
 def test_the_limit_of_nodes_holds_while_a_file_is_read(tmp_path: Path) -> None:

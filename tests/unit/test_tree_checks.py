@@ -116,19 +116,16 @@ def test_same_own_moves_at_different_depths_are_perfect_recall() -> None:
     ],
     ids=str,
 )
-def test_chance_must_be_a_distribution(probabilities: list[Any], message: str) -> None:
+def test_chance_must_be_a_distribution_over_its_outcomes(probabilities: list[Any], message: str):
     builder = start()
     end(builder, builder.chance(None, probabilities), len(probabilities))
     with pytest.raises(GameFormatError, match=message):
         builder.tree()
-
-
-@pytest.mark.parametrize("outcomes", [1, 3])
-def test_chance_has_as_many_outcomes_as_probabilities(outcomes: int) -> None:
-    builder = start()
-    end(builder, builder.chance(None, [1, 0]), outcomes)
-    with pytest.raises(GameFormatError, match=f"has 2 probabilities, but {outcomes} outcomes"):
-        builder.tree()
+    for outcomes in (1, 3):
+        builder = start()
+        end(builder, builder.chance(None, [1, 0]), outcomes)
+        with pytest.raises(GameFormatError, match=f"has 2 probabilities, but {outcomes} outcomes"):
+            builder.tree()
 
 
 def test_numerators_of_chance_may_carry_from_the_lower_half_of_their_bits() -> None:
@@ -228,20 +225,18 @@ def test_floats_are_no_exact_source() -> None:
     assert tree.chance_probability[1:].tolist() == [1 / 3] * 3
 
 
-@pytest.mark.parametrize("payoff", [math.nan, math.inf, -math.inf, 10**400], ids=str)
-def test_payoffs_must_be_finite(payoff: float) -> None:
+@pytest.mark.parametrize(
+    ("payoffs", "message"),
+    [
+        *(((0.5, x), "not a finite number") for x in (math.nan, math.inf, -math.inf, 10**400)),
+        *(((x, -x), "at most") for x in (1e308, -1e301)),
+    ],
+    ids=str,
+)
+def test_payoffs_are_finite_and_leave_room_for_their_differences(payoffs: Any, message: str):
     builder = start()
-    root = builder.decision(None, 0, "", ["only"])
-    builder.terminal((root, 0), [0.5, payoff])
-    with pytest.raises(GameFormatError, match="not a finite number"):
-        builder.tree()
-
-
-@pytest.mark.parametrize("payoff", [1e308, -1e301])
-def test_payoffs_leave_room_for_their_differences(payoff: float) -> None:
-    builder = start()
-    end(builder, builder.decision(None, 0, "x", ["only"]), 1, (payoff, -payoff))
-    with pytest.raises(GameFormatError, match="at most"):
+    end(builder, builder.decision(None, 0, "x", ["only"]), 1, payoffs)
+    with pytest.raises(GameFormatError, match=message):
         builder.tree()
 
 
