@@ -84,17 +84,10 @@ def test_constraints_hold_even_if_the_profile_breaks_them() -> None:
     assert nearest(curved, [0.7], [1.0]) == pytest.approx([0.5], abs=1e-9)
 
 
-def test_set_that_no_constraint_leaves_room_keeps_where_it_began() -> None:
-    empty = Made(lambda p: [p[0]], [0.4], lambda p: p[0] + 1.0)
-    assert nearest(empty, [0.7], [1.0]) == [0.4]
-
-
 @pytest.mark.parametrize(
     ("read", "begun"), [(-3.0, 0.0), (0.4, 0.4), (2.0, 0.99), (math.nan, 0.0), (math.inf, 0.99)]
 )
-def test_search_begins_inside_where_the_profile_speaks_of_nothing(
-    read: float, begun: float
-) -> None:
+def test_set_without_room_keeps_where_the_search_began_which_is_inside(read: float, begun: float):
     empty = Made(lambda p: [p[0]], [read], lambda p: p[0] + 1.0)
     assert nearest(empty, [0.7], [1.0]) == [begun]
 
@@ -211,9 +204,7 @@ def test_differences_off_the_path_are_listed_by_size_and_only_there() -> None:
 @pytest.mark.parametrize(
     ("regret", "dimension"), [(None, None), (0.0, 0), (0.9e-9, 0), (1.1e-9, None)]
 )
-def test_dimension_is_given_where_the_regret_allows_it(
-    regret: float | None, dimension: int | None
-) -> None:
+def test_dimension_is_given_where_the_regret_allows_it(regret: float | None, dimension: int | None):
     game = eqbench.load_game("matching_pennies")
     measured = None if regret is None else regret * game.tree.payoff_range
     found = Identifier(game).identify(BehaviorProfile.uniform(game.tree), measured)

@@ -40,24 +40,21 @@ def test_bet_called_by_worse_cards_is_for_value_and_bet_that_folds_better_ones_a
     assert bets(aggression, 1) == [BLUFF, NONE, NONE, VALUE]
 
 
-def test_bet_for_value_against_one_and_a_bluff_against_the_other_is_two_way() -> None:
-    # Billingham 2018, §5.2: player 1 calls with worse and never folds better, player 2 vice versa
-    aggression = profile(node3=[0, 0, 1, 0, 0], node4=[0, 1, 0, 1, 1], node5=[0, 0, 0, 0.5, 1])
-    assert bets(aggression, 3) == [NONE, NONE, TWO_WAY, NONE, NONE]
-
-
-def test_two_way_bet_needs_both_sides() -> None:
-    never_folds_better = profile(
-        node3=[0, 0, 1, 0, 0], node4=[0, 1, 0, 1, 1], node5=[0, 0, 0, 1, 1]
-    )
-    assert bets(never_folds_better, 3)[2] == VALUE
-    never_calls_worse = profile(node3=[0, 0, 1, 0, 0], node4=[0, 0, 0, 1, 1], node5=[0, 0, 0, 0, 1])
-    assert bets(never_calls_worse, 3)[2] == BLUFF
-
-
-def test_bet_that_worse_cards_call_and_better_ones_fold_is_neither() -> None:
-    mixed = [0, 0.5, 0, 0.5, 1]
-    assert bets(profile(node3=[0, 0, 1, 0, 0], node4=mixed, node5=mixed), 3) == [NONE] * 5
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        # Billingham 2018, §5.2: player 1 calls with worse and never folds better, 2 vice versa
+        ([0, 1, 0, 1, 1], [0, 0, 0, 0.5, 1], TWO_WAY),
+        ([0, 1, 0, 1, 1], [0, 0, 0, 1, 1], VALUE),  # no better card folds
+        ([0, 0, 0, 1, 1], [0, 0, 0, 0, 1], BLUFF),  # no worse card calls
+        ([0, 0.5, 0, 0.5, 1], [0, 0.5, 0, 0.5, 1], NONE),  # both do, at both opponents
+    ],
+)
+def test_bet_for_value_against_one_and_a_bluff_against_the_other_is_two_way(
+    first: list[float], second: list[float], expected: Range
+) -> None:
+    aggression = profile(node3=[0, 0, 1, 0, 0], node4=first, node5=second)
+    assert bets(aggression, 3) == [NONE, NONE, expected, NONE, NONE]
 
 
 def test_highest_card_that_no_worse_one_calls_has_no_range() -> None:
