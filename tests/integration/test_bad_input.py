@@ -50,19 +50,14 @@ def test_run_refuses(tmp_path: Path, arguments: tuple[str, ...], words: tuple[st
     assert list(tmp_path.iterdir()) == [], "nothing may be left behind"
 
 
-def test_run_refuses_a_results_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    done = eqbench(
-        *("run", "--game", "kuhn2", "--solver", "cfr", "--out", "file/run"), cwd=tmp_path
-    )
-    assert_refused(done, "cannot write results", "file/run", "--out")
-
-
-def test_run_refuses_a_folder_that_holds_a_run(tmp_path: Path) -> None:
-    call = ("run", "--game", "kuhn2", "--solver", "cfr", "--iterations", "10", "--out", "run", "-q")
-    assert eqbench(*call, cwd=tmp_path).code == 0
+def test_run_refuses_a_folder_that_holds_a_run_or_cannot_be_written(tmp_path: Path) -> None:
+    call = ("run", "--game", "kuhn2", "--solver", "cfr", "--iterations", "10", "-q", "--out")
+    assert eqbench(*call, "run", cwd=tmp_path).code == 0
     before = (tmp_path / "run" / "runs.jsonl").read_bytes()
-    assert_refused(eqbench(*call, cwd=tmp_path), "already holds a run")
+    assert_refused(eqbench(*call, "run", cwd=tmp_path), "already holds a run")
+    within = "run/runs.jsonl/deeper"
+    done = eqbench(*call, within, cwd=tmp_path)
+    assert_refused(done, "cannot write results", within, "--out")
     assert (tmp_path / "run" / "runs.jsonl").read_bytes() == before
 
 
@@ -97,7 +92,3 @@ def test_exact_mode_refuses_decimals_that_do_not_sum_to_one(tmp_path: Path) -> N
     call = ("verify", "--game", "kuhn2", "--profile", "p.json")
     assert eqbench(*call, cwd=tmp_path).code == 0
     assert_refused(eqbench(*call, "--exact", cwd=tmp_path), "p/q", "not exactly 1")
-
-
-def test_unknown_command_names_the_near_one(tmp_path: Path) -> None:
-    assert_refused(eqbench("rnu", cwd=tmp_path), "unknown command 'rnu'", "did you mean run")

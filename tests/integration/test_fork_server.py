@@ -118,15 +118,12 @@ def test_parallel_kernel_runs_in_a_forked_child(solve: Any) -> None:
     assert found(solve("parallel")[0])["total"] == 1000
 
 
-@pytest.mark.parametrize("code", [0, 3])
-def test_exit_code_and_last_words_of_a_forked_child_arrive(solve: Any, code: int) -> None:
-    outcome, _ = solve(f"exits(code={code})")
-    assert (outcome.exit_code, outcome.log) == (code, "the last words")
-
-
-def test_exit_with_a_message_says_it(solve: Any) -> None:
-    outcome, _ = solve('exits(code="the reason")')
-    assert (outcome.exit_code, outcome.log) == (1, "the last wordsthe reason")
+@pytest.mark.parametrize(
+    ("given", "code", "more"), [("0", 0, ""), ("3", 3, ""), ('"the reason"', 1, "the reason")]
+)
+def test_exit_code_and_last_words_of_a_forked_child_arrive(solve: Any, given, code, more) -> None:
+    outcome, _ = solve(f"exits(code={given})")
+    assert (outcome.exit_code, outcome.log) == (code, f"the last words{more}")
 
 
 def test_exit_code_arrives_where_the_run_ignores_the_end_of_children(solve: Any) -> None:

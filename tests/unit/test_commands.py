@@ -159,6 +159,7 @@ def test_examples_of_a_command_can_be_typed(
         ("check lcp", "did you mean: eqbench check solver lcp"),
         ("kuhn3", "did you mean: eqbench info kuhn3"),
         ("list game", "did you mean games?"),
+        *(("rnu", said) for said in ("unknown command 'rnu'", "did you mean run")),
         ("verify", "which profile?"),
         ("verify x.json", "cannot read the profile x.json"),
         ("trace skp", "Missing option '--from'"),
