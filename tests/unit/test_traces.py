@@ -12,7 +12,7 @@ from stored_runs import cell
 
 from eqbench.errors import UsageError
 from eqbench.store.array_archive import read_arrays
-from eqbench.store.traces import Snapshot, read_trace
+from eqbench.store.traces import MOST_TRACE_BYTES, Snapshot, read_trace
 
 
 def test_snapshots_come_back_as_they_were_stored(tmp_path: Path) -> None:
@@ -92,6 +92,7 @@ def test_curve_may_be_as_large_as_allowed_and_no_larger(
         unpacked = sum(member.file_size for member in archive.infolist())
     data = file.read_bytes()
     assert read_arrays(data, unpacked).keys() == CURVE.keys()
+    assert MOST_TRACE_BYTES == 16 * 2**20, "as documented"
     with pytest.raises(ValueError, match="its arrays take more than"):
         read_arrays(data, unpacked - 1)
     monkeypatch.setattr("eqbench.store.traces.MOST_TRACE_BYTES", len(data) - 1)
