@@ -221,6 +221,8 @@ def _fill_gurobi(model: Any, program: Program) -> list[Any]:
         factors = [[variables[m[side]] for m, _ in terms] for side in (0, 1)]
         left.addTerms([c for _, c in terms], *factors)
         model.addQConstr(left, row.sense[0], 0.0)
+    for pair in program.exclusive:
+        model.addSOS(GRB.SOS_TYPE1, [variables[index] for index in pair])
     if program.objective is not None:
         sense = GRB.MAXIMIZE if program.maximize else GRB.MINIMIZE
         model.setObjective(linear(program.objective), sense)
@@ -322,6 +324,8 @@ def _fill_scip(model: Any, program: Program) -> list[Any]:
         if any(row.polynomial):
             left = expression(row.polynomial)
             model.addCons({"<=": left <= 0, "=": left == 0, ">=": left >= 0}[row.sense])
+    for pair in program.exclusive:
+        model.addConsSOS1([variables[index] for index in pair])
     if program.objective is not None:
         sense = "maximize" if program.maximize else "minimize"
         model.setObjective(expression(program.objective), sense)

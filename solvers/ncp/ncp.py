@@ -90,6 +90,11 @@ class ByProgram:
                 f"varies from {lowest:.6g} to {highest:.6g} (formulation=elimination takes any "
                 "game)"
             )
+        if formulation == "sos1" and form.n_players != 2:
+            return (
+                f"formulation=sos1 takes two players, this game has {form.n_players} "
+                "(formulation=elimination takes any game)"
+            )
         if formulation == "paper" and self.dominated == "remove":
             return "formulation=paper is the model without presolve; use dominated=keep"
         if formulation == "paper" and self.bounds == "on":
@@ -151,7 +156,9 @@ class NCP(ByProgram):
     offpath : whether to keep the play off the path of play, or to make it credible by logit
     """
 
-    formulation: Literal["auto", "paper", "elimination", "aggregated", "constant_sum"] = "auto"
+    formulation: Literal["auto", "paper", "elimination", "aggregated", "constant_sum", "sos1"] = (
+        "auto"
+    )
     backend: BackendName = "auto"
     bounds: Literal["auto", "on", "off"] = "auto"
     dominated: Literal["keep", "remove"] = "keep"
@@ -321,7 +328,7 @@ def alternatives(options: ByProgram, game: Game) -> str:
     """What to do where a license does not admit a program: what is here and takes it."""
     ways = ["backend=scip"] if Scip().availability().state == "available" else []
     if isinstance(options, NCP):
-        for name in ("elimination", "aggregated", "constant_sum"):
+        for name in ("elimination", "aggregated", "constant_sum", "sos1"):
             other = replace(options, formulation=name)
             if name != chosen_formulation(options, game) and other.supports(game) is True:
                 made = set_up(other, game)
