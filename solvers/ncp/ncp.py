@@ -311,7 +311,6 @@ class SetUp:
     figures : what presolve did, and the sizes of the program
     unit : payoff that is 1 in the program
     target : what is optimized, None for nothing
-    bounds_later : whether payoffs bound the variables in the second half of the time
     """
 
     formulated: Formulated
@@ -320,7 +319,6 @@ class SetUp:
     figures: dict[str, Any]
     unit: float
     target: Target | None
-    bounds_later: bool
 
 
 def set_up(options: ByProgram, game: Game) -> SetUp:
@@ -355,8 +353,7 @@ def set_up(options: ByProgram, game: Game) -> SetUp:
     if formulation == "mip":
         del figures["bounds"]
         figures["binaries"] = sum(formulated.program.binary)
-    later = options.bounds == "auto" and backend.name == "gurobi" and formulation != "paper"
-    return SetUp(formulated, backend, available, figures, unit, target, later and not bounded)
+    return SetUp(formulated, backend, available, figures, unit, target)
 
 
 def chosen_formulation(options: ByProgram, game: Game) -> Formulation:
@@ -450,6 +447,7 @@ class ProgramRun:
     def _branch_and_bound(self, made: SetUp, kept_s: float) -> Answer:
         """The backend's answer until `kept_s` are left, in the second half with bounds."""
         monitor, options, program = self._monitor, self._options, made.formulated.program
+        formulation = made.figures["formulation"]
         limits = Limits(
             time_s=0.0,
             nodes=monitor.budget.iterations,
@@ -458,7 +456,7 @@ class ProgramRun:
             feasibility=options.feasibility,
             gap=options.gap,
             # Gurobi: on 100 seeds of kuhn3 and kuhn3_reduced each, 0.35 s at most instead of 5
-            presolve=made.figures["formulation"] != "constant_sum",
+            presolve=formulation != "constant_sum",
         )
 
         def show(values: FloatArray) -> None:
@@ -467,14 +465,16 @@ class ProgramRun:
             monitor.snapshot(lambda: self._plans.behavior(self._plans.feasible(weights)))
 
         answer, nodes = Answer("limit", "building the program took all the time"), 0
-        for share in (0.5, 1.0) if made.bounds_later else (1.0,):
-            if made.bounds_later and share == 1.0:
-                compact = made.formulated.game
-                made.formulated.tighten(*value_bounds(compact, self._game.tree, made.unit))
+        # Gurobi solves some games without bounds only, others with them only
+        unbounded = options.bounds == "auto" and made.figures.get("bounds") is False
+        both = unbounded and made.backend.name == "gurobi" and formulation != "paper"
+        for share in (0.5, 1.0) if both else (1.0,):
+            if both and share == 1.0:
+                low, high = value_bounds(made.formulated.game, self._game.tree, made.unit)
+                made.formulated.tighten(low, high)
                 monitor.record(bounds=True)
                 limits = replace(limits, nodes=limits.nodes and limits.nodes - nodes)
-            time_s = share * (monitor.remaining_s - kept_s)
-            if time_s > 0:
+            if (time_s := share * (monitor.remaining_s - kept_s)) > 0:
                 answer = made.backend.solve(program, replace(limits, time_s=time_s), show)
                 nodes += answer.figures.get("nodes", 0)
             if answer.values is not None or answer.ending != "limit" or self._all_nodes(nodes):
