@@ -7,6 +7,7 @@ point (V,) to `found` as it is found.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -147,7 +148,6 @@ class Gurobi:
         parameters = {
             "OutputFlag": 0,
             "NonConvex": 2,
-            "TimeLimit": max(limits.time_s, 0.0),
             "NodeLimit": float("inf") if limits.nodes is None else limits.nodes,
             "Threads": limits.threads,
             "Seed": limits.seed % 2_000_000_000,
@@ -156,8 +156,10 @@ class Gurobi:
             "MIPGapAbs": limits.feasibility,
             "Presolve": -1 if limits.presolve else 0,
         }
+        begun = time.perf_counter()
         with gp.Env(params=parameters) as env, gp.Model(env=env) as model:
             variables = _fill_gurobi(model, program)
+            model.Params.TimeLimit = max(limits.time_s - (time.perf_counter() - begun), 0.0)
 
             def watch(model: Any, where: int) -> None:
                 if where == gp.GRB.Callback.MIPSOL:
@@ -221,6 +223,8 @@ def _fill_gurobi(model: Any, program: Program) -> list[Any]:
         factors = [[variables[m[side]] for m, _ in terms] for side in (0, 1)]
         left.addTerms([c for _, c in terms], *factors)
         model.addQConstr(left, row.sense[0], 0.0)
+    for pair in program.exclusive:
+        model.addSOS(GRB.SOS_TYPE1, [variables[index] for index in pair])
     if program.objective is not None:
         sense = GRB.MAXIMIZE if program.maximize else GRB.MINIMIZE
         model.setObjective(linear(program.objective), sense)
@@ -251,10 +255,9 @@ class Scip:
         """Spatial branch and bound, with IPOPT as a local search before it."""
         import pyscipopt
 
-        model = pyscipopt.Model()
+        begun, model = time.perf_counter(), pyscipopt.Model()
         model.hideOutput()
         parameters = {
-            "limits/time": max(limits.time_s, 0.0),
             "limits/totalnodes": -1 if limits.nodes is None else limits.nodes,
             "limits/gap": limits.gap,
             "limits/absgap": limits.feasibility,
@@ -265,6 +268,8 @@ class Scip:
         for name, value in parameters.items():
             model.setParam(name, value)
         variables = _fill_scip(model, program)
+        left_s = limits.time_s - (time.perf_counter() - begun)
+        model.setParam("limits/time", max(left_s, 0.0))
 
         def best_point(model: Any) -> FloatArray:
             best = model.getBestSol()
@@ -322,6 +327,8 @@ def _fill_scip(model: Any, program: Program) -> list[Any]:
         if any(row.polynomial):
             left = expression(row.polynomial)
             model.addCons({"<=": left <= 0, "=": left == 0, ">=": left >= 0}[row.sense])
+    for pair in program.exclusive:
+        model.addConsSOS1([variables[index] for index in pair])
     if program.objective is not None:
         sense = "maximize" if program.maximize else "minimize"
         model.setObjective(expression(program.objective), sense)

@@ -1,4 +1,4 @@
-"""Nash equilibrium as a program with bilinear constraints, in five forms.
+"""Nash equilibrium as a program with bilinear constraints, in six forms.
 
 Symbols: for each sequence s of player i, x_s is its weight in the realization plan, V_s the sum
 over the columns that end in s of payoff to i times the others' weights, and r_s >= 0 its slack;
@@ -16,12 +16,14 @@ empty sequence is no variable but ``V_0 + sum_J lambda_J``, the best-response va
 - `constant_sum` has neither slacks nor complementarity. Where payoffs sum to a constant C, the
   best-response values sum to C or more, and to C only in equilibrium; so it asks for
   ``lambda_I(s) >= V_s + sum_J lambda_J`` and for ``sum_i lambda_0(i) <= C``;
+- `sos1`, for two players, whose V is linear, has no products: of x_s and r_s one is zero, as a
+  special ordered set of type 1, on which backends branch as on the binaries of the next form;
 - `mip`, for games in strategic form, has a binary b_s for each pure strategy, which says whether
   it has no probability or no regret (Sandholm, Gilpin and Conitzer 2005, formulation 1; Ganzfried
   2024 for more than two players): ``x_s <= 1 - b_s`` and ``r_s <= U_i b_s``, where U_i is the
   range of payoffs of player i, each expected over chance.
 
-In constant-sum games the first two take ``sum_i lambda_0(i) <= C`` as a cut.
+In constant-sum games the first two and `sos1` take ``sum_i lambda_0(i) <= C`` as a cut.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from eqbench.model.tree import FloatArray
 from .presolve import CompactGame
 from .program import Polynomial, Program, total
 
-Formulation = Literal["paper", "elimination", "aggregated", "constant_sum", "mip"]
+Formulation = Literal["paper", "elimination", "aggregated", "constant_sum", "sos1", "mip"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ def formulate(
             made.program.require(made.gap(sequence), ">=")
     elif formulation == "mip":
         made.add_binaries()
+    elif formulation == "sos1":
+        made.add_exclusions()
     else:
         made.add_complementarity(aggregated=formulation == "aggregated")
     if constant is not None and formulation not in ("paper", "mip"):
@@ -181,6 +185,13 @@ class Formulated:
                 self.program.require(product)
         for products in sums:
             self.program.require(products, "<=")
+
+    def add_exclusions(self) -> None:
+        """Slacks r, and pairs x, r of which one is zero."""
+        self._add_slacks()
+        for sequence, regret in self.slack.items():
+            ((weight,),), ((slack,),) = self.weight[sequence], regret
+            self.program.exclusive.append((weight, slack))
 
     def add_binaries(self) -> None:
         """Slacks r, and binaries so that each strategy has no probability or no regret."""

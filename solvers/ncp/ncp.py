@@ -15,15 +15,18 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
+from ..logit.logit import Logit
 from ..offpath import OffPath, handed_over, warm_up
 from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
 from ..search import bounded, memory_refusal
+from ..semismooth.semismooth import Semismooth
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds
 from .rational import REASON, ExactGame, exact_equilibrium
 
 BackendName = Literal["auto", "gurobi", "scip"]
+Fallback = Literal["auto", "none", "semismooth", "logit"]
 
 
 # Terms of polynomials that are put together one by one; 10 s for building alone.
@@ -45,6 +48,7 @@ class ByProgram:
     of: str = ""
     feasibility: float
     gap: float = 0.0
+    fallback: Fallback = "none"
     offpath: OffPath = "keep"
 
     def __post_init__(self) -> None:
@@ -90,6 +94,11 @@ class ByProgram:
                 f"varies from {lowest:.6g} to {highest:.6g} (formulation=elimination takes any "
                 "game)"
             )
+        if formulation == "sos1" and form.n_players != 2:
+            return (
+                f"formulation=sos1 takes two players, this game has {form.n_players} "
+                "(formulation=elimination takes any game)"
+            )
         if formulation == "paper" and self.dominated == "remove":
             return "formulation=paper is the model without presolve; use dominated=keep"
         if formulation == "paper" and self.bounds == "on":
@@ -111,6 +120,8 @@ class ByProgram:
         """Import the backends that may be used and compile what polishes."""
         for backend in backends(self.backend):
             backend.availability()
+        if method := fallback_method(self, game):
+            method.prepare(game)
         if self.polish or self.exact:
             warm_up_polish(game)
         warm_up(self.offpath, game)
@@ -130,17 +141,24 @@ class NCP(ByProgram):
     looks for the largest or smallest payoff or frequency over all equilibria, and proves a bound,
     to the tolerance of constraints.
 
-    auto takes the constant-sum form where payoffs sum to a constant, else complementarity in
-    the sum for one-shot games and with elimination for others, and for an optimum always
-    elimination; Gurobi where it is installed and its license admits the program, else SCIP.
+    auto takes the constant-sum form where payoffs sum to a constant, else special ordered sets
+    for two players, else complementarity in the sum for one-shot games and with elimination for
+    others, and for an optimum always elimination; Gurobi where it is installed and its license
+    admits the program, else SCIP.
 
-    An iteration is a node of branch and bound. The result is claimed to be an equilibrium.
+    Branch and bound is meant for two players, and for three or more where Gurobi's license admits
+    the program. Beyond, it rarely gets past its first node. Where it has no point after half of
+    the time, another method takes over, which the result names; fallback=none does without.
+
+    An iteration is a node of branch and bound, or a step of the method that took over. The result
+    is claimed to be an equilibrium.
 
     Parameters
     ----------
     formulation : form of the program; paper is Ganzfried's word for word, auto depends on the game
     backend : what solves it; auto is Gurobi if its license admits the program, else SCIP
     bounds : on, off or auto: whether payoffs bound multipliers and slacks, which often helps Gurobi
+        With auto one-shot games of three or more players have them in the second half of the time.
     dominated : keep, or remove actions that are found to be dominated (other equilibria are lost)
     polish : whether to improve the result to machine precision
     exact : whether to look for an equilibrium in fractions near the result; the seed chooses which
@@ -148,10 +166,13 @@ class NCP(ByProgram):
     of : a payoff, such as "P1", or a frequency, such as "P3|3:KB|call"
     feasibility : how far constraints may be off, 1e-9 to 1e-3
     gap : relative gap between bound and best point at which an optimum counts as proved
+    fallback : method that takes over, or none; auto is semismooth if the other options are as given
     offpath : whether to keep the play off the path of play, or to make it credible by logit
     """
 
-    formulation: Literal["auto", "paper", "elimination", "aggregated", "constant_sum"] = "auto"
+    formulation: Literal["auto", "paper", "elimination", "aggregated", "constant_sum", "sos1"] = (
+        "auto"
+    )
     backend: BackendName = "auto"
     bounds: Literal["auto", "on", "off"] = "auto"
     dominated: Literal["keep", "remove"] = "keep"
@@ -161,6 +182,7 @@ class NCP(ByProgram):
     of: str = ""
     feasibility: float = 1e-6
     gap: float = 1e-4
+    fallback: Fallback = "auto"
     offpath: OffPath = "logit"
 
     def __post_init__(self) -> None:
@@ -181,6 +203,11 @@ class NCP(ByProgram):
             raise SpecError(
                 "dominated=remove loses equilibria, so it gives no statement about all of them; "
                 "leave it out, or sense and of"
+            )
+        if self.fallback in ("semismooth", "logit") and not takes_any_equilibrium(self):
+            raise SpecError(
+                f"fallback={self.fallback} hands over any equilibrium; leave out sense and of, "
+                "dominated=remove, exact=true and polish=false, or choose fallback=none"
             )
 
 
@@ -240,6 +267,28 @@ def _position(kind: str, name: str, labels: tuple[str, ...]) -> int:
     return labels.index(name)
 
 
+def takes_any_equilibrium(options: ByProgram) -> bool:
+    """Whether any equilibrium in floats will do, as another method finds it."""
+    plain = options.sense == "none" and options.dominated == "keep"
+    return plain and options.polish and not options.exact
+
+
+def fallback_method(options: ByProgram, game: Game) -> Semismooth | Logit | None:
+    """What takes over where branch and bound has no point after half of the time.
+
+    `auto` leaves a formulation that is named to branch and bound, and linear programs to simplex.
+    """
+    name = options.fallback
+    if name == "auto":
+        linear = game.tree.n_players == 2 and constant_sum(game) is not None
+        plain = options.formulation == "auto" and takes_any_equilibrium(options)
+        name = "semismooth" if plain and not linear else "none"
+    if name == "none":
+        return None
+    method = Logit() if name == "logit" else Semismooth(offpath=options.offpath)
+    return method if method.supports(game) is True else None
+
+
 def is_one_shot(form: SequenceForm) -> bool:
     """Whether every player has one information set at most, and first moves there."""
     return len(np.unique(form.infoset_player)) == form.n_infosets
@@ -297,7 +346,7 @@ def set_up(options: ByProgram, game: Game) -> SetUp:
     formulated = formulate(compact, formulation, constant=constant, target=target)
     size = formulated.program.size  # bounds do not change it
     backend, available = choose(options.backend, size)
-    bounded = formulation != "paper" and _wants_bounds(options, game, backend.name)
+    bounded = _wants_bounds(options, game, formulation, backend.name)
     if bounded:
         formulated.tighten(*value_bounds(compact, game.tree, unit))
     figures |= {"backend": backend.name, "bounds": bounded, **size._asdict()}
@@ -313,6 +362,8 @@ def chosen_formulation(options: ByProgram, game: Game) -> Formulation:
         return options.formulation
     if options.sense == "none" and constant_sum(game) is not None:
         return "constant_sum"
+    if options.sense == "none" and game.tree.n_players == 2:
+        return "sos1"
     one_shot = is_one_shot(game.sequence_form)
     return "aggregated" if one_shot and options.sense == "none" else "elimination"
 
@@ -321,7 +372,7 @@ def alternatives(options: ByProgram, game: Game) -> str:
     """What to do where a license does not admit a program: what is here and takes it."""
     ways = ["backend=scip"] if Scip().availability().state == "available" else []
     if isinstance(options, NCP):
-        for name in ("elimination", "aggregated", "constant_sum"):
+        for name in ("elimination", "aggregated", "constant_sum", "sos1"):
             other = replace(options, formulation=name)
             if name != chosen_formulation(options, game) and other.supports(game) is True:
                 made = set_up(other, game)
@@ -330,14 +381,17 @@ def alternatives(options: ByProgram, game: Game) -> str:
     return "".join(f"; another way: {way}" for way in ways)
 
 
-def _wants_bounds(options: ByProgram, game: Game, backend: str) -> bool:
+def _wants_bounds(options: ByProgram, game: Game, formulation: str, backend: str) -> bool:
     """Bounds help Gurobi on games in extensive form; without a target they hinder SCIP.
 
-    With one, Gurobi proves nothing about payoffs that it takes for unbounded.
+    With one, Gurobi proves nothing about payoffs that it takes for unbounded. Special ordered
+    sets branch well with bounds only.
     """
+    if formulation == "paper":
+        return False
     if options.bounds != "auto":
         return options.bounds == "on"
-    if options.sense != "none":
+    if options.sense != "none" or formulation == "sos1":
         return True
     return backend == "gurobi" and not is_one_shot(game.sequence_form)
 
@@ -375,26 +429,13 @@ class ProgramRun:
         monitor.record(**made.figures)
         if made.available.state != "available":
             return Termination("failed", made.available.reason)
-        left = monitor.remaining_s
-        limits = Limits(
-            time_s=left - min(RESERVE_SHARE * left, LARGEST_RESERVE_S),
-            nodes=monitor.budget.iterations,
-            threads=monitor.budget.threads,
-            seed=int(self._rng.integers(2**31)),
-            feasibility=options.feasibility,
-            gap=options.gap,
-            # Gurobi: on 100 seeds of kuhn3 and kuhn3_reduced each, 0.35 s at most instead of 5
-            presolve=made.figures["formulation"] != "constant_sum",
-        )
-
-        def show(values: FloatArray) -> None:
-            """A snapshot of what the backend has found, in case that it is killed later."""
-            weights = formulated.weights(values)
-            monitor.snapshot(lambda: self._plans.behavior(self._plans.feasible(weights)))
-
-        answer = made.backend.solve(formulated.program, limits, show)
-        monitor.work = answer.figures.get("nodes", 0)
-        monitor.record(backend_status=answer.detail, **answer.figures)
+        method = fallback_method(options, self._game)
+        kept_s = min(RESERVE_SHARE * monitor.remaining_s, LARGEST_RESERVE_S)
+        if method is not None:
+            kept_s = monitor.budget.time_s / 2
+        answer = self._branch_and_bound(made, kept_s)
+        if answer.values is None and method is not None and not self._all_nodes(monitor.work):
+            return self._take_over(method, answer)
         bound_text = ""
         if made.target is not None:
             unit = made.unit if made.target.sequence is None else 1.0
@@ -402,6 +443,58 @@ class ProgramRun:
         if answer.values is not None:
             self._hand_over(formulated.weights(answer.values), self._allowed(made))
         return self._ending(answer, bound_text)
+
+    def _branch_and_bound(self, made: SetUp, kept_s: float) -> Answer:
+        """The backend's answer until `kept_s` are left, in the second half with bounds."""
+        monitor, options, program = self._monitor, self._options, made.formulated.program
+        formulation = made.figures["formulation"]
+        limits = Limits(
+            time_s=0.0,
+            nodes=monitor.budget.iterations,
+            threads=monitor.budget.threads,
+            seed=int(self._rng.integers(2**31)),
+            feasibility=options.feasibility,
+            gap=options.gap,
+            # Gurobi: on 100 seeds of kuhn3 and kuhn3_reduced each, 0.35 s at most instead of 5
+            presolve=formulation != "constant_sum",
+        )
+
+        def show(values: FloatArray) -> None:
+            """A snapshot of what the backend has found, in case that it is killed later."""
+            weights = made.formulated.weights(values)
+            monitor.snapshot(lambda: self._plans.behavior(self._plans.feasible(weights)))
+
+        answer, nodes = Answer("limit", "building the program took all the time"), 0
+        # Gurobi solves some games without bounds only, others with them only
+        unbounded = options.bounds == "auto" and made.figures.get("bounds") is False
+        both = unbounded and made.backend.name == "gurobi" and formulation != "paper"
+        for share in (0.5, 1.0) if both else (1.0,):
+            if both and share == 1.0:
+                low, high = value_bounds(made.formulated.game, self._game.tree, made.unit)
+                made.formulated.tighten(low, high)
+                monitor.record(bounds=True)
+                limits = replace(limits, nodes=limits.nodes and limits.nodes - nodes)
+            if (time_s := share * (monitor.remaining_s - kept_s)) > 0:
+                answer = made.backend.solve(program, replace(limits, time_s=time_s), show)
+                nodes += answer.figures.get("nodes", 0)
+            if answer.values is not None or answer.ending != "limit" or self._all_nodes(nodes):
+                break
+        monitor.work = nodes
+        monitor.record(backend_status=answer.detail, **answer.figures | {"nodes": nodes})
+        return answer
+
+    def _all_nodes(self, nodes: int) -> bool:
+        """Whether the budget of iterations is spent."""
+        most = self._monitor.budget.iterations
+        return most is not None and nodes >= most
+
+    def _take_over(self, method: Semismooth | Logit, answer: Answer) -> Termination:
+        """What another method makes of the time that is left; the record and the reason name it."""
+        monitor, name = self._monitor, type(method).__name__.lower()
+        before = f"branch and bound had no point after {monitor.elapsed_s:.3g} s ({answer.detail})"
+        monitor.record(fallback=name)
+        ending = method.solve(self._game, monitor, self._rng)
+        return replace(ending, detail=f"{before}; {name}: {ending.detail}")
 
     def _record_bound(self, answer: Answer, target: Target, unit: float) -> str:
         """Record the optimum and what was proved, times a unit; returns the same in words."""

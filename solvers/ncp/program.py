@@ -81,6 +81,8 @@ class Program:
     linear : list of R constraints of degree one
     quadratic : list of Q constraints
         A formulation may count a linear one here, as its author does.
+    exclusive : list of pairs of variables, of which one is zero
+        Special ordered sets of type 1.
     objective : Polynomial or None
         Linear; None for feasibility.
     maximize : bool
@@ -91,6 +93,7 @@ class Program:
     binary: list[bool] = field(default_factory=list)
     linear: list[Constraint] = field(default_factory=list)
     quadratic: list[Constraint] = field(default_factory=list)
+    exclusive: list[tuple[int, int]] = field(default_factory=list)
     objective: Polynomial | None = None
     maximize: bool = False
 

@@ -46,6 +46,7 @@ def test_both_backends_take_tolerances_at_the_ends_of_the_range(
     [
         ("ncp(formulation=constant_sum)", "shapley", "sum varies from 0 to 1 .*elimination"),
         ("ncp(formulation=paper,dominated=remove)", "kuhn3", "use dominated=keep"),
+        ("ncp(formulation=sos1)", "jordan", "takes two players, this game has 3"),
         ("ncp(formulation=paper,bounds=on)", "kuhn3", "use bounds=auto or off"),
         ("mip", "kuhn2", "strategic form.* this game has 12 information sets .*ncp takes any game"),
         ("ncp(exact=true)", "random(players=3,actions=2)", "needs payoffs .* in fractions"),
@@ -86,6 +87,7 @@ def test_games_beyond_a_limit_are_unsupported(
     [
         ("ncp", "kuhn3", "constant_sum"),
         ("ncp", "jordan", "aggregated"),
+        ("ncp", "shapley", "sos1"),
         ("ncp", "random_tree(players=3,depth=3,actions=2)", "elimination"),
         ('ncp(sense=max,of="P1")', "kuhn3", "elimination"),
         ('ncp(sense=max,of="P1")', "jordan", "elimination"),
@@ -309,6 +311,51 @@ def test_budget_of_nodes_is_honored(name: str) -> None:
     assert result.reason.startswith("stopped after 5 nodes (")
 
 
+def without_a_point(calls: list[Any]) -> SimpleNamespace:
+    """A backend that never has a point, and keeps the limits and the free variables it had."""
+
+    def solve(program: Any, limits: Any, _: Any) -> Any:
+        calls.append((limits, int(np.isinf(program.upper).sum())))
+        return backends.Answer("limit", "time limit", figures={"nodes": 3})
+
+    return SimpleNamespace(name="gurobi", solve=solve)
+
+
+@pytest.mark.parametrize("fallback", ["semismooth", "logit"])
+def test_method_that_takes_over_has_half_of_the_time_and_is_named(
+    monkeypatch: pytest.MonkeyPatch, fallback: str
+) -> None:
+    calls: list[Any] = []
+    monkeypatch.setattr(ncp, "choose", lambda *_: (without_a_point(calls), Availability()))
+    result = solve("jordan", f"ncp(fallback={fallback})", time_s=30)
+    assert (result.status, result.statistics["fallback"]) == ("ok", fallback)
+    assert result.max_regret <= 1e-9
+    assert re.search(f"branch and bound had no point .*; {fallback}: ", result.reason)
+    (first, free), (second, bounded) = calls
+    assert max(first.time_s - 7.5, second.time_s - 15.0) <= 0
+    assert bounded < free
+
+
+@pytest.mark.parametrize(
+    ("solver", "iterations"),
+    [
+        ("ncp(fallback=none)", None),
+        ("ncp(formulation=aggregated)", None),
+        ("ncp(polish=false)", None),
+        ("ncp", 3),
+    ],
+)
+def test_branch_and_bound_alone_hands_over_nothing_of_others(
+    monkeypatch: pytest.MonkeyPatch, solver: str, iterations: int | None
+) -> None:
+    calls: list[Any] = []
+    monkeypatch.setattr(ncp, "choose", lambda *_: (without_a_point(calls), Availability()))
+    result = solve("jordan", solver, time_s=30, iterations=iterations)
+    assert (result.status, result.equilibria) == ("limit", [])
+    assert "fallback" not in result.statistics
+    assert len(calls) == (2 if iterations is None else 1)
+
+
 # -- what is handed over ---------------------------------------------------------------------------
 
 
@@ -388,7 +435,7 @@ def test_same_seed_gives_the_same_result(solver: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["kuhn2", "shapley"])
-@pytest.mark.parametrize("formulation", ["paper", "elimination", "aggregated"])
+@pytest.mark.parametrize("formulation", ["paper", "elimination", "aggregated", "sos1"])
 @pytest.mark.parametrize("name", BACKENDS)
 def test_every_formulation_solves_two_player_games(name: str, formulation: str, game: str) -> None:
     result = solve(game, f"ncp(backend={name},formulation={formulation})")

@@ -53,6 +53,7 @@ CASES = [
     *itertools.product(EXTENSIVE + ONE_SHOT, ("paper", "elimination", "aggregated")),
     *itertools.product(CONSTANT_SUM, ("constant_sum",)),
     *itertools.product(ONE_SHOT, ("mip",)),
+    *itertools.product(("kuhn2", "shapley"), ("sos1",)),
 ]
 TREES = tuple(f"tree {seed}" for seed in range(8))
 
@@ -148,6 +149,8 @@ def violation(program: Any, values: NDArray) -> float:
     for row in (*program.linear, *program.quadratic):
         left = evaluate(row.polynomial, values)
         worst = max(worst, {"<=": left, ">=": -left, "=": abs(left)}[row.sense])
+    both = [min(values[list(pair)]) for pair in program.exclusive]
+    worst = max(worst, *both, 0.0)
     fractions = np.abs(values - values.round())[np.array(program.binary)]
     return max(worst, fractions.max(initial=0.0))
 
@@ -182,6 +185,10 @@ def least_violation(formulated: Any, formulation: str, plans: NDArray) -> float:
             if row.sense in (sense, "="):
                 matrix.append(np.append(sign * left[:-1], -1.0))
                 high.append(-sign * constant)
+    for weight, slack in program.exclusive:
+        if values[weight] > 0:
+            matrix.append(np.eye(size)[slack] - np.eye(size)[-1])
+            high.append(0.0)
     bounds = Bounds(
         np.append(np.where(fixed, values, program.lower), 0.0),
         np.append(np.where(fixed, values, program.upper), np.inf),
