@@ -91,7 +91,7 @@ def write_run(folder: str, cells: int) -> dict[str, Any]:
     lines = {(cell.game, cell.solver): cell.to_json() for cell in small.cells}
     (run / "manifest.json").unlink()
     with PlannedRun(Experiment((Request(GAMES, SOLVERS, seeds=seeds, **LIMITS),))) as job:
-        RunFolder.create(run, manifest(job.experiment, job.cells))
+        RunFolder.create(run, manifest(job.experiment, job.cells), begun=True)
         with (run / "runs.jsonl").open("w", encoding="utf-8") as file:
             for cell in job.cells:
                 line = lines[cell.game.typed, cell.solver.typed]

@@ -291,7 +291,7 @@ class GameTree:
         """Least that is at stake in a decision where anything is, in payoff units; or 0.
 
         At stake is the difference between the largest and the smallest payoff of a player below a
-        decision, without what is avoided (:func:`eqbench.model.stakes.at_stake`). What is too
+        decision, without what is avoided (`eqbench.model.stakes.at_stake`). What is too
         small for a float counts as the smallest there is.
         """
         return not_to_zero(self._at_stake[0])

@@ -122,5 +122,5 @@ def test_python_says_which_equilibrium_it_is() -> None:
     assert package.identify("kuhn2", uniform) is None
     with pytest.raises(ProfileError, match="cannot read int as a profile"):
         package.identify("kuhn2", 3)
-    with pytest.raises(UsageError, match="needs a Game or its spec; got GameTree"):
+    with pytest.raises(UsageError, match="give a Game or text, not <GameTree"):
         package.identify(package.load_game("kuhn2").tree, uniform)
