@@ -14,6 +14,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import islice, product
@@ -35,6 +36,7 @@ import eqbench
 from eqbench.equilibria import cluster_identities, completeness, kind_of
 from eqbench.errors import ProfileError
 from eqbench.harness.judge import Finding, measure, meets
+from eqbench.model.gambit_text import nfg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels, label_parts
 from eqbench.model.tree import GameTree
@@ -75,27 +77,19 @@ def _tried(kind: str, function: Trials) -> list[Result]:
     ]
 
 
-def _nfg(gain: str, least: str = "0", third: str = "-1") -> str:
+def _coordination(gain: str, least: str = "0", third: str = "-1") -> Game:
     """Two players who gain by the same action, and may lose by a third one that is dominated."""
-    both = [[least, f"{Fraction(least) + Fraction(gain)}"][i == j] for j in (0, 1) for i in (0, 1)]
-    lines = (f"{both[k]} {both[k]} {both[k + 1]} {both[k + 1]} {third} {least}" for k in (0, 2))
-    last = f"{least} {third} {least} {third} {third} {third}"
-    actions = '{ { "a" "b" "c" } { "a" "b" "c" } }'
-    return f'NFG 1 R "" {{ "P1" "P2" }} {actions} "" {" ".join(lines)} {last}'
-
-
-def _game(text: str) -> eqbench.Game:
-    with Sandbox() as sandbox:
-        (sandbox.root / "game.nfg").write_text(text)
-        return eqbench.load_game(str(sandbox.root / "game.nfg"))
+    low, high = f"{least},{least}", ",".join([str(Decimal(least) + Decimal(gain))] * 2)
+    rows = f"{high} {low} {least},{third}/{low} {high} {least},{third}"
+    last = f"{third},{least} {third},{least} {third},{third}"
+    return Game("coordination", books.tree_of(books.matrix(f"{rows}/{last}")))
 
 
 @neighbors(KIND, quick=True)
 def isolated_equilibria_are_counted_apart() -> Iterator[tuple[str, str]]:
     wide = [("1e-6", "1"), ("1e-9", "1"), ("1e-10", "1"), ("1e-14", "1"), ("1", "1e10")]
     for gain, least in wide:
-        third = str(Fraction(least) - Fraction(max(1, Fraction(least))))
-        game = _game(_nfg(gain, least, third))
+        game = _coordination(gain, least, "0")
         rows = [
             BehaviorProfile.of_exact(game.tree, [p, 1 - p, Fraction(0)] * 2)
             for p in (Fraction(0), Fraction(1), Fraction(1, 2))
@@ -149,11 +143,11 @@ def what_is_derived_goes_by_content_of_the_game() -> Iterator[tuple[str, str]]:
         with Sandbox() as sandbox:
             file = sandbox.root / "game.nfg"
             (sandbox.root / "own.py").write_text(OWN)
-            file.write_text(_nfg("2"))
+            file.write_text(nfg_text(_coordination("2").tree))
             for out in ("run", "old"):
                 asked = ("--game", game, "--solver", "gambit_enummixed", *plugin)
                 sandbox.command("run", *asked, "--out", out)
-            file.write_text(_nfg("3"))
+            file.write_text(nfg_text(_coordination("3").tree))
             cell = "run", "gambit_enummixed"
             for words in (
                 ("show", *cell),
@@ -176,7 +170,7 @@ def what_is_derived_goes_by_content_of_the_game() -> Iterator[tuple[str, str]]:
             titles = set(re.findall(r"\(in content \w+\)", said))
             yield f"{game}: report of the merged", said * (len(titles) != 2)
     with Sandbox() as sandbox:
-        (sandbox.root / "game.nfg").write_text(_nfg("1e-10", "1", "0"))
+        (sandbox.root / "game.nfg").write_text(nfg_text(_coordination("1e-10", "1", "0").tree))
         sandbox.command("run", "--game", "game.nfg", "--solver", "gambit_enumpure", "--out", "run")
         clusters = json.loads((sandbox.run / "clusters.json").read_text()).values()
         names = sorted(each["name"] for each in clusters)
