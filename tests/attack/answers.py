@@ -397,6 +397,4 @@ def astray(tree: GameTree, finding: Finding) -> str:
     return "a target of 0.019 is met" if meets(0.019, [finding], tree) else ""
 
 
-def jobs(*, quick: bool) -> Iterator[Job]:
-    """One job for each kind of false answer."""
-    return marked(KIND, quick=quick)
+jobs = partial(marked, KIND)  # one for each marked function

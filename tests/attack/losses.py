@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from eqbench.store.run_folder import RunFolder, new_run_path
 from eqbench.store.stored_run import read_run
 
 from .answers import NEIGHBORS, marked, neighbors
-from .sandbox import Job, Sandbox
+from .sandbox import Sandbox
 
 KIND = "files of the user"
 SECRET = "the user's own words"
@@ -44,6 +45,10 @@ def _written(file: Path, text: str = SECRET) -> None:
         file.parent.unlink()
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
+
+
+def _contents(folder: Path, name: str = "*") -> list[bytes]:
+    return [file.read_bytes() for file in folder.rglob(name) if file.is_file()]
 
 
 def _prune(root: Path, name: str) -> None:
@@ -80,8 +85,7 @@ def what_eqbench_did_not_write_stays() -> Iterator[tuple[str, str]]:
         with TemporaryDirectory() as place:
             with suppress(UsageError):
                 act(Path(place), name)
-            files = [each for each in Path(place).rglob(Path(name).name) if each.is_file()]
-            kept = any(file.read_text() == SECRET for file in files)
+            kept = SECRET.encode() in _contents(Path(place), Path(name).name)
             yield f"{act.__name__[1:]}, {name}", "" if kept else "is lost"
 
 
@@ -103,12 +107,8 @@ def what_lies_behind_a_link_is_not_copied() -> Iterator[tuple[str, str]]:
                 merge([run, other], target, lambda words: None)
             else:
                 publish(target, run)
-            copied = any(file.read_bytes() == SECRET.encode() for file in _files(target))
+            copied = SECRET.encode() in _contents(target)
             yield f"{act}, {name}", "was copied" if copied else ""
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (file for file in folder.rglob("*") if file.is_file())
 
 
 @neighbors(KIND, quick=True)
@@ -175,6 +175,4 @@ def records_under_exchanged_keys_are_run_again() -> Iterator[tuple[str, str]]:
             yield trial, f"{len(wrong)} wrong" * bool(wrong) or "not named" * (not named)
 
 
-def jobs(*, quick: bool) -> Iterator[Job]:
-    """One job for each way to lose something."""
-    return marked(KIND, quick=quick)
+jobs = partial(marked, KIND)  # one for each marked function
