@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
+from random_trees import scattered_game
 
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.verification import Verification
+from eqbench.verification import Verification, Verifier
 from eqbench.verification.exact import ExactRules, measure_exactly
 from eqbench.verification.sweep import TreeSweep
 
@@ -64,3 +66,11 @@ def farthest(tree: GameTree, profile: BehaviorProfile, measured: Verification) -
     exact = measure_exactly(TreeSweep(tree), ExactRules.of(tree), stored.exact).regrets
     pairs = zip(measured.regrets, exact, strict=True)
     return float(max(abs(Fraction(given) - regret) for given, regret in pairs))
+
+
+def error_ratio(seed: int) -> float:
+    """Error of regrets per largest difference from exact ones, at least 1 if they lie within it."""
+    tree, profile = scattered_game(seed)
+    measured = Verifier(tree)._in_floats(profile.probabilities)
+    off = farthest(tree, profile, measured)
+    return measured.error / off if off else math.inf

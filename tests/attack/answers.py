@@ -10,12 +10,15 @@ import json
 import math
 import re
 import statistics
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import islice, product
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,14 +30,15 @@ from frame_cases import candidate, snapshot
 from random_trees import random_tree, scattered_game
 from solver_cases import bimatrix, random_two_player_game, run, with_payoffs
 from strategic_form import dominated_plans
-from wide_games import farthest, long_path
+from wide_games import error_ratio, farthest, long_path
 
 import eqbench
-from eqbench.equilibria import completeness, kind_of
+from eqbench.equilibria import cluster_identities, completeness, kind_of
 from eqbench.errors import ProfileError
 from eqbench.harness.judge import Finding, measure, meets
+from eqbench.model.gambit_text import nfg_text
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile, action_labels
+from eqbench.model.profile import BehaviorProfile, action_labels, label_parts
 from eqbench.model.tree import GameTree
 from eqbench.plots.style import Panel, draw_figure, line, svg_of
 from eqbench.solver import refusal_of
@@ -44,76 +48,80 @@ from eqbench.verification import Play, Verifier, verifier, verify, verify_exactl
 from .sandbox import Job, Result, Sandbox
 
 KIND = "false answers"
+NEIGHBORS = tomllib.loads(Path(__file__).with_name("neighbors.toml").read_text(encoding="utf-8"))
 Trials = Callable[[], Iterator[tuple[str, str]]]
-_MARKED: dict[str, list[tuple[str, Trials]]] = {}
+_MARKED: dict[str, list[tuple[Trials, bool]]] = {}
 
 
-def neighbors(kind: str) -> Callable[[Trials], Trials]:
+def neighbors(kind: str, *, quick: bool = False) -> Callable[[Trials], Trials]:
     """Mark a function as trials of this kind; its name is that of the job."""
 
     def mark(function: Trials) -> Trials:
-        _MARKED.setdefault(kind, []).append((function.__name__, function))
+        _MARKED.setdefault(kind, []).append((function, quick))
         return function
 
     return mark
 
 
 def marked(kind: str, *, quick: bool) -> Iterator[Job]:
-    """One job for each marked function; none of them is among the tests."""
-    if not quick:
-        for name, function in _MARKED.get(kind, ()):
-            yield Job(kind, name, partial(_tried, kind, name, function))
+    """One job for each marked function, or for the quick ones, which are among the tests."""
+    for function, is_quick in _MARKED.get(kind, ()):
+        if is_quick or not quick:
+            yield Job(kind, function.__name__, partial(_tried, kind, function))
 
 
-def _tried(kind: str, name: str, function: Trials) -> list[Result]:
+def _tried(kind: str, function: Trials) -> list[Result]:
     return [
-        Result(kind, f"{name}: {trial}", (wrong,) if wrong else ()) for trial, wrong in function()
+        Result(kind, f"{function.__name__}: {trial}", (wrong,) if wrong else ())
+        for trial, wrong in function()
     ]
 
 
-def _nfg(gain: str, least: str = "0", third: str = "-1") -> str:
+def _coordination(gain: str, least: str = "0", third: str = "-1") -> Game:
     """Two players who gain by the same action, and may lose by a third one that is dominated."""
-    both = [[least, f"{Fraction(least) + Fraction(gain)}"][i == j] for j in (0, 1) for i in (0, 1)]
-    lines = (f"{both[k]} {both[k]} {both[k + 1]} {both[k + 1]} {third} {least}" for k in (0, 2))
-    last = f"{least} {third} {least} {third} {third} {third}"
-    actions = '{ { "a" "b" "c" } { "a" "b" "c" } }'
-    return f'NFG 1 R "" {{ "P1" "P2" }} {actions} "" {" ".join(lines)} {last}'
+    low, high = f"{least},{least}", ",".join([str(Decimal(least) + Decimal(gain))] * 2)
+    rows = f"{high} {low} {least},{third}/{low} {high} {least},{third}"
+    last = f"{third},{least} {third},{least} {third},{third}"
+    return Game("coordination", books.tree_of(books.matrix(f"{rows}/{last}")))
 
 
-def _game(text: str) -> eqbench.Game:
-    with Sandbox() as sandbox:
-        (sandbox.root / "game.nfg").write_text(text)
-        return eqbench.load_game(str(sandbox.root / "game.nfg"))
-
-
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def isolated_equilibria_are_counted_apart() -> Iterator[tuple[str, str]]:
-    wide = [("1e-7", "1"), ("1e-9", "1"), ("1e-10", "1"), ("1e-13", "1"), ("1", "1e10")]
+    wide = [("1e-6", "1"), ("1e-9", "1"), ("1e-10", "1"), ("1e-14", "1"), ("1", "1e10")]
     for gain, least in wide:
-        third = str(Fraction(least) - Fraction(max(1, Fraction(least))))
-        game = _game(_nfg(gain, least, third))
+        game = _coordination(gain, least, "0")
         rows = [
-            eqbench.BehaviorProfile.of_exact(game.tree, [p, 1 - p, Fraction(0)] * 2)
-            for p in (Fraction(1, 2), Fraction(0), Fraction(1))
+            BehaviorProfile.of_exact(game.tree, [p, 1 - p, Fraction(0)] * 2)
+            for p in (Fraction(0), Fraction(1), Fraction(1, 2))
         ]
         for copies in (1, 2):
-            found = sorted(map(str, completeness(game, rows * copies).indices))
-            wrong = f"indices {found}" * (found != ["-1", "1", "1"])
+            whole = completeness(game, rows * copies)
+            found = (*whole.indices, whole.verdict, whole.exact)
+            wrong = str(found) * (found != (1, 1, -1, "consistent", True))
             yield f"gain {gain} of {least}, {copies} times", wrong
+        near = BehaviorProfile(np.array([1e-12, 1 - 1e-12, 0, 0, 1, 0]))
+        named = cluster_identities(game, [*rows, rows[0], near], [0.0] * 5)
+        found = [each and (each.name[-1], each.dimension) for each in named]
+        wrong = str(found) * (found != [(name, 0) for name in "12311"])
+        yield f"gain {gain} of {least}, clusters", wrong
 
 
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def labels_of_actions_differ() -> Iterator[tuple[str, str]]:
-    for one, other in (
+    """Labels are read back, and of names without the mark between parts they are these parts."""
+    for names in (
         (("x", "a|b"), ("x|a", "b")),
-        (("x\\", "|a"), ("x\\|", "a")),
+        (("x\\", "|a"), ("x\\|", "a"), ("x|\\", "a")),
         (("", "||"), ("|", "|")),
+        (("y\\", "a"), ("", "x")),
     ):
-        sets, actions = zip(one, other, strict=True)
-        tree = SimpleNamespace(players=["P1"], infoset_player=[0, 0])
+        sets, actions = zip(*names, strict=True)
+        tree = SimpleNamespace(players=["P1"], infoset_player=[0] * len(names))
         tree.infoset_labels, tree.infoset_actions = sets, [[each] for each in actions]
-        labels = action_labels(tree)
-        yield f"{one} and {other}", f"labels {labels}" * (labels[0] == labels[1])
+        labels, parts = action_labels(tree), [["P1", *each] for each in names]
+        right = len({*labels}) == len(names) and [*map(label_parts, labels)] == parts
+        right &= "|" in str(names) or labels == ["|".join(each) for each in parts]
+        yield str(names), f"labels {labels}" * (not right)
 
 
 OWN = """
@@ -135,11 +143,11 @@ def what_is_derived_goes_by_content_of_the_game() -> Iterator[tuple[str, str]]:
         with Sandbox() as sandbox:
             file = sandbox.root / "game.nfg"
             (sandbox.root / "own.py").write_text(OWN)
-            file.write_text(_nfg("2"))
+            file.write_text(nfg_text(_coordination("2").tree))
             for out in ("run", "old"):
                 asked = ("--game", game, "--solver", "gambit_enummixed", *plugin)
                 sandbox.command("run", *asked, "--out", out)
-            file.write_text(_nfg("3"))
+            file.write_text(nfg_text(_coordination("3").tree))
             cell = "run", "gambit_enummixed"
             for words in (
                 ("show", *cell),
@@ -162,7 +170,7 @@ def what_is_derived_goes_by_content_of_the_game() -> Iterator[tuple[str, str]]:
             titles = set(re.findall(r"\(in content \w+\)", said))
             yield f"{game}: report of the merged", said * (len(titles) != 2)
     with Sandbox() as sandbox:
-        (sandbox.root / "game.nfg").write_text(_nfg("1e-10", "1", "0"))
+        (sandbox.root / "game.nfg").write_text(nfg_text(_coordination("1e-10", "1", "0").tree))
         sandbox.command("run", "--game", "game.nfg", "--solver", "gambit_enumpure", "--out", "run")
         clusters = json.loads((sandbox.run / "clusters.json").read_text()).values()
         names = sorted(each["name"] for each in clusters)
@@ -177,28 +185,18 @@ NONSENSE = (
 
 def _calls(junk: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Calls of public functions, of which one argument is junk, whatever that is."""
-    found = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2"))
-    yield "load_solver", lambda: eqbench.load_solver(junk)
-    yield "solve seed", lambda: eqbench.solve("kuhn2", "lcp", seed=junk)
-    yield "solve timeout", lambda: eqbench.solve("kuhn2", "lcp", timeout=junk)
-    yield "solve solver", lambda: eqbench.solve("kuhn2", junk)
-    yield "solve budget", lambda: eqbench.solve("kuhn2", "lcp", junk)
-    yield "verify profile", lambda: eqbench.verify("kuhn2", junk)
-    yield "tolerance", lambda: eqbench.assert_equilibrium("kuhn2", found, junk)
-    yield "contains", lambda: eqbench.contains(junk, found)
-    yield "uniform", lambda: eqbench.BehaviorProfile.uniform(junk)
-    yield "of", lambda: eqbench.BehaviorProfile.of(found.tree, junk)
-    yield "from_gambit", lambda: eqbench.from_gambit("kuhn2", junk)
-    yield "run seeds", lambda: eqbench.run("kuhn2", "lcp", seeds=junk, timeout=-1)
-    for name in ("load_game", "load_results", "load_traces", "Run", "run", "read_experiment"):
-        yield name, lambda name=name: getattr(eqbench, name)(junk)
-    for name in ("qre", "simulate", "stability", "trace", "crossplay", "ranges", "gambit_line"):
-        yield name, lambda name=name: getattr(eqbench, name)(junk)
-    for name in ("verify", "identify", "kind", "load_profile", "assert_equilibrium", "from_gambit"):
-        yield name, lambda name=name: getattr(eqbench, name)(junk, {})
+    profile = BehaviorProfile.uniform(eqbench.load_game("kuhn2"))
+    values = {"@junk": junk, "@profile": profile, "@tree": profile.tree}
+    for name, calls in NEIGHBORS["calls"].items():
+        for call in calls:
+            given = [each for each in call if each == {} or not isinstance(each, dict)]
+            given = [values.get(each, each) if isinstance(each, str) else each for each in given]
+            named = call[-1] if len(given) < len(call) else {}
+            named = {key: values.get(value, value) for key, value in named.items()}
+            yield f"{name}{call}", partial(attrgetter(name)(eqbench), *given, **named)
 
 
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def nonsense_in_python_is_refused_in_a_sentence() -> Iterator[tuple[str, str]]:
     for junk in NONSENSE:
         for name, call in _calls(junk):
@@ -212,7 +210,7 @@ def nonsense_in_python_is_refused_in_a_sentence() -> Iterator[tuple[str, str]]:
             yield f"{name} of {junk!r:.40}", wrong
 
 
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def no_cell_of_a_table_computes_anything() -> Iterator[tuple[str, str]]:
     signs = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207a\u2212"
     for sign, before in product(signs, ("", " ", "\t", "\r", "\u3000", '"', ' "\u00a0')):
@@ -233,7 +231,7 @@ def no_cell_of_a_table_computes_anything() -> Iterator[tuple[str, str]]:
 class _HandsOver:
     """Calls one profile an equilibrium, up to a regret."""
 
-    def __init__(self, profile: eqbench.BehaviorProfile, claimed: float | None = None) -> None:
+    def __init__(self, profile: BehaviorProfile, claimed: float | None = None) -> None:
         self.given = profile, "equilibrium", claimed
 
     def solve(self, game: Any, monitor: Any, rng: Any) -> eqbench.Termination:
@@ -243,37 +241,12 @@ class _HandsOver:
 
 
 RUIN = "-1e11"
-# Payoffs by rows and columns. The first row is dominated, and the second ones are an equilibrium.
-RUINOUS = """
--9e4 for all: 2,2 0,3 -9e4,-9e4/3,0 1,1 -9e4,-9e4/-9e4,-9e4 -9e4,-9e4 -9e4,-9e4
--1e6 for all: 2,2 0,3 -1e6,-1e6/3,0 1,1 -1e6,-1e6/-1e6,-1e6 -1e6,-1e6 -1e6,-1e6
--1e11 for all: 2,2 0,3 -1e11,-1e11/3,0 1,1 -1e11,-1e11/-1e11,-1e11 -1e11,-1e11 -1e11,-1e11
-by P1: 2,2 0,3/3,0 1,1/-1e19,-1e19 -1e19,-1e19
-by P2: 2,2 0,3 -1e19,-1e19/3,0 1,1 -1e19,-1e19
-by two equal actions: 2,2 0,3 -1e11,-1e11 -1e11,-1e11/3,0 1,1 -1e11,-1e11 -1e11,-1e11
-in steps: 2,2 0,3 0,-50 0,-2500 0,-1e5 0,-5e6 0,-2e8/3,0 1,1 0,-50 0,-2500 0,-1e5 0,-5e6 0,-2e8
-of others alone: 2,2 0,3/3,0 1,1/3,-1e11 1,-1e11
-against some actions: 2,0 0,0/3,0 1,0/2.5,0 -1e11,0
-dominated by mixtures: 0,1 0,2 0,0/6,1 1,2 0,0/0,1 1,2 6,0/2.5,1 0,2 -1e11,0
-bonanza: 2,2 0,3 0,0/3,0 1,1 0,0/0,0 0,0 1e11,1e11
-other units: 2,2e11 0,3e11/3,0 1,1e11/-1e11,0 -1e11,0
-large constant: 100000000002,2 1e11,3/100000000003,0 100000000001,1
-"""
 
 
 def _ruinous() -> Iterator[tuple[str, books.Node]]:
     """Games with an outcome far beyond what play is about."""
-    for entry in RUINOUS.strip().splitlines():
-        name, rows = entry.split(": ")
-        yield name, books.matrix(rows)
-    alone = {"C": "2 0", "D": "3 0", "R": f"{RUIN} 0"}
-    yield "one player", ("1", alone)
-    yield "roulette", ("1", alone | {"R": ("", {"dies 1/2": f"{RUIN} 0", "wins 1/2": "4 0"})})
-    fate = {a: ("", {"dies 1/2": f"{RUIN} 0", "lives 1/2": alone[a]}) for a in "CD"}
-    yield "whatever is done", ("1", fate)
-    side = {"l": "0 0", "r": "0 0"}
-    pennies = ("1 side", {"l": ("2 side", side), "r": ("2 side", side | {"r": "1e11 1e11"})})
-    yield "next to real stakes", ("", {"small 1/2": ("1", alone), "large 1/2": pennies})
+    for name, game in NEIGHBORS["ruinous"].items():
+        yield name, books.matrix(game) if isinstance(game, str) else game
     node = books.matrix("2,2 0,3/3,0 1,1")
     for turn in range(6):
         node = (f"{1 + turn % 2} turn {turn}", {"on": node, "ruin": f"{RUIN} {RUIN}"})
@@ -289,7 +262,7 @@ def _three_players(before: str = "") -> books.Node:
     return " ".join(map(str, paid))
 
 
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def ruin_sets_no_scale() -> Iterator[tuple[str, str]]:
     """Outcomes that players avoid make no equilibrium of dominated play, nor of one in 100."""
     for name, node in _ruinous():
@@ -298,18 +271,18 @@ def ruin_sets_no_scale() -> Iterator[tuple[str, str]]:
             rows = ([share, 1 - share] + [0] * len(each) for each in tree.infoset_actions)
             sizes = map(len, tree.infoset_actions)
             chosen = [x for row, size in zip(rows, sizes, strict=True) for x in row[:size]]
-            exact = eqbench.BehaviorProfile.of_exact(tree, chosen)
-            for profile in (exact, eqbench.BehaviorProfile.of(tree, exact.probabilities)):
+            exact = BehaviorProfile.of_exact(tree, chosen)
+            for profile in (exact, BehaviorProfile.of(tree, exact.probabilities)):
                 result = eqbench.solve(eqbench.Game(name, tree), _HandsOver(profile))
                 kind = result.equilibria[0].kind if share else None
                 wrong = "" if (result.status, kind) == (right, None) else f"{result.status}, {kind}"
                 yield f"{name}, {share} dominated, exact {profile.exact is not None}", wrong
 
 
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def bounds_shield_no_claim() -> Iterator[tuple[str, str]]:
     """A bound on the regret that a solver names makes no equilibrium of what is none."""
-    uniform = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2").tree)
+    uniform = BehaviorProfile.uniform(eqbench.load_game("kuhn2").tree)
     for bound in (1e-5, 1.0, 1e6, 1e300, -1.0, -1e-300, float("nan"), float("inf"), 10**400):
         try:
             status = eqbench.solve("kuhn2", _HandsOver(uniform, bound)).status
@@ -376,14 +349,7 @@ def rows_that_miss_one() -> Iterator[tuple[str, str]]:
     games = {
         f"{name}, rows {spare:g} off": long_path(spare, **of)
         for spare in (9e-10, -9e-10, 1e-12)
-        for name, of in {
-            "one player": {},
-            "three players": {"players": 3, "sets": 60},
-            "rows of the opponent": {"players": 2, "off": 1},
-            "own rows": {"players": 2, "off": 0},
-            "a wide game": {"prize": 10**9, "sets": 40},
-            "small payoffs": {"prize": 1, "sets": 900},
-        }.items()
+        for name, of in NEIGHBORS["long_paths"].items()
     }
     for name, (tree, frequencies) in games.items():
         frames = [candidate(frequencies, claim=claim) for claim in ("iterate", "average")]
@@ -415,14 +381,10 @@ def rows_that_miss_one() -> Iterator[tuple[str, str]]:
 @neighbors(KIND)
 def errors_of_regrets() -> Iterator[tuple[str, str]]:
     """Exact regrets of 1,000 games lie within the errors, which are near to the differences."""
-    ratios = []
-    for seed in range(1000):
-        tree, profile = scattered_game(seed)
-        measured = Verifier(tree)._in_floats(profile.probabilities)
-        off = farthest(tree, profile, measured)
-        ratios.append(measured.error / off if off else math.inf)
-        if off > measured.error:
-            yield f"game {seed}", f"off by {off}, bound {measured.error}"
+    ratios = list(map(error_ratio, range(1000)))
+    for seed, ratio in enumerate(ratios):
+        if ratio < 1:
+            yield f"game {seed}", f"the error is {ratio:.3g} of the difference"
     median = statistics.median(ratios)
     yield "1,000 games", f"errors are {median:.3g} times too large" if median > 100 else ""
 
@@ -438,8 +400,6 @@ def astray(tree: GameTree, finding: Finding) -> str:
 @neighbors(KIND)
 def methods_that_take_over() -> Iterator[tuple[str, str]]:
     """Runs of `ncp` that may end with another method's point, or without any."""
-    import eqbench
-
     tree = "random_tree(players={},depth=6,actions=3,seed=4)"
     runs = [(tree.format(players), "ncp", s) for players in (3, 4) for s in (0.05, 0.5, 2.0)]
     runs += [(tree.format(4), f"ncp(fallback={name})", 2.0) for name in ("none", "logit")]
@@ -461,6 +421,4 @@ def methods_that_take_over() -> Iterator[tuple[str, str]]:
         yield f"{solver} on {game}, {time_s} s", "; ".join(wrong)
 
 
-def jobs(*, quick: bool) -> Iterator[Job]:
-    """One job for each kind of false answer."""
-    return marked(KIND, quick=quick)
+jobs = partial(marked, KIND)  # one for each marked function

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,19 +25,12 @@ from eqbench.store.kept_runs import export_run, reason_to_keep, remove
 from eqbench.store.run_folder import RunFolder, new_run_path
 from eqbench.store.stored_run import read_run
 
-from .answers import marked, neighbors
-from .sandbox import Job, Sandbox
+from .answers import NEIGHBORS, marked, neighbors
+from .sandbox import Sandbox
 
 KIND = "files of the user"
 SECRET = "the user's own words"
-FOREIGN = (
-    *("profiles/notes.txt", "logs/old/log.txt", ".kept.2024-12/x", "report.html/x", "report.md"),
-    *(".git/config", "profiles/01-0.json.bak", ".runs.jsonl.20241224-153000", "logs/x.txt"),
-    *("report.txt", "logs/.01.txt.2024-12", "traces/01-0.npz"),
-)
-LINKS = {"profiles/01-0.json": "../../secret", "profiles": "../folder", "report.html": "../secret"}
-LINKS |= {"hosts.jsonl": "../secret", "logs/loop": "loop", "traces/device": "/dev/zero"}
-ELSEWHERE = ("../x", "/x/y", "\0", ".", "..", "", "..\\x", "a/../../x", " /x", "\u2024\u2024/x")
+FILES = NEIGHBORS["files"]
 
 _alone = threading.Lock()  # publishing changes the folder of the process
 
@@ -51,6 +45,10 @@ def _written(file: Path, text: str = SECRET) -> None:
         file.parent.unlink()
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
+
+
+def _contents(folder: Path, name: str = "*") -> list[bytes]:
+    return [file.read_bytes() for file in folder.rglob(name) if file.is_file()]
 
 
 def _prune(root: Path, name: str) -> None:
@@ -79,22 +77,21 @@ def _begin_run(root: Path, name: str) -> None:
     folder.write_clusters({})
 
 
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def what_eqbench_did_not_write_stays() -> Iterator[tuple[str, str]]:
-    trials = [*product((_prune, _publish_again), FOREIGN), (_begin_run, "clusters.json")]
+    trials = [*product((_prune, _publish_again), FILES["foreign"]), (_begin_run, "clusters.json")]
     trials += product((_report,), [f"report.{end}" for end in ("html", "md", "csv", "tex", "txt")])
     for act, name in [*trials, (_begin_run, "manifest.toml")]:
         with TemporaryDirectory() as place:
             with suppress(UsageError):
                 act(Path(place), name)
-            files = [each for each in Path(place).rglob(Path(name).name) if each.is_file()]
-            kept = any(file.read_text() == SECRET for file in files)
+            kept = SECRET.encode() in _contents(Path(place), Path(name).name)
             yield f"{act.__name__[1:]}, {name}", "" if kept else "is lost"
 
 
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def what_lies_behind_a_link_is_not_copied() -> Iterator[tuple[str, str]]:
-    for act, (name, to) in product(("merge", "publish", "export"), LINKS.items()):
+    for act, (name, to) in product(("merge", "publish", "export"), FILES["links"].items()):
         with TemporaryDirectory() as place:
             root, target = Path(place), Path(place, "target")
             _written(root / "secret")
@@ -110,15 +107,11 @@ def what_lies_behind_a_link_is_not_copied() -> Iterator[tuple[str, str]]:
                 merge([run, other], target, lambda words: None)
             else:
                 publish(target, run)
-            copied = any(file.read_bytes() == SECRET.encode() for file in _files(target))
+            copied = SECRET.encode() in _contents(target)
             yield f"{act}, {name}", "was copied" if copied else ""
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return (file for file in folder.rglob("*") if file.is_file())
-
-
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def no_cell_gives_way_to_another() -> Iterator[tuple[str, str]]:
     one, two = cell("01"), cell("02")
     for records in ([one], [one, cell("02", iterations=5)]):
@@ -143,9 +136,9 @@ def no_cell_gives_way_to_another() -> Iterator[tuple[str, str]]:
             yield f"merged with one log {log}", "" if right else f"holds {texts}"
 
 
-@neighbors(KIND)
+@neighbors(KIND, quick=True)
 def no_name_leads_out_of_its_folder() -> Iterator[tuple[str, str]]:
-    for name in ELSEWHERE:
+    for name in FILES["elsewhere"]:
         with TemporaryDirectory() as place:
             made = os.path.relpath(new_run_path(Path(place).resolve(), name), Path(place).resolve())
         yield f"experiment {name!r}", f"leads to {made}" if "/" in made else ""
@@ -155,25 +148,11 @@ def no_name_leads_out_of_its_folder() -> Iterator[tuple[str, str]]:
         yield f"job {name!r}", f"leads to {made!r}" if set(made) & set("/\\\0 ") else ""
 
 
-EXPERIMENT = """schema = "eqbench.experiment/1"
-game = ["kuhn2", "matching_pennies"]
-seeds = 2
-target = 0
-[[part]]
-solver = ["mccfr", "cfr", "cfr_plus"]
-iterations = 10
-repeats = 2
-[[part]]
-solver = ["mccfr"]
-iterations = 20
-"""
-
-
 @neighbors(KIND)
 def records_under_exchanged_keys_are_run_again() -> Iterator[tuple[str, str]]:
     with Sandbox() as sandbox:
-        (sandbox.root / "some.toml").write_text(EXPERIMENT)
-        sandbox.command("run", "some.toml", "--out", "run")
+        experiment = Path(__file__).with_name("exchanged.toml")
+        sandbox.command("run", str(experiment), "--out", "run")
         file = sandbox.run / "runs.jsonl"
         records = [json.loads(line) for line in file.read_text().splitlines()]
         facts = ("game", "solver", "seed", "repeat", "iterations")
@@ -196,6 +175,4 @@ def records_under_exchanged_keys_are_run_again() -> Iterator[tuple[str, str]]:
             yield trial, f"{len(wrong)} wrong" * bool(wrong) or "not named" * (not named)
 
 
-def jobs(*, quick: bool) -> Iterator[Job]:
-    """One job for each way to lose something."""
-    return marked(KIND, quick=quick)
+jobs = partial(marked, KIND)  # one for each marked function

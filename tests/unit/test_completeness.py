@@ -15,7 +15,6 @@ from solver_cases import run, with_payoffs
 from textbook_games import exact_profile
 
 import eqbench
-from eqbench.equilibria import cluster_identities
 from eqbench.equilibria import completeness as completeness_or_none
 from eqbench.equilibria.completeness import Completeness
 from eqbench.model.builder import TreeBuilder
@@ -82,25 +81,6 @@ def test_the_mixed_one_alone_has_a_sum_of_minus_1_and_a_pure_one_alone_proves_no
 
 def test_an_empty_list_is_incomplete() -> None:
     assert completeness(COORDINATION, []).verdict == "proved incomplete"
-
-
-@pytest.mark.parametrize("gain", ["1e-6", "1e-10", "1e-14"])
-def test_what_is_proved_isolated_is_not_connected_however_little_is_gained(gain: str) -> None:
-    """Each player may also lose 1 by a third action, so that the gain is a share of little."""
-    builder, payoffs = TreeBuilder(["P1", "P2"]), {True: 1 + Fraction(gain), False: 1}
-    root = builder.decision(None, 0, "1", ["a", "b", "c"])
-    for i in range(3):
-        node = builder.decision((root, i), 1, "2", ["a", "b", "c"])
-        for j in range(3):
-            builder.terminal((node, j), [0 if k == 2 else payoffs[i == j] for k in (i, j)])
-    game = Game("near", builder.tree())
-    found = [exact_profile(game.tree, *[(p, 1 - p, 0)] * 2) for p in (0, 1, Fraction(1, 2))]
-    whole = completeness(game, found * 2)
-    assert (whole.indices, whole.verdict, whole.exact) == ((1, 1, -1), "consistent", True)
-    inexact = BehaviorProfile(np.array([1e-12, 1 - 1e-12, 0, 0, 1, 0]))
-    named = cluster_identities(game, [*found, found[0], inexact], [0.0] * 5)
-    assert [each and each.name[-1] for each in named] == ["1", "2", "3", "1", "1"]
-    assert {each and each.dimension for each in named} == {0}
 
 
 @pytest.mark.parametrize("game", ["matching_pennies", "rock_paper_scissors"])

@@ -8,7 +8,6 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import ProfileError, UsageError
-from eqbench.model.profile import BehaviorProfile, action_labels, label_parts, random_profile
+from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import (
     parse_profile,
     profile_from_json,
@@ -266,15 +265,3 @@ def test_array_rows_may_be_off_by_a_billionth(tree: GameTree) -> None:
     behavior[0] += 0.2e-9
     with pytest.raises(ProfileError, match="must sum to 1"):
         BehaviorProfile.of(tree, behavior)
-
-
-def test_labels_of_different_actions_differ_and_are_read_back_whatever_the_names_hold() -> None:
-    """Labels of names without the mark between their parts are these parts and nothing else."""
-    names = [["x", "a|b"], ["x|a", "b"], ["x\\", "|a"], ["x|\\", "a"], ["y\\", "a"], ["", "x"]]
-    sets, actions = zip(*names, strict=True)
-    tree: Any = SimpleNamespace(players=["P"], infoset_player=[0] * 6, infoset_labels=sets)
-    tree.infoset_actions = [[each] for each in actions]
-    labels = action_labels(tree)
-    assert len(set(labels)) == len(labels)
-    assert [label_parts(label) for label in labels] == [["P", *each] for each in names]
-    assert labels[4:] == ["P|y\\|a", "P||x"]
