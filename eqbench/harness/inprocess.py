@@ -52,11 +52,7 @@ class SolvedRecord(CellRecord):
 
 @checked
 def solve(
-    game: Game | str,
-    solver: Any,
-    budget: Budget | None = None,
-    seed: int = 0,
-    **limits: Any,
+    game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0, **limits: Any
 ) -> SolvedRecord:
     """Verified result of one solver on one game, solved in this process.
 
