@@ -209,7 +209,8 @@ _WORDS |= {"Iterable": "a list of these"}
 def _fits(value: Any, kind: Any) -> bool:
     base = get_origin(kind) or kind
     if base in (Union, UnionType):
-        return any(_fits(value, each) for each in get_args(kind))
+        kinds = (each for each in get_args(kind) if each is not bool or isinstance(value, bool))
+        return any(_fits(value, each) for each in kinds)
     if base is Iterable:
         items = value if isinstance(value, Collection) else ()  # of others not one may be taken
         own = isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray)
