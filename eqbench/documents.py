@@ -157,7 +157,7 @@ def remove_files(folder: Path, names: Iterable[str]) -> None:
     for name in names:
         (folder / name).unlink(missing_ok=True)
     for place, _, _ in os.walk(folder, topdown=False):
-        with suppress(OSError):  # somebody's file is in it
+        with suppress(OSError):  # a file of the user is in it
             os.rmdir(place)
 
 
@@ -175,11 +175,9 @@ def checked(function: C) -> C:
     if isinstance(function, type):
         function.__init__ = checked(function.__init__)  # type: ignore[misc]
         return function
-    code = function.__code__
-    places, names = code.co_varnames[: code.co_argcount], code.co_varnames
-    last = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
-    further = names[last] if code.co_flags & inspect.CO_VARKEYWORDS else ""
-    names = names[:last]
+    known = inspect.signature(function).parameters.values()
+    places = [each.name for each in known if each.kind is each.POSITIONAL_OR_KEYWORD]
+    further = next((each.name for each in known if each.kind is each.VAR_KEYWORD), "")
 
     @functools.cache
     def kinds() -> dict[str, Any]:
@@ -189,7 +187,7 @@ def checked(function: C) -> C:
     @functools.wraps(function)
     def checking(*args: Any, **keywords: Any) -> Any:
         for name, value in (*zip(places, args, strict=False), *keywords.items()):
-            kind = kinds().get(name if name in names else further, Any)
+            kind = kinds().get(name, kinds().get(further, Any))
             if not _fits(value, kind):
                 parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
                 *more, end = dict.fromkeys(map(_word, parts))
@@ -211,7 +209,8 @@ _WORDS |= {"Iterable": "a list of these"}
 def _fits(value: Any, kind: Any) -> bool:
     base = get_origin(kind) or kind
     if base in (Union, UnionType):
-        return any(_fits(value, each) for each in get_args(kind))
+        kinds = (each for each in get_args(kind) if each is not bool or isinstance(value, bool))
+        return any(_fits(value, each) for each in kinds)
     if base is Iterable:
         items = value if isinstance(value, Collection) else ()  # of others not one may be taken
         own = isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray)

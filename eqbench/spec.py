@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational
 from typing import NoReturn
 
 from eqbench.errors import SpecError
@@ -73,8 +74,8 @@ def format_value(value: Value | float | None) -> str:
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, int | Fraction):
+        return repr(float(value))  # those of NumPy name their type
+    if isinstance(value, int | Fraction | Rational):
         return str(value)
     if re.fullmatch(r"[A-Za-z_][\w.+-]*", value) and value not in ("true", "false"):
         return value

@@ -11,16 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.identity import SAME_OUTCOME, Isolation, most_compared
 from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import GameTree
 from eqbench.verification import Allowance, certify, verify
-from eqbench.verification.regularity import plan_weights, proved_incomplete, rounded_index
+from eqbench.verification.regularity import proved_incomplete, rounded_index
 
 ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
 
@@ -132,41 +129,21 @@ def completeness(
     exact, isolation = True, Isolation(game, profiles, regrets, allowance)
     for members in isolation.parts():
         ranked = sorted(members, key=lambda i: regrets[i])
-        known = [profiles[i] for i in ranked if is_exact_enough(game, regrets[i])]
-        index = None
-        if regrets[ranked[-1]] == 0 and all(each.exact is not None for each in known):
+        best, index = ranked[0], None
+        if regrets[ranked[-1]] == 0 and all(profiles[i].exact is not None for i in members):
             if len(set(map(isolation.exact_plan, members))) > 1:  # several, however near they are
                 indices.append(None)
                 continue
-            index = isolation.index(ranked[0])
+            index = isolation.index(best)
         if index is None:
-            share, exact = regrets[ranked[0]] / (tree.payoff_scale or 1.0), False
-            index = _rounded(tree, known, share, allowance)
+            exact = False
+            known = [i for i in members if is_exact_enough(game, regrets[i])]
+            spread = max((isolation.distance(best, i) for i in known), default=math.inf)
+            if spread <= SAME_OUTCOME:  # else a continuum
+                # There may be an equilibrium as far away as the root of the regret, or none, and
+                # several where members differ; neither leaves larger pivots and losses than that.
+                root = math.sqrt(max(regrets[best] / (tree.payoff_scale or 1.0), 0.0))
+                margin, pivot = max(LOSS, MARGIN * spread, root), MARGIN * max(spread, root)
+                index = rounded_index(tree, profiles[best], margin, pivot, allowance)
         indices.append(index or None)
     return Completeness(tuple(indices), exact)
-
-
-def _rounded(
-    tree: GameTree, members: Sequence[BehaviorProfile], share: float, allowance: Allowance
-) -> int | None:
-    """Index in floats, with margins for what the members leave open.
-
-    An equilibrium may be as far away as the root of the regret, or there may be none. Where the
-    members differ they may be several. Both leave pivots and losses no larger than that.
-
-    Parameters
-    ----------
-    members : that are exact enough, the best one first
-    share : max regret of the best one as a share of the payoff scale
-    """
-    if not members:
-        return None
-    best = members[0]
-    plan = np.array(plan_weights(tree, best.probabilities.tolist()))
-    others = [np.array(plan_weights(tree, each.probabilities.tolist())) for each in members[1:]]
-    spread = max((float(abs(other - plan).max(initial=0.0)) for other in others), default=0.0)
-    if spread > SAME_OUTCOME:
-        return None  # a continuum
-    root = math.sqrt(max(share, 0.0))
-    margin = max(LOSS, MARGIN * spread, root)
-    return rounded_index(tree, best, margin, MARGIN * max(spread, root), allowance)

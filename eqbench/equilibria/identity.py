@@ -62,7 +62,7 @@ class Component:
 
 
 def connected_components(
-    game: Game, profiles: Sequence[BehaviorProfile | FloatArray], regrets: Sequence[float]
+    game: Game, profiles: Sequence[BehaviorProfile], regrets: Sequence[float]
 ) -> list[Component]:
     """Connected pieces that equilibria of a game belong to, in the order of their first members.
 
@@ -77,13 +77,12 @@ def connected_components(
 
     Parameters
     ----------
-    profiles : each a profile, or its behavior float64 (A,), of which nothing is proved exactly
     regrets : measured max regret of each, in payoff units
     """
     found, isolation = [], Isolation(game, profiles, regrets)
     for members in isolation.parts():
         exact = [i for i in members if is_exact_enough(game, regrets[i])][:_MOST_DIMENSIONS]
-        usual = _usual([local_dimension(game, isolation.profiles[i].probabilities) for i in exact])
+        usual = _usual([local_dimension(game, profiles[i].probabilities) for i in exact])
         if usual is not None and usual.total and any(map(isolation.index, exact)):
             usual = Dimension(0, 0)  # the conditions on it are shorter than floats resolve
         found.append(Component(members, usual))
@@ -96,18 +95,14 @@ class Isolation:
     def __init__(
         self,
         game: Game,
-        profiles: Sequence[BehaviorProfile | FloatArray],
+        profiles: Sequence[BehaviorProfile],
         regrets: Sequence[float],
         allowance: Allowance | None = None,
     ) -> None:
-        self.game, self.regrets, self._allowance = game, regrets, allowance or Allowance()
-        self.profiles = [
-            p if isinstance(p, BehaviorProfile) else BehaviorProfile(p) for p in profiles
-        ]
-        behavior = (each.probabilities for each in self.profiles)
-        self._plans = np.array(
-            [RealizationPlan.of(game.sequence_form, b).weights for b in behavior]
-        )
+        self.game, self.profiles, self.regrets = game, profiles, regrets
+        self._allowance = allowance or Allowance()
+        plans = (RealizationPlan.of(game.sequence_form, each.probabilities) for each in profiles)
+        self._plans = np.array([plan.weights for plan in plans])
         self._shares = np.maximum(np.array(regrets) / (game.tree.payoff_scale or 1.0), _UNIT)
         self.index, self.exact_plan = functools.cache(self._index), functools.cache(self._weights)
         self._rounded = functools.cache(self._regular)
@@ -143,7 +138,7 @@ class Isolation:
         parts: dict[int, list[int]] = {}
         for i in members:
             near = [c for c in (*centers, *rest) if not self._is_apart(c, i)]
-            nearest = min(near, key=lambda c: self._distance(c, i), default=-1)
+            nearest = min(near, key=lambda c: self.distance(c, i), default=-1)
             parts.setdefault(nearest if nearest in centers else -1, []).append(i)
         return [*map(tuple, parts.values())]
 
@@ -155,13 +150,14 @@ class Isolation:
         """
         if self.index(center) and self.index(other) is not None:
             return self.exact_plan(center) != self.exact_plan(other)
-        distance, worse = self._distance(center, other), max(self._shares[[center, other]])
+        distance, worse = self.distance(center, other), max(self._shares[[center, other]])
         if distance <= SAME_OUTCOME:
             return False
         exponent = math.ceil(math.log10(NOISE * worse / distance) / 2)  # few, since each is tried
         return exponent < 0 and self._rounded(center, max(_EXPONENT, exponent)) is not None
 
-    def _distance(self, one: int, other: int) -> float:
+    def distance(self, one: int, other: int) -> float:
+        """Largest difference of the realization weights of two."""
         return float(np.abs(self._plans[one] - self._plans[other]).max())
 
     def _index(self, i: int) -> int | None:
@@ -248,10 +244,6 @@ def _usual(dimensions: Sequence[Dimension | None]) -> Dimension | None:
     return max(counts, key=lambda d: (counts[d], d.total, d.on_path))
 
 
-def _behavior(profile: BehaviorProfile | FloatArray) -> FloatArray:
-    return profile.probabilities if isinstance(profile, BehaviorProfile) else profile
-
-
 # Outcome distributions are compared pair by pair, so all are in memory at once.
 _MOST_NUMBERS = 50_000_000
 
@@ -262,13 +254,13 @@ def most_compared(game: Game) -> int:
 
 
 def cluster_identities(
-    game: Game, profiles: Sequence[BehaviorProfile | FloatArray], regrets: Sequence[float]
+    game: Game, profiles: Sequence[BehaviorProfile], regrets: Sequence[float]
 ) -> list[Identity | None]:
     """Identity ``cluster:k`` of each of several equilibria of a game.
 
     Parameters
     ----------
-    profiles, regrets : as of :func:`connected_components`
+    regrets : measured max regret of each, in payoff units
 
     Returns
     -------
@@ -282,7 +274,7 @@ def cluster_identities(
     parts = connected_components(game, [profiles[i] for i in chosen], [regrets[i] for i in chosen])
     for number, part in enumerate(parts, start=1):
         members = [chosen[m] for m in part.members]
-        outcomes = {i: outcome_distribution(game, _behavior(profiles[i])) for i in members}
+        outcomes = {i: outcome_distribution(game, profiles[i].probabilities) for i in members}
         best = outcomes[min(members, key=lambda i: regrets[i])]
         for i in members:
             difference = outcomes[i] - best

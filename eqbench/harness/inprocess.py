@@ -17,7 +17,7 @@ from eqbench.harness.solve import solve_once
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.registry import default_registry
+from eqbench.registry import default_registry, load_game
 from eqbench.solver import Budget, is_deterministic
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_profiles import named_profile
@@ -52,11 +52,7 @@ class SolvedRecord(CellRecord):
 
 @checked
 def solve(
-    game: Game | str,
-    solver: Any,
-    budget: Budget | None = None,
-    seed: int = 0,
-    **limits: Any,
+    game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0, **limits: Any
 ) -> SolvedRecord:
     """Verified result of one solver on one game, solved in this process.
 
@@ -97,7 +93,7 @@ def solve(
     if limits and budget is not None:
         raise UsageError(f"give either a budget or {', '.join(limits)}, not both")
     started = time.perf_counter()
-    loaded_game = default_registry().load_game(game) if isinstance(game, str) else game
+    loaded_game = load_game(game) if isinstance(game, str) else game
     instance, spec = _load_solver(solver)
     budget = budget or Budget(**limits)
     if seed < 0:
@@ -170,8 +166,7 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     >>> eqbench.verify(game, found).max_regret < 1e-15
     True
     """
-    if isinstance(game, str):
-        game = default_registry().load_game(game)
+    game = load_game(game) if isinstance(game, str) else game
     tree = game.tree if isinstance(game, Game) else game
     profile = load_profile(game, profile)
     return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
@@ -201,8 +196,7 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
     >>> eqbench.identify("kuhn2", eqbench.solve("kuhn2", "sequence_lp")).name
     'kuhn2'
     """
-    if isinstance(game, str):
-        game = default_registry().load_game(game)
+    game = load_game(game) if isinstance(game, str) else game
     profile = load_profile(game, profile)
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
     return Identifier(game).identify(profile, max_regret)
@@ -237,8 +231,7 @@ def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> K
     >>> found.proofs()["trembles"][0]["action"]
     'bet'
     """
-    if isinstance(game, str):
-        game = default_registry().load_game(game)
+    game = load_game(game) if isinstance(game, str) else game
     tree = game.tree if isinstance(game, Game) else game
     profile = load_profile(game, profile)
     certified = verify_exactly(tree, profile) if exact else None
@@ -271,8 +264,7 @@ def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorPr
         raise UsageError(
             "give a game and its profile, for example load_profile('kuhn2', 'mine.json')"
         )
-    if isinstance(game, str):
-        game = default_registry().load_game(game)
+    game = load_game(game) if isinstance(game, str) else game
     if isinstance(profile, CellRecord | EquilibriumRecord):
         profile = getattr(profile, "profile", None)
     if isinstance(profile, str | Path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
-from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from eqbench.store.run_folder import (
     INTERRUPTED,
     LINES,
     RunFolder,
+    numbered,
     reported,
     write_file,
 )
@@ -143,8 +143,7 @@ def _copied(
             data, file = read_file(run.path / name, MOST_PROFILE_BYTES), Path(name)
         except OSError:
             return None
-        again = (file.with_stem(f"{file.stem}-{number}") for number in count(2))
-        places = (folder.path / place for place in chain([file], again))
+        places = (folder.path / file.with_stem(stem) for stem in numbered(file.stem))
         place = next(p for p in places if not p.exists() or p.read_bytes() == data)
         with reported(place):
             write_file(place, data)

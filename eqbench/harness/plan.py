@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import shutil
 import stat
 import tempfile
@@ -33,10 +32,10 @@ from eqbench.plugins import Entry, absolute_files
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import is_foreign, parse_spec, split_specs
+from eqbench.store.run_folder import FILE_OF_CELL
 from eqbench.store.schema import SCHEMA, CellRecord, Status
 from eqbench.text import printable, shortened
 
-_KEY_IN_FILE = re.compile(r"-([0-9a-f]{16})-[0-9a-f]{4}(?:-\d+)?\.[a-z]+$")
 MOST_CELLS, MOST_GAMES = 100_000, 1_000  # of a part; all games are built before a cell is run
 
 
@@ -203,7 +202,7 @@ class Cell:
             "target": self.request.target or record.target,  # else it follows from the game
         }
         said = {name: getattr(record, name) or value for name, value in planned.items()}
-        keys = {key for name in record.files for key in _KEY_IN_FILE.findall(name)}
+        keys = {found[1] for found in map(FILE_OF_CELL.fullmatch, record.files) if found}
         trial = (record.seed, record.repeat)
         return said != planned or trial != (self.seed, self.repeat) or not keys <= {self.key}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, suppress
-from itertools import chain, count
 from pathlib import Path
 
 from eqbench.documents import open_file, read_file, remove_files
@@ -42,6 +41,7 @@ from eqbench.store.run_folder import (
     TEXT_END,
     check_replaceable,
     file_name,
+    numbered,
     write_file,
 )
 from eqbench.store.stored_run import StoredRun, read_run
@@ -113,7 +113,7 @@ def publish(
     """
     index = folder / "index.html"
     others = [each.name for each in folder.glob("[!.]*") if each != index and not is_run(each)]
-    if not index.exists() or PAGE_MARK not in read_file(index):  # nobody published into it
+    if not index.exists() or PAGE_MARK not in read_file(index):  # it was not published into
         others = [each.name for each in folder.glob("[!.]*")]
     if others:
         raise UsageError(f"{folder} also holds {first_of(others)}; choose a new folder")
@@ -174,8 +174,7 @@ def _publish(run: Path, place: Path, tell: Callable[[str], None]) -> None:
 def _name_in(folder: Path, run: Path) -> Path:
     """Name for a run in a folder: its own, with a number where that of another run is there."""
     name, manifest = file_name(run.resolve().name), read_file(run / MANIFEST)
-    names = chain([name], (f"{name}-{number}" for number in count(2)))
-    places = ((each, folder / each / MANIFEST) for each in names)
+    places = ((each, folder / each / MANIFEST) for each in numbered(name))
     return Path(next(n for n, file in places if not file.exists() or read_file(file) == manifest))
 
 

@@ -17,6 +17,7 @@ from eqbench.store.claims import CLAIMS, RUNNER, is_used
 from eqbench.store.json_lines import LineReader
 from eqbench.store.latest import is_run
 from eqbench.store.run_folder import (
+    FILE_OF_CELL,
     FILES,
     INTERRUPTED,
     LINES,
@@ -33,7 +34,6 @@ _LOCKS = (CLAIMS, RUNNER)
 _REPORT = re.compile(r"report\.(html|md|csv|tex|txt|macros\.tex)")
 # by process and thread, whose numbers are shorter and longer than those of dates
 _DRAFT = re.compile(r"(.*/)?\.([^/]+)\.\d{1,7}-\d{9,}")
-_OF_A_CELL = re.compile(r"\w+/.*-([0-9a-f]+)-[0-9a-f]{4}(-\d+)?\.(json|npz|txt)")
 
 
 @dataclass(frozen=True)
@@ -108,23 +108,20 @@ def contents(run: Path) -> tuple[list[str], list[str]]:
         if "/" not in name:
             report = _REPORT.fullmatch(name) and is_report(run / name)
             return bool(report) or name in (*FILES, *_LOCKS)
-        return name in named or bool((cell := _OF_A_CELL.fullmatch(name)) and cell[1] in keys)
+        return name in named or bool((cell := FILE_OF_CELL.fullmatch(name)) and cell[1] in keys)
 
     own, others = list[str](), list[str]()
+    parts = [part for part in PARTS if (run / part).is_dir() and not (run / part).is_symlink()]
     try:
-        for place in ("", *(f"{part}/" for part in PARTS if _is_folder(run / part))):
-            for entry in sorted(os.scandir(run / place), key=lambda entry: entry.name):
-                name = place + entry.name
-                if name not in PARTS or not _is_folder(run / name):
+        for place in (run, *map(run.joinpath, parts)):
+            for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
+                name = Path(entry.path).relative_to(run).as_posix()
+                if name not in parts:
                     is_file = entry.is_file(follow_symlinks=False)
                     (own if is_file and is_own(name) else others).append(name)
     except OSError as error:
         raise UsageError(f"cannot read {run}: {error.strerror}") from None
     return sorted(own, key=lambda name: (name != MANIFEST, name not in FILES, "/" in name)), others
-
-
-def _is_folder(place: Path) -> bool:
-    return place.is_dir() and not place.is_symlink()
 
 
 def reason_to_keep(run: Path) -> str | None:
@@ -146,7 +143,7 @@ def remove(run: Path) -> None:
     Its manifest goes last, so that what stays is still a run, which can be removed again.
     """
     try:
-        remove_files(run, sorted(contents(run)[0], key=lambda name: name == MANIFEST))
+        remove_files(run, reversed(contents(run)[0]))
         if run.exists():
             run.rmdir()
     except OSError as error:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
@@ -36,6 +37,7 @@ COMPLETENESS = "completeness.json"
 EXPERIMENT, HOSTS = "manifest.toml", "hosts.jsonl"
 FILES = (LINES, INTERRUPTED, MANIFEST, RESUMED, CLUSTERS, COMPLETENESS, EXPERIMENT, HOSTS)
 PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
+FILE_OF_CELL = re.compile(r"\w+/.*-([0-9a-f]+)-[0-9a-f]{4}(-\d+)?\.(json|npz|txt)")  # by its key
 
 # by which reports and drawings are known again: how they begin or end, or a line of a page
 _BEGIN = [b"run,key,game,", b"run,game,solver,", b"% Needs \\usepackage", b"% \\input this file"]
@@ -377,22 +379,22 @@ def new_run_path(root: Path, slug: str) -> Path:
     UsageError
         If it cannot be created.
     """
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(root, error) from None
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    name, count = f"{stamp}-{file_name(slug)[:60]}", 1
+    places = (root / name for name in numbered(f"{stamp}-{file_name(slug)[:60]}"))
     while True:
-        path = root / (name if count == 1 else f"{name}-{count}")
+        path = next(places)
         try:
-            path.mkdir()
+            path.mkdir(parents=True)
         except FileExistsError:
-            count += 1
+            continue
         except OSError as error:
             raise _unwritable(path, error) from None
-        else:
-            return path
+        return path
+
+
+def numbered(name: str) -> Iterator[str]:
+    """Yield a name, and then the same with numbers from 2 on."""
+    return chain([name], (f"{name}-{number}" for number in count(2)))
 
 
 def game_slug(game: str) -> str:
@@ -427,10 +429,10 @@ def _make_folders(path: Path) -> None:
 
 def is_report(file: Path) -> bool:
     """Return whether a file, no link, is empty or a report or drawing as eqbench wrote it."""
-    data = b"" if (is_link := file.is_symlink()) else read_file(file, MOST_REPORT_BYTES)
-    ends = (MARKDOWN_END.encode(), TEXT_END.encode())
-    known = data.startswith(tuple(_BEGIN)) or data.endswith(ends) or PAGE_MARK in data
-    return (known or not data) and not is_link
+    if file.is_symlink():
+        return False
+    data, ends = read_file(file, MOST_REPORT_BYTES), (MARKDOWN_END.encode(), TEXT_END.encode())
+    return not data or data.startswith((*_BEGIN,)) or data.endswith(ends) or PAGE_MARK in data
 
 
 def check_replaceable(file: Path) -> None:

@@ -9,6 +9,7 @@ import eqbench
 from eqbench.equilibria import cluster_identities
 from eqbench.equilibria import identity as clusters
 from eqbench.equilibria.identity import outcome_distribution
+from eqbench.model.profile import BehaviorProfile
 
 GAME = eqbench.load_game("battle_of_sexes")
 FIRST, SECOND = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])
@@ -20,7 +21,7 @@ def near(profile: np.ndarray, step: float) -> np.ndarray:
 
 
 def names(profiles: list[np.ndarray], regrets: list[float]) -> list[str | None]:
-    found = cluster_identities(GAME, profiles, regrets)
+    found = cluster_identities(GAME, [*map(BehaviorProfile, profiles)], regrets)
     return [None if identity is None else identity.name for identity in found]
 
 
@@ -36,7 +37,7 @@ def test_clusters_are_numbered_from_1_as_they_first_occur() -> None:
 def test_distance_is_the_largest_difference_of_an_outcome_to_the_best_member() -> None:
     off = 4e-7
     profiles, regrets = [near(FIRST, off), FIRST, near(FIRST, 3e-7)], [3e-7, 0.0, 2e-7]
-    found = cluster_identities(GAME, profiles, regrets)
+    found = cluster_identities(GAME, [*map(BehaviorProfile, profiles)], regrets)
     best = outcome_distribution(GAME, FIRST)
     for identity, profile in zip(found, profiles, strict=True):
         expected = np.abs(outcome_distribution(GAME, profile) - best).max()
@@ -46,7 +47,7 @@ def test_distance_is_the_largest_difference_of_an_outcome_to_the_best_member() -
 
 
 def test_dimension_is_left_out_where_no_member_is_exact_enough() -> None:
-    (identity,) = cluster_identities(GAME, [near(FIRST, 1e-7)], [1e-7])
+    (identity,) = cluster_identities(GAME, [BehaviorProfile(near(FIRST, 1e-7))], [1e-7])
     assert (identity.name, identity.dimension) == ("cluster:1", None)
 
 

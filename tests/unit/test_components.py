@@ -48,9 +48,7 @@ def szafron(values: dict[str, Any]) -> BehaviorProfile:
 def grouped(spec: str, profiles: Sequence[BehaviorProfile]) -> list[Component]:
     verifier = Verifier(game(spec).tree)
     regrets = [float(verifier.verify(profile).max_regret) for profile in profiles]
-    return connected_components(
-        game(spec), [profile.probabilities for profile in profiles], regrets
-    )
+    return connected_components(game(spec), profiles, regrets)
 
 
 @pytest.mark.parametrize("sub_family", SUB_FAMILIES)
@@ -207,9 +205,7 @@ def test_very_large_games_have_no_dimension() -> None:
 def test_clusters_are_numbered_as_they_first_occur() -> None:
     profiles = [profile for _, profile in known_corners(game("battle_of_sexes"))]
     order = [2, 0, 2, 1]
-    found = cluster_identities(
-        game("battle_of_sexes"), [profiles[i].probabilities for i in order], [0.0] * 4
-    )
+    found = cluster_identities(game("battle_of_sexes"), [profiles[i] for i in order], [0.0] * 4)
     assert [identity and identity.name for identity in found] == [
         *("cluster:1", "cluster:2", "cluster:1", "cluster:3")
     ]
@@ -220,6 +216,6 @@ def test_clusters_are_numbered_as_they_first_occur() -> None:
 def test_grouping_leaves_it_to_the_verifier_to_judge_rows() -> None:
     """A profile that is checked elsewhere must not end the run in which it gets its name."""
     profiles = [szafron(random_member("c11=0", np.random.default_rng(k))) for k in range(2)]
-    loose = [profile.probabilities * (1 - 1e-6) for profile in profiles]
+    loose = [BehaviorProfile(each.probabilities * (1 - 1e-6)) for each in profiles]
     (found,) = connected_components(game("kuhn3"), loose, [1e-5] * 2)
     assert found.members == (0, 1)

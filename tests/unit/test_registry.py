@@ -88,6 +88,12 @@ def test_solver_list_with_nothing_or_unknown_names_is_refused(text: str, message
         default_registry().resolve_solvers(text)
 
 
+def test_options_are_numbers_also_of_numpy_and_no_lists() -> None:
+    assert eqbench.load_game("kuhn", players=np.int64(2)).spec.startswith("kuhn(players=2,")
+    with pytest.raises(UsageError, match="players"):
+        eqbench.load_game("kuhn", players=[2])
+
+
 def test_entry_tells_which_required_packages_are_missing() -> None:
     entry = Entry("solver", "x", "a:B", requires=("numpy", "a_missing_package"))
     assert entry.missing() == ["a_missing_package"]

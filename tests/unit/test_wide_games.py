@@ -350,7 +350,7 @@ def test_equilibria_of_a_wide_game_are_not_joined_over_what_is_none() -> None:
         for reply in range(2):
             builder.terminal((second, reply), [int(move == reply)] * 2)
     game = Game("meeting", builder.tree())
-    rows = [np.array(row, dtype=float) for row in ([1, 0, 1, 0], [0, 1, 0, 1])]
+    rows = [BehaviorProfile(np.array(row, dtype=float)) for row in ([1, 0, 1, 0], [0, 1, 0, 1])]
     one, other = cluster_identities(game, rows, [0.0, 0.0])
     assert one.name != other.name
 
