@@ -22,7 +22,7 @@ still changes over the shortest of these steps another branch meets this one, or
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -83,8 +83,11 @@ TURNING = 0.25
 FAR, CLOSE, STRAIGHT, MIDDLE = 0.3, 0.1, 0.95, 0.02
 # Shorter steps are not repeated, nor those off by less: points are off by `CONVERGED`.
 RESOLUTION = 1e-4
-# Share of numbers by which rounding makes equal ones differ.
-ALIKE = 1e-9
+# Eigenvalues are looked at in games of so many log-odds; as real counts an imaginary part of such a
+# share. Lengths and number of the steps of a second pass, how far its end may be, and the size of
+# eigenvalues that have just changed their sign.
+MOST_EIGENVALUES, REAL = 64, 0.1
+SHORT, MOST_SHORT, SAME, NEAR_ZERO = 0.05, 5_000, 1e-3, 0.2
 PASSED, TURNED, FAILED = 0, 1, 2
 
 
@@ -127,7 +130,7 @@ class Branch:
         course, self.counts = np.empty((2, len(first))), np.zeros(2, dtype=np.int64)
         begin(self.flat, self._work, course)
         length = min(FIRST_LENGTH, control.longest)
-        self._longest = control.longest
+        self._longest, self._tested = control
         self._control = np.array([length, 1.0, 1.0, control.tested, np.nan, np.nan])
         self._state = course, self._control, self.counts
         self._points = [first[None]]
@@ -163,15 +166,41 @@ class Branch:
                 return False
         return not self.stalled
 
-    @property
     def check(self) -> str:
-        """Whether all steps passed their tests, or where the branch met another one or was left."""
+        """Whether all steps passed their tests, or where the branch met another one or was left.
+
+        Empty if they were not tested.
+        """
         met, left = self._control[4:].tolist()
-        if np.isnan(met):
-            met = broken_symmetry(self.flat, self._work, self.points())
+        if self._tested and np.isnan(met) and np.isnan(left):
+            met, left = self._crossed()
         if not np.isnan(left) and not met < left:
             return f"left at lambda = {left:.4g}"
-        return "checked" if np.isnan(met) else f"bifurcation at lambda = {met:.4g}"
+        fine = "checked" if self._tested else ""
+        return fine if np.isnan(met) else f"bifurcation at lambda = {met:.4g}"
+
+    def _crossed(self) -> tuple[float, float]:
+        """Lambda where two eigenvalues change their sign at once, or nan, as `met` and `left`.
+
+        The determinant keeps its sign there. Two may also become real far from 0, so where there
+        are such in the end, the branch is followed again by short steps.
+        """
+        points, nowhere = self.points(), (np.nan, np.nan)
+        if len(self.flat.prior) > MOST_EIGENVALUES or self.steps == 0:
+            return nowhere
+        if len(rising(self.flat, self._work, points[-1:])[0]) < 2:
+            return nowhere
+        again = Branch(self.game, flat=self.flat, control=Control(SHORT))
+        while again.steps < MOST_SHORT and again.advance(points[-1:, -1], BLOCK):
+            pass
+        same = np.abs(again.behavior() - self.behavior()).max() <= SAME
+        followed = again.points() if same else points
+        known = rising(self.flat, self._work, followed)
+        for k, (one, other) in enumerate(pairwise(known)):
+            appeared = len(other) >= len(one) + 2
+            if appeared and not (same and np.sort(np.abs(other))[1] > NEAR_ZERO):
+                return (followed[k, -1], np.nan) if same else (np.nan, followed[k, -1])
+        return nowhere if same else (np.nan, points[-1, -1])
 
     def points(self) -> FloatArray:
         """All points, log-odds and lambda, float64 (steps + 1, F+1)."""
@@ -203,7 +232,7 @@ class Branch:
             turns=turns(points[:, -1]),
             landings=np.flatnonzero((points[:, -1:] == at).any(axis=1)),
             ending=ending,
-            check=self.check,
+            check=self.check(),
         )
 
 
@@ -213,37 +242,16 @@ def turns(lambdas: FloatArray) -> NDArray[np.int64]:
     return np.flatnonzero(rising[1:] != rising[:-1]) + 1
 
 
-def broken_symmetry(flat: FlatTree, work: Workspace, points: FloatArray) -> float:
-    """Lambda behind which alike players may begin to play differently; nan if nowhere.
-
-    Exchanging two of three alike players or more changes the determinant twice, so its sign stays.
-    Here it is that for opposite changes of both alone.
-    """
-    sizes = np.diff(flat.start) - 1
-    ends = np.cumsum(sizes)
-    if len(sizes) < 3 or len(np.unique(flat.owner)) < len(sizes) or (flat.pinned != FREE).any():
-        return np.nan
-    blocks = [np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    pairs = [
-        (a, b)
-        for a, b in combinations(blocks, 2)
-        if len(a) == len(b) and alike(points[:, a], points[:, b])
-    ]
-    for k, point in enumerate(points if pairs else ()):
+def rising(flat: FlatTree, work: Workspace, points: FloatArray) -> list[FloatArray]:
+    """Real eigenvalues below 0 of the equations' derivatives by log-odds, at each point."""
+    found = []
+    for point in points:
         set_units(flat, work, point)
         newton_system(flat, work, point)
-        slopes = work.bordered[:-1, :-1] * work.scale[:-1, None]
-        for a, b in pairs:
-            own, other = slopes[np.ix_(a, a)], slopes[np.ix_(a, b)]
-            symmetric = alike(own, slopes[np.ix_(b, b)]) and alike(other, slopes[np.ix_(b, a)])
-            if symmetric and np.linalg.det(own - other) < 0.0:
-                return float(points[k - 1, -1])
-    return np.nan
-
-
-def alike(one: FloatArray, other: FloatArray) -> bool:
-    """Whether arrays differ by rounding only."""
-    return bool(np.abs(one - other).max(initial=0.0) <= ALIKE * np.abs(one).max(initial=1.0))
+        values = np.linalg.eigvals(work.bordered[:-1, :-1] * work.scale[:-1])
+        real = (values.real < 0.0) & (np.abs(values.imag) <= REAL * np.abs(values.real))
+        found.append(values.real[real])
+    return found
 
 
 @kernel
