@@ -22,7 +22,6 @@ still changes over the shortest of these steps another branch meets this one, or
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -183,24 +182,39 @@ class Branch:
         """Lambda where two eigenvalues change their sign at once, or nan, as `met` and `left`.
 
         The determinant keeps its sign there. Two may also become real far from 0, so where there
-        are such in the end, the branch is followed again by short steps.
+        are such in the end, the branch is followed again by short steps to where they appeared.
         """
         points, nowhere = self.points(), (np.nan, np.nan)
-        if len(self.flat.prior) > MOST_EIGENVALUES or self.steps == 0:
+        if len(self.flat.prior) > MOST_EIGENVALUES or len(self._rising(points[-1])) < 2:
             return nowhere
-        if len(rising(self.flat, self._work, points[-1:])[0]) < 2:
+        counts = np.array([len(self._rising(point)) for point in points])
+        appeared = np.flatnonzero(np.diff(counts) >= 2)
+        if not len(appeared):
             return nowhere
+        here, there = points[appeared[0] : appeared[0] + 2]
         again = Branch(self.game, flat=self.flat, control=Control(SHORT))
-        while again.steps < MOST_SHORT and again.advance(points[-1:, -1], BLOCK):
+        while again.steps < MOST_SHORT and again.advance(there[-1:], BLOCK):
             pass
-        same = np.abs(again.behavior() - self.behavior()).max() <= SAME
-        followed = again.points() if same else points
-        known = rising(self.flat, self._work, followed)
-        for k, (one, other) in enumerate(pairwise(known)):
-            appeared = len(other) >= len(one) + 2
-            if appeared and not (same and np.sort(np.abs(other))[1] > NEAR_ZERO):
-                return (followed[k, -1], np.nan) if same else (np.nan, followed[k, -1])
-        return nowhere if same else (np.nan, points[-1, -1])
+        behavior = np.exp(self.log_probabilities(there[None])[0])
+        if np.abs(again.behavior() - behavior).max() > SAME:
+            return np.nan, here[-1]
+        followed = again.points()
+        first, last = 0, len(followed) - 1
+        while last - first > 1:
+            middle = (first + last) // 2
+            first, last = (
+                (first, middle) if len(self._rising(followed[middle])) >= 2 else (middle, last)
+            )
+        sizes = np.sort(np.abs(self._rising(followed[last])))
+        return (followed[first, -1], np.nan) if sizes[1] <= NEAR_ZERO else nowhere
+
+    def _rising(self, point: FloatArray) -> FloatArray:
+        """Real eigenvalues below 0 of the derivatives of the equations by log-odds."""
+        set_units(self.flat, self._work, point)
+        newton_system(self.flat, self._work, point)
+        values = np.linalg.eigvals(self._work.bordered[:-1, :-1] * self._work.scale[:-1])
+        real = (values.real < 0.0) & (np.abs(values.imag) <= REAL * np.abs(values.real))
+        return np.asarray(values.real[real])
 
     def points(self) -> FloatArray:
         """All points, log-odds and lambda, float64 (steps + 1, F+1)."""
@@ -240,18 +254,6 @@ def turns(lambdas: FloatArray) -> NDArray[np.int64]:
     """Points at which lambda turns around, int64 (T,)."""
     rising = np.diff(lambdas) > 0
     return np.flatnonzero(rising[1:] != rising[:-1]) + 1
-
-
-def rising(flat: FlatTree, work: Workspace, points: FloatArray) -> list[FloatArray]:
-    """Real eigenvalues below 0 of the equations' derivatives by log-odds, at each point."""
-    found = []
-    for point in points:
-        set_units(flat, work, point)
-        newton_system(flat, work, point)
-        values = np.linalg.eigvals(work.bordered[:-1, :-1] * work.scale[:-1])
-        real = (values.real < 0.0) & (np.abs(values.imag) <= REAL * np.abs(values.real))
-        found.append(values.real[real])
-    return found
 
 
 @kernel
