@@ -49,7 +49,7 @@ from .kernels import (
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
-FIRST_LENGTH = 2.0
+FIRST_LENGTH = 1.0
 # Points for which memory is taken at a time.
 BLOCK = 64
 RUNNING, ENDED, STALLED = 0, 1, 2
@@ -63,12 +63,12 @@ ROUNDING, EPSILON = 1e-13, 1e-15
 WILD, SHRINKING = 1.0, 0.5
 # Corrections of accepted steps are at most that share of the step, or that large; and the size
 # aimed at.
-CORRECTION, SMALL, AIM = 1.0, 0.1, 0.5
-# In normal form corrections count that often: with 1, of 120 random trees 6 ended on other branches
-# than with far shorter steps, across two turning points; with 4 still 3, with 8 one, with 16 none.
-CARE = 8.0
+CORRECTION, SMALL, AIM = 1.0, 0.1, 0.2
+# In normal form corrections count that often: with 1, two of 240 branches of random trees still
+# jump over two turning points.
+CARE = 4.0
 SHORTEST, LARGEST = 1e-10, 16.0
-SHRINK, GROWTH = 0.5, 4.0
+SHRINK, GROWTH = 0.5, 3.0
 # After so many refusals the branch may bend sharply, and the determinant tells what is forward.
 PATIENCE = 3
 # Points that lie closer together give no direction.
@@ -79,7 +79,7 @@ TURNING = 0.25
 # the angle to the next tangent from which on its middle needs no test; and how far, as a share of
 # the step, the branch may pass from there. Of 2,000 games without symmetry the sign alone kept all
 # on the branch of steps 20 times shorter, of 300 with symmetries all but 2, these all.
-FAR, CLOSE, STRAIGHT, MIDDLE = 0.3, 0.1, 0.95, 0.02
+FAR, CLOSE, STRAIGHT, MIDDLE = 0.35, 0.12, 0.94, 0.02
 # Shorter steps are not repeated, nor those off by less: points are off by `CONVERGED`.
 RESOLUTION = 1e-4
 # Eigenvalues are looked at in games of so many log-odds; as real counts an imaginary part of such a
