@@ -10,10 +10,18 @@ from eqbench.errors import counted, first_of
 from eqbench.report import said
 from eqbench.report.entries import STATUSES, arranged, named, trials
 from eqbench.report.equilibria import Found, equilibria
+from eqbench.report.naming import found
 from eqbench.report.rows import seconds, small
+from eqbench.spec import parse_spec
 from eqbench.store.trials import Entry, Trials, began
 
 MOST_GAMES = 5  # that have a sentence each
+# Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
+TRACERS = (
+    {"name": "logit", "form": "agent", "prior": "uniform"},
+    {"name": "gambit_logit_path", "use_strategic": False},
+)
+FAR = 1000.0
 
 
 def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
@@ -42,7 +50,7 @@ def _facts(games: Sequence[Sequence[Entry]]) -> dict[str, Any]:
     cells = [entry for game in ran for entry in game]
     solvers = trials(cells)
     sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
-    found = [item for game in ran for item in equilibria(game) if not item.is_near]
+    members = [item for game in ran for item in equilibria(game) if not item.is_near]
     return {
         "games": len(ran),
         "cells": Trials(cells),
@@ -51,8 +59,9 @@ def _facts(games: Sequence[Sequence[Entry]]) -> dict[str, Any]:
         "targets": sorted({entry.record.target or 0.0 for entry in cells}),
         "fastest": _fastest(ran),
         "closest": sorted((own.best, own.solver) for own in sound if own.best is not None)[:1],
-        "sets": {item.name: item for item in found if not item.is_cluster},
-        "clusters": [item for item in found if item.is_cluster],
+        "sets": {item.name: item for item in members if not item.is_cluster},
+        "clusters": [item for item in members if item.is_cluster],
+        "apart": list(filter(None, map(_apart, ran))),
         "ends": [(texts, names) for texts in STATUSES.values() if (names := _ended(games, texts))],
     }
 
@@ -75,6 +84,28 @@ def _fastest(games: Sequence[Sequence[Entry]]) -> list[str]:
         won = Counter(name for _, name, _ in firsts).most_common()
         return [f"{name} on {counted(times, 'game')}" for name, times in won]
     return [f"{name} ({seconds(time)}{f', median of {n}' * (n > 1)})" for time, name, n in firsts]
+
+
+def _apart(game: Sequence[Entry]) -> str:
+    """Equilibria at which `logit` and Gambit's tracer of the same branch end; empty if one."""
+    ends = []
+    for options in TRACERS:
+        cells = (e.record for e in game if options.items() <= _given(e.record.solver_spec).items())
+        reached = [(record, *item) for record in cells for item in found(record).items()]
+        if not reached:
+            return ""
+        ends.append(reached[0])
+    (record, name, one), (_, other_name, other) = ends
+    # the end of a path without polish is off by about its regret
+    off = (record.tolerance or 0.0) + FAR * (one[0].max_regret + other[0].max_regret)
+    gap = max(abs(a - b) for a, b in zip(one[0].payoffs, other[0].payoffs, strict=True))
+    return f"{name} and {other_name}" if name != other_name and gap > off else ""
+
+
+def _given(spec: str | None) -> dict[str, Any]:
+    """Name and options of a solver."""
+    parsed = parse_spec(spec) if spec else None
+    return {"name": parsed.name, **dict(parsed.options)} if parsed else {}
 
 
 def _finders(item: Found) -> str:

@@ -133,6 +133,7 @@ class QuantalStudy(Study[QuantalRequest]):
             "points": len(path.lambdas),
             "lambda": float(path.lambdas[-1]),
             "ending": path.ending,
+            "check": path.check,
             "interrupted": interrupted,
             "max_regret": measured(game.tree, path.behavior[-1]).max_regret,
             "turns": path.lambdas[path.turns].tolist(),
@@ -169,7 +170,8 @@ class QuantalStudy(Study[QuantalRequest]):
         principal, drawn = document["branches"][0], document["branches"][1:]
         end, players, turns = principal["equilibrium"], document["players"], len(principal["turns"])
         course = (
-            f"Principal branch: {principal['points']} points to lambda {principal['lambda']:,g}"
+            f"Principal branch ({principal.get('check') or 'not checked'}): "
+            f"{principal['points']} points to lambda {principal['lambda']:,g}"
             f"{f', {turns} turning points' if turns else ''}, "
             f"{seconds(principal['traced_cpu_s'])} of CPU; {principal['ending']}"
         )

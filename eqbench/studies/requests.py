@@ -73,9 +73,11 @@ class QuantalRequest(StudyRequest):
 
     At every information set log(p_a / p_b) = log(prior_a / prior_b) + lambda (v_a - v_b), where
     v are values of actions conditional on reaching it (Turocy 2010). The principal branch begins
-    at uniform behavior. Writes points.csv, summary.json and profiles; with --figures also
-    points-seed0.csv and so on, with at least 20 points for each decade of lambda from 0.1 on. Exit
-    code: 0 done, also where a branch was lost, which the summary says; 2 usage, 130 interrupted.
+    at uniform behavior; `check` in the summary is `checked` if no step seemed to leave it, which is
+    no proof, else where one did or another branch met it. Writes points.csv, summary.json and
+    profiles; with --figures also points-seed0.csv and so on, with at least 20 points for each
+    decade of lambda from 0.1 on. Exit code: 0 done, also where a branch was lost, which the
+    summary says; 2 usage, 130 interrupted.
     """
 
     command = "qre"

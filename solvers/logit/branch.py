@@ -22,7 +22,6 @@ still changes over the shortest of these steps another branch meets this one, or
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -50,7 +49,7 @@ from .kernels import (
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
-FIRST_LENGTH = 2.0
+FIRST_LENGTH = 1.0
 # Points for which memory is taken at a time.
 BLOCK = 64
 RUNNING, ENDED, STALLED = 0, 1, 2
@@ -64,12 +63,12 @@ ROUNDING, EPSILON = 1e-13, 1e-15
 WILD, SHRINKING = 1.0, 0.5
 # Corrections of accepted steps are at most that share of the step, or that large; and the size
 # aimed at.
-CORRECTION, SMALL, AIM = 1.0, 0.1, 0.5
-# In normal form corrections count that often: with 1, of 120 random trees 6 ended on other branches
-# than with far shorter steps, across two turning points; with 4 still 3, with 8 one, with 16 none.
-CARE = 8.0
+CORRECTION, SMALL, AIM = 1.0, 0.1, 0.2
+# In normal form corrections count that often: with 1, two of 240 branches of random trees still
+# jump over two turning points.
+CARE = 4.0
 SHORTEST, LARGEST = 1e-10, 16.0
-SHRINK, GROWTH = 0.5, 4.0
+SHRINK, GROWTH = 0.5, 3.0
 # After so many refusals the branch may bend sharply, and the determinant tells what is forward.
 PATIENCE = 3
 # Points that lie closer together give no direction.
@@ -80,11 +79,14 @@ TURNING = 0.25
 # the angle to the next tangent from which on its middle needs no test; and how far, as a share of
 # the step, the branch may pass from there. Of 2,000 games without symmetry the sign alone kept all
 # on the branch of steps 20 times shorter, of 300 with symmetries all but 2, these all.
-FAR, CLOSE, STRAIGHT, MIDDLE = 0.3, 0.1, 0.95, 0.02
+FAR, CLOSE, STRAIGHT, MIDDLE = 0.35, 0.12, 0.94, 0.02
 # Shorter steps are not repeated, nor those off by less: points are off by `CONVERGED`.
 RESOLUTION = 1e-4
-# Share of numbers by which rounding makes equal ones differ.
-ALIKE = 1e-9
+# Eigenvalues are looked at in games of so many log-odds; as real counts an imaginary part of such a
+# share. Lengths and number of the steps of a second pass, how far its end may be, and the size of
+# eigenvalues that have just changed their sign.
+MOST_EIGENVALUES, REAL = 64, 0.1
+SHORT, MOST_SHORT, SAME, NEAR_ZERO = 0.05, 5_000, 1e-3, 0.2
 PASSED, TURNED, FAILED = 0, 1, 2
 
 
@@ -127,7 +129,7 @@ class Branch:
         course, self.counts = np.empty((2, len(first))), np.zeros(2, dtype=np.int64)
         begin(self.flat, self._work, course)
         length = min(FIRST_LENGTH, control.longest)
-        self._longest = control.longest
+        self._longest, self._tested = control
         self._control = np.array([length, 1.0, 1.0, control.tested, np.nan, np.nan])
         self._state = course, self._control, self.counts
         self._points = [first[None]]
@@ -163,15 +165,56 @@ class Branch:
                 return False
         return not self.stalled
 
-    @property
     def check(self) -> str:
-        """Whether all steps passed their tests, or where the branch met another one or was left."""
+        """Whether all steps passed their tests, or where the branch met another one or was left.
+
+        Empty if they were not tested.
+        """
         met, left = self._control[4:].tolist()
-        if np.isnan(met):
-            met = broken_symmetry(self.flat, self._work, self.points())
+        if self._tested and np.isnan(met) and np.isnan(left):
+            met, left = self._crossed()
         if not np.isnan(left) and not met < left:
             return f"left at lambda = {left:.4g}"
-        return "checked" if np.isnan(met) else f"bifurcation at lambda = {met:.4g}"
+        fine = "checked" if self._tested else ""
+        return fine if np.isnan(met) else f"bifurcation at lambda = {met:.4g}"
+
+    def _crossed(self) -> tuple[float, float]:
+        """Lambda where two eigenvalues change their sign at once, or nan, as `met` and `left`.
+
+        The determinant keeps its sign there. Two may also become real far from 0, so where there
+        are such in the end, the branch is followed again by short steps to where they appeared.
+        """
+        points, nowhere = self.points(), (np.nan, np.nan)
+        if len(self.flat.prior) > MOST_EIGENVALUES or len(self._rising(points[-1])) < 2:
+            return nowhere
+        counts = np.array([len(self._rising(point)) for point in points])
+        appeared = np.flatnonzero(np.diff(counts) >= 2)
+        if not len(appeared):
+            return nowhere
+        here, there = points[appeared[0] : appeared[0] + 2]
+        again = Branch(self.game, flat=self.flat, control=Control(SHORT))
+        while again.steps < MOST_SHORT and again.advance(there[-1:], BLOCK):
+            pass
+        behavior = np.exp(self.log_probabilities(there[None])[0])
+        if np.abs(again.behavior() - behavior).max() > SAME:
+            return np.nan, here[-1]
+        followed = again.points()
+        first, last = 0, len(followed) - 1
+        while last - first > 1:
+            middle = (first + last) // 2
+            first, last = (
+                (first, middle) if len(self._rising(followed[middle])) >= 2 else (middle, last)
+            )
+        sizes = np.sort(np.abs(self._rising(followed[last])))
+        return (followed[first, -1], np.nan) if sizes[1] <= NEAR_ZERO else nowhere
+
+    def _rising(self, point: FloatArray) -> FloatArray:
+        """Real eigenvalues below 0 of the derivatives of the equations by log-odds."""
+        set_units(self.flat, self._work, point)
+        newton_system(self.flat, self._work, point)
+        values = np.linalg.eigvals(self._work.bordered[:-1, :-1] * self._work.scale[:-1])
+        real = (values.real < 0.0) & (np.abs(values.imag) <= REAL * np.abs(values.real))
+        return np.asarray(values.real[real])
 
     def points(self) -> FloatArray:
         """All points, log-odds and lambda, float64 (steps + 1, F+1)."""
@@ -203,7 +246,7 @@ class Branch:
             turns=turns(points[:, -1]),
             landings=np.flatnonzero((points[:, -1:] == at).any(axis=1)),
             ending=ending,
-            check=self.check,
+            check=self.check(),
         )
 
 
@@ -211,39 +254,6 @@ def turns(lambdas: FloatArray) -> NDArray[np.int64]:
     """Points at which lambda turns around, int64 (T,)."""
     rising = np.diff(lambdas) > 0
     return np.flatnonzero(rising[1:] != rising[:-1]) + 1
-
-
-def broken_symmetry(flat: FlatTree, work: Workspace, points: FloatArray) -> float:
-    """Lambda behind which alike players may begin to play differently; nan if nowhere.
-
-    Exchanging two of three alike players or more changes the determinant twice, so its sign stays.
-    Here it is that for opposite changes of both alone.
-    """
-    sizes = np.diff(flat.start) - 1
-    ends = np.cumsum(sizes)
-    if len(sizes) < 3 or len(np.unique(flat.owner)) < len(sizes) or (flat.pinned != FREE).any():
-        return np.nan
-    blocks = [np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    pairs = [
-        (a, b)
-        for a, b in combinations(blocks, 2)
-        if len(a) == len(b) and alike(points[:, a], points[:, b])
-    ]
-    for k, point in enumerate(points if pairs else ()):
-        set_units(flat, work, point)
-        newton_system(flat, work, point)
-        slopes = work.bordered[:-1, :-1] * work.scale[:-1, None]
-        for a, b in pairs:
-            own, other = slopes[np.ix_(a, a)], slopes[np.ix_(a, b)]
-            symmetric = alike(own, slopes[np.ix_(b, b)]) and alike(other, slopes[np.ix_(b, a)])
-            if symmetric and np.linalg.det(own - other) < 0.0:
-                return float(points[k - 1, -1])
-    return np.nan
-
-
-def alike(one: FloatArray, other: FloatArray) -> bool:
-    """Whether arrays differ by rounding only."""
-    return bool(np.abs(one - other).max(initial=0.0) <= ALIKE * np.abs(one).max(initial=1.0))
 
 
 @kernel

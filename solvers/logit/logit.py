@@ -157,7 +157,7 @@ class Logit:
             newton_iterations=int(branch.counts[0]),
             refused_steps=int(branch.counts[1]),
         )
-        check, named = branch.check, "branch" if self.prior == "random" else "principal_branch"
+        check, named = branch.check(), "branch" if self.prior == "random" else "principal_branch"
         monitor.record(**{named: check})
         where = f"the branch was followed to lambda = {branch.last:.6g}, max regret {regret:.3g}"
         where += f" ({named.replace('_', ' ')}: {check})"

@@ -12,7 +12,7 @@ import re
 import statistics
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -35,6 +35,7 @@ from wide_games import error_ratio, farthest, long_path
 import eqbench
 from eqbench.equilibria import cluster_identities, completeness, kind_of
 from eqbench.errors import ProfileError
+from eqbench.games.random_games import with_numbered_actions
 from eqbench.harness.judge import Finding, measure, meets
 from eqbench.model.gambit_text import nfg_text
 from eqbench.model.game import Game
@@ -42,6 +43,7 @@ from eqbench.model.profile import BehaviorProfile, action_labels, label_parts
 from eqbench.model.tree import GameTree
 from eqbench.plots.style import Panel, draw_figure, line, svg_of
 from eqbench.solver import refusal_of
+from eqbench.solvers.logit.branch import Branch, Control
 from eqbench.text import cell_text, csv_text
 from eqbench.verification import Play, Verifier, verifier, verify, verify_exactly
 
@@ -419,6 +421,93 @@ def methods_that_take_over() -> Iterator[tuple[str, str]]:
         if "players=2" in game and "scip" not in solver and found.status != "ok":
             wrong.append(f"two players, yet {found.status}: {found.reason}")
         yield f"{solver} on {game}, {time_s} s", "; ".join(wrong)
+
+
+FAMILIES = {
+    "random_signed(players=3,actions=3,seed={})": 25,
+    "random_signed(players=4,actions=3,seed={})": 15,
+    "random_tree(players=2,depth=4,actions=3,seed={})": 15,
+    "random_tree(players=2,depth=5,seed={})": 60,
+    "random_tree(players=3,depth=5,seed={})": 60,
+    "random_tree(players=4,depth=6,seed={})": 25,
+}
+LOCAL_EFFECTS = "gamut(distribution={}LEG-{},players={},actions={},seed={})"
+
+
+@neighbors(KIND)
+def principal_branches() -> Iterator[tuple[str, str]]:
+    """Ends are those of steps 20 times shorter, or the branch is marked as left, 1 of 200."""
+    kinds = product(("Bidirectional", "Uniform"), ("CG", "RG", "SG"), ((3, 3), (3, 4), (4, 3)))
+    for first in (0, 1000):
+        seeds = [(text, first + k) for text, most in FAMILIES.items() for k in range(most)]
+        yield from followed(f"seeds from {first}", [text.format(k) for text, k in seeds])
+    for kind, graph, sizes in kinds:
+        names = [LOCAL_EFFECTS.format(kind, graph, *sizes, seed) for seed in range(8)]
+        yield from followed(f"{kind} local effects on {graph}, {sizes}", names)
+    for others in ("players=2,actions=8", "players=5,actions=2", "players=3,actions=5"):
+        names = [f"random_signed({others},seed={seed})" for seed in range(30)]
+        yield from followed(others, names)
+        yield from followed(f"{others}, from random priors", names, priors=True)
+    for others in ("players=2,depth=6", "players=3,depth=4,actions=3", "players=5,depth=5"):
+        yield from followed(others, [f"random_tree({others},seed={seed})" for seed in range(20)])
+    draws = [np.random.default_rng(seed).uniform(-1, 1, (3, 3, 3, 3)) for seed in range(40)]
+    for factor in (1e3, 1e-3):
+        tables = [np.round(1e6 * factor * table) / 1e6 for table in draws]
+        yield from followed(f"payoffs times {factor:g}", map(shown, tables))
+    worse = [np.full((4, 4, 4, 3), -2.0) for _ in draws]
+    for table, more in zip(draws, worse, strict=True):
+        more[:3, :3, :3] = table
+    yield from followed("dominated actions", map(shown, worse))
+    for off in (1e-2, 1e-4):  # pitchforks that nearly close
+        near = [off * table + coordination(3, 3) for table in draws]
+        yield from followed(f"coordination but for {off:g}", map(shown, near), forks=True)
+    for players, actions in ((2, 2), (3, 2), (4, 2), (2, 3), (3, 3), (3, 4)):
+        check = end_of(shown(coordination(players, actions)))[1]
+        wrong = "" if check.startswith("bifurcation") else check
+        yield f"coordination of {players} players, {actions} actions", wrong
+
+
+def coordination(players: int, actions: int) -> np.ndarray:
+    """Payoffs of 1 to all if all do the same thing, to nobody otherwise."""
+    table = np.zeros((actions,) * players + (players,))
+    for action in range(actions):
+        table[(action,) * players] = 1.0
+    return table
+
+
+def shown(payoffs: np.ndarray) -> Game:
+    return Game("table", with_numbered_actions(payoffs))
+
+
+def end_of(game: Game, seed: int | None = None, **control: Any) -> tuple[np.ndarray, str]:
+    """Frequencies at the end of a branch, and how far its steps passed their tests."""
+    rng = None if seed is None else np.random.default_rng(seed)
+    branch = Branch(game, rng, control=Control(**control))
+    while branch.steps < 20_000 and branch.advance(np.array([1e6 * branch.flat.unit]), 64):
+        pass
+    return branch.behavior(), branch.check()
+
+
+def followed(
+    name: str, games: Iterable[str | Game], *, priors: bool = False, forks: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Branches of some games: how many jump without tests, and what is wrong with them.
+
+    Where they nearly fork, any mark will do.
+    """
+    jumps, left, wrong = 0, 0, []
+    for number, given in enumerate(games):
+        game = eqbench.load_game(given) if isinstance(given, str) else given
+        seed = number if priors else None
+        expected = end_of(game, seed, longest=0.01 if forks else 0.03, tested=forks)[0]
+        jumps += np.abs(end_of(game, seed, tested=False)[0] - expected).max() > 1e-3
+        end, check = end_of(game, seed)
+        left += "left" in check
+        marked = check != "checked" if forks else "left" in check
+        if np.abs(end - expected).max() > 1e-3 and not marked:
+            wrong.append(f"{game.spec}: {check}")
+    more = [f"{left} are left"] if left > 1 and not forks else []
+    yield f"{name}: {jumps} of {number + 1} jump without tests", "; ".join(wrong + more)
 
 
 jobs = partial(marked, KIND)  # one for each marked function

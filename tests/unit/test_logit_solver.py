@@ -10,6 +10,7 @@ from solver_cases import bimatrix, run
 
 import eqbench
 from eqbench.errors import UsageError
+from eqbench.games.random_games import with_numbered_actions
 from eqbench.model.game import Game
 from eqbench.verification import verify
 
@@ -44,6 +45,46 @@ def test_principal_branch_ends_at_an_equilibrium(game: str) -> None:
     assert figures["path_regret"] <= 1e-5
     measured = verify(result.game.tree, end.profile).max_regret
     assert figures["path_regret"] == pytest.approx(measured, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("game", "payoffs"),
+    [
+        ("random_signed(players=3,actions=3,seed=14)", [0.91521, 0.49313, 0.46898]),
+        ("random_signed(players=4,actions=3,seed=9)", [0.27829, 0.35131, 0.47234, 0.25765]),
+        ("random_tree(players=2,depth=5,seed=24)", [89, 79]),
+        ("random_tree(players=3,depth=5,seed=45)", [11.02572, -56.61288, -7.81682]),
+        # two turning points next to each other
+        ("gamut(distribution=BidirectionalLEG-CG,players=3,actions=4,seed=7)", [1, 1, 1]),
+    ],
+)
+def test_steps_do_not_jump_to_other_branches(game: str, payoffs: list[float]) -> None:
+    """Gambit's tracer ends there, and so do steps twenty times shorter."""
+    result = run("logit", game)
+    figures = verify(result.game.tree, result.candidates[1].profile).payoffs
+    np.testing.assert_allclose(figures, payoffs, atol=1e-5)
+    assert result.monitor.statistics["principal_branch"] == "checked"
+    assert "(principal branch: checked)" in result.termination.detail
+
+
+@pytest.mark.parametrize(("players", "actions"), [(2, 2), (3, 2), (2, 3), (3, 3)])
+def test_bifurcation_of_a_coordination_game_is_noticed(players: int, actions: int) -> None:
+    """With three actions two eigenvalues change their sign at once, and the determinant's stays."""
+    table = np.zeros((actions,) * players + (players,))
+    for action in range(actions):
+        table[(action,) * players] = 1
+    game = Game("coordination", with_numbered_actions(table))
+    check = eqbench.load_solver("logit").branch(game).check
+    assert check.startswith("bifurcation at lambda = ")
+    # the mixtures react by lambda (players - 1) / actions ** (players - 1)
+    fork = actions ** (players - 1) / (players - 1)
+    assert float(check.split()[-1]) == pytest.approx(fork, rel=0.2)
+
+
+def test_branch_is_left_where_a_step_fails_however_short() -> None:
+    game = eqbench.load_game("random_tree(players=3,depth=5,seed=37)")
+    path = eqbench.load_solver("logit(form=normal)").branch(game)
+    assert path.check.startswith("left at lambda = 28.6")
 
 
 def test_branch_that_bends_sharply_hundreds_of_times_is_followed_forward() -> None:
