@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eqbench.errors import counted, first_of
+from eqbench.errors import SpecError, counted, first_of
 from eqbench.report import said
 from eqbench.report.entries import STATUSES, arranged, named, trials
 from eqbench.report.equilibria import Found, equilibria
@@ -103,9 +103,12 @@ def _apart(game: Sequence[Entry]) -> str:
 
 
 def _given(spec: str | None) -> dict[str, Any]:
-    """Name and options of a solver."""
-    parsed = parse_spec(spec) if spec else None
-    return {"name": parsed.name, **dict(parsed.options)} if parsed else {}
+    """Name and options of a solver; nothing of what is no spec, as in a stored record."""
+    try:
+        parsed = parse_spec(spec or "")
+    except SpecError:
+        return {}
+    return {"name": parsed.name, **dict(parsed.options)}
 
 
 def _finders(item: Found) -> str:
