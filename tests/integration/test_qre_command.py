@@ -29,6 +29,7 @@ def test_principal_branch_is_verified_where_it_was_asked_for(place: Path) -> Non
     """The regret of a logit response falls in proportion to 1 / lambda (Turocy 2005)."""
     principal = json.loads((place / "kuhn/summary.json").read_text())["branches"][0]
     assert [point["lambda"] for point in principal["at"]] == [10, 1000, 1e6]
+    assert principal["check"] == "checked"
     scaled = [point["lambda"] * point["max_regret"] for point in principal["at"]]
     assert scaled == pytest.approx([0.215] * 3, rel=0.05)
     assert principal["max_regret"] <= 5e-7

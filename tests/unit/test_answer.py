@@ -52,6 +52,23 @@ def test_one_game_is_answered_by_solver() -> None:
     )
 
 
+def test_tracers_of_one_branch_that_end_apart_are_named() -> None:
+    specs = ("logit(form=agent,prior=uniform)", "gambit_logit_path(use_strategic=false)")
+
+    def sentences(payoffs: list[float], spec: str = specs[0]) -> str:
+        ends = []
+        for key, solver, own in (("01", spec, [1.0, 2.0]), ("02", specs[1], payoffs)):
+            record = cell(key, solver=solver.split("(")[0], solver_spec=solver)
+            record = identified(record, identity(f"cluster:{key[1]}"))
+            ends.append(replace(record, equilibria=[replace(record.equilibria[0], payoffs=own)]))
+        return " ".join(said(*ends))
+
+    apart = "logit and gambit_logit_path end at different equilibria (cluster:1 and cluster:2)"
+    assert apart in sentences([1.0, 2.5])
+    assert apart not in sentences([1.0, 2.0])
+    assert apart not in sentences([1.0, 2.5], "logit(form=agent,prior=random)")
+
+
 def test_seeds_are_told_from_solvers() -> None:
     records = [
         *(cell(f"0{seed}", solver="a", seed=seed, elapsed_s=1.0 + seed) for seed in range(3)),
