@@ -144,7 +144,9 @@ def _copied(
         except OSError:
             return None
         places = (folder.path / file.with_stem(stem) for stem in numbered(file.stem))
-        place = next(p for p in places if not p.exists() or p.read_bytes() == data)
+        place = next(
+            p for p in places if not p.exists() or read_file(p, MOST_PROFILE_BYTES) == data
+        )
         with reported(place):
             write_file(place, data)
         names[name] = place.relative_to(folder.path).as_posix()

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from eqbench.model.tree import GameTree
+GameTree = Any  # its module imports this one
 
 CHANCE = -1
 _ROUNDING = 2.0**-48  # relative, of payoffs that come from a few sums of floats

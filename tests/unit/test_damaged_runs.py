@@ -69,4 +69,4 @@ def test_resuming_takes_a_cell_whose_line_is_damaged_for_missing(tmp_path: Path)
     assert done.exit_code == 0
     assert done.stderr.count(NOTE) == 1
     assert "1" in done.stdout
-    assert LAST not in done.stdout
+    assert LAST not in done.stdout.replace(cell["key"], "")  # a key may hold it by chance
