@@ -88,7 +88,12 @@ def write_run(folder: str, cells: int) -> dict[str, Any]:
 
     run, seeds = Path(folder), cells // (len(GAMES) * len(SOLVERS))
     small = read_run(carry_out(Experiment((Request(GAMES, SOLVERS, **LIMITS),)), run))
-    lines = {(cell.game, cell.solver): cell.to_json() for cell in small.cells}
+    lines = {}
+    for cell in small.cells:  # files named by no key, which records of all seeds share
+        for name in cell.files:
+            (run / name).rename(run / name.replace(cell.key, "shared"))
+        text = json.dumps(cell.to_json()).replace(cell.key, "shared")
+        lines[cell.game, cell.solver] = json.loads(text)
     (run / "manifest.json").unlink()
     with PlannedRun(Experiment((Request(GAMES, SOLVERS, seeds=seeds, **LIMITS),))) as job:
         RunFolder.create(run, manifest(job.experiment, job.cells), begun=True)
