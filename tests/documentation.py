@@ -208,7 +208,7 @@ def _do(command: str, folder: Path) -> tuple[int, str]:
     """Exit code and output of a command; one of eqbench alone needs no process of its own."""
     words = shlex.split(command, comments=True)
     if words[0] == "eqbench" and not set(command) & set("|<>$*;&"):
-        with patch.dict(os.environ, COLUMNS="165"):
+        with patch.dict(os.environ, COLUMNS="170"):
             ended = eqbench_here(*words[1:], cwd=folder)
         return ended.code, ended.out + ended.err
     done = run(["bash", "-c", command], folder)
@@ -221,7 +221,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=folder,
-        env=os.environ | {"PATH": os.pathsep.join(paths), "COLUMNS": "165"},
+        env=os.environ | {"PATH": os.pathsep.join(paths), "COLUMNS": "170"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

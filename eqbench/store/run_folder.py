@@ -384,12 +384,12 @@ def new_run_path(root: Path, slug: str) -> Path:
     while True:
         path = next(places)
         try:
-            path.mkdir(parents=True)
-        except FileExistsError:
-            continue
+            root.mkdir(parents=True, exist_ok=True)  # a file of this name is no run of the name
+            with suppress(FileExistsError):
+                path.mkdir()
+                return path
         except OSError as error:
-            raise _unwritable(path, error) from None
-        return path
+            raise _unwritable(root, error) from None
 
 
 def numbered(name: str) -> Iterator[str]:
