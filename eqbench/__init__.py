@@ -11,6 +11,15 @@ if TYPE_CHECKING:
 
     from eqbench.api.catalog import list_games, list_solvers
     from eqbench.api.peers import from_gambit, from_openspiel, gambit_line, to_gambit, to_openspiel
+    from eqbench.api.profiles import (
+        NotAnEquilibriumError,
+        assert_equilibrium,
+        contains,
+        identify,
+        kind,
+        load_profile,
+        verify,
+    )
     from eqbench.api.runs import Run, load_summary, run
     from eqbench.api.studies import crossplay, qre, ranges, simulate, stability, trace
     from eqbench.errors import (
@@ -26,9 +35,8 @@ if TYPE_CHECKING:
         UsageError,
     )
     from eqbench.harness.experiment import Experiment, read_experiment
-    from eqbench.harness.inprocess import identify, kind, load_profile, solve, verify
+    from eqbench.harness.inprocess import solve
     from eqbench.harness.request import Request
-    from eqbench.harness.statements import NotAnEquilibriumError, assert_equilibrium, contains
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
@@ -42,14 +50,15 @@ if TYPE_CHECKING:
 _NAMES = {
     "eqbench.api.catalog": "list_games list_solvers",
     "eqbench.api.peers": "from_gambit from_openspiel gambit_line to_gambit to_openspiel",
+    "eqbench.api.profiles": "NotAnEquilibriumError assert_equilibrium contains identify kind "
+    "load_profile verify",
     "eqbench.api.runs": "Run load_summary run",
     "eqbench.api.studies": "crossplay qre ranges simulate stability trace",
     "eqbench.errors": "DocumentError EqbenchError GameFormatError GameTooLargeError "
     "ImperfectRecallError ProfileError SolverUnavailableError SpecError StoreError UsageError",
     "eqbench.harness.experiment": "Experiment read_experiment",
-    "eqbench.harness.inprocess": "identify kind load_profile solve verify",
+    "eqbench.harness.inprocess": "solve",
     "eqbench.harness.request": "Request",
-    "eqbench.harness.statements": "NotAnEquilibriumError assert_equilibrium contains",
     "eqbench.model.builder": "TreeBuilder",
     "eqbench.model.game": "Game",
     "eqbench.model.profile": "BehaviorProfile",

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from eqbench.api.keywords import read_keywords, request_from
+from eqbench.api.profiles import load_profile
 from eqbench.api.text import ReportText
 from eqbench.display import Displayed
 from eqbench.documents import checked
 from eqbench.equilibria import Completeness
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
-from eqbench.harness.inprocess import load_profile
 from eqbench.harness.request import Request
 from eqbench.harness.start import carry_out, folder_of_experiment
 from eqbench.model.game import Game
@@ -193,7 +193,7 @@ class Run(Displayed, Sequence[CellRecord]):
         ----------
         options : as of ``eqbench report``, such as ``sort="time"`` or ``summary=True``
         """
-        from eqbench.harness.reports import SUFFIXES, report_text  # which takes long to import
+        from eqbench.report.files import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is not a format; choose of {', '.join(SUFFIXES)}")
@@ -216,8 +216,8 @@ class Run(Displayed, Sequence[CellRecord]):
             If there is no such chart, switch or choice; the message lists what there is.
         """
         from eqbench.api.charts import Chart, switched
-        from eqbench.harness.reports import game_facts
         from eqbench.report.charts import chart
+        from eqbench.report.files import game_facts
 
         specs = dict.fromkeys(record.game_spec for record in self)
         spec = chart(name, [self.stored], dict(game_facts(specs)))

@@ -39,8 +39,8 @@ class MergeRequest:
 
 @command(MergeRequest)
 def merge(request: MergeRequest) -> None:
+    from eqbench.cli.merge import merge as merge_runs
     from eqbench.cli.progress import told
-    from eqbench.harness.merge import merge as merge_runs
     from eqbench.store.stored_run import read_run, run_folder
 
     with told("merging"):
@@ -72,8 +72,8 @@ class PublishRequest:
 
 @command(PublishRequest)
 def publish(request: PublishRequest) -> None:
-    from eqbench.harness.reports import publish as write
-    from eqbench.harness.reports import runs_in
+    from eqbench.report.files import publish as write
+    from eqbench.report.files import runs_in
     from eqbench.store.stored_run import read_run, run_folder
 
     folders = [run_folder(text) for text in request.runs]

@@ -122,7 +122,7 @@ class ContainsRequest(OfProfile):
 
 @command(ContainsRequest)
 def contains(request: ContainsRequest) -> int:
-    from eqbench.harness.statements import contains as decide
+    from eqbench.api.profiles import contains as decide
     from eqbench.report import said
     from eqbench.report.naming import decimal
     from eqbench.report.rows import Report, Table, small

@@ -19,7 +19,7 @@ import pytest
 from report_pages import CLOSING, HOSTILE, page_run, write_trace
 from stored_runs import cell, identified, identity, write_run
 
-from eqbench.harness.reports import runs_in, write_index
+from eqbench.report.files import runs_in, write_index
 from eqbench.report.html.document import Picture, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
