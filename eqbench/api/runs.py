@@ -193,7 +193,7 @@ class Run(Displayed, Sequence[CellRecord]):
         ----------
         options : as of ``eqbench report``, such as ``sort="time"`` or ``summary=True``
         """
-        from eqbench.report.files import SUFFIXES, report_text  # which takes long to import
+        from eqbench.report.writing import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is not a format; choose of {', '.join(SUFFIXES)}")
@@ -217,7 +217,7 @@ class Run(Displayed, Sequence[CellRecord]):
         """
         from eqbench.api.charts import Chart, switched
         from eqbench.report.charts import chart
-        from eqbench.report.files import game_facts
+        from eqbench.report.writing import game_facts
 
         specs = dict.fromkeys(record.game_spec for record in self)
         spec = chart(name, [self.stored], dict(game_facts(specs)))

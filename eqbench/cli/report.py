@@ -66,7 +66,7 @@ class ReportRequest(View, CellFilter):
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
     from eqbench.report.exports import report_on
-    from eqbench.report.files import (
+    from eqbench.report.writing import (
         report_text,
         runs_in,
         write_index,

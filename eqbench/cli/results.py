@@ -72,8 +72,8 @@ class PublishRequest:
 
 @command(PublishRequest)
 def publish(request: PublishRequest) -> None:
-    from eqbench.report.files import publish as write
-    from eqbench.report.files import runs_in
+    from eqbench.report.writing import publish as write
+    from eqbench.report.writing import runs_in
     from eqbench.store.stored_run import read_run, run_folder
 
     folders = [run_folder(text) for text in request.runs]

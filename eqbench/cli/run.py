@@ -154,7 +154,7 @@ def run(options: RunOptions) -> int:
             return INTERRUPTED
         raise failure
     if experiment.report:
-        from eqbench.report.files import write_reports
+        from eqbench.report.writing import write_reports
         from eqbench.store.stored_run import read_run
 
         stored = read_run(folder.path)

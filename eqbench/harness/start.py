@@ -213,7 +213,7 @@ def carry_out(
         folder, _ = begin(job, out, NEVER_CACHED)
         job.execute(folder, _Told(tell))
         if formats := job.experiment.report:
-            from eqbench.report.files import write_reports  # which takes long to import
+            from eqbench.report.writing import write_reports  # which takes long to import
 
             list(write_reports(formats, [read_run(folder.path)], folder.path))
         return folder.path

@@ -20,7 +20,7 @@ from eqbench.cli.merge import merge
 from eqbench.errors import UsageError
 from eqbench.papers.jobs import Job as PaperJob
 from eqbench.papers.paper import _jobs
-from eqbench.report import files as reports
+from eqbench.report import writing as reports
 from eqbench.store.kept_runs import export_run, reason_to_keep, remove
 from eqbench.store.run_folder import RunFolder, new_run_path
 from eqbench.store.stored_run import read_run

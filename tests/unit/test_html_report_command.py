@@ -14,9 +14,9 @@ from eqbench.cli.report import page_file
 from eqbench.errors import UsageError
 from eqbench.harness.experiment import Experiment, experiment_text, read_experiment
 from eqbench.harness.request import Request
-from eqbench.report.files import game_facts
 from eqbench.report.html.document import Command
 from eqbench.report.html.page import about
+from eqbench.report.writing import game_facts
 from eqbench.store.stored_run import read_run
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from command import PATIENCE_S, eqbench_here
 
-from eqbench.cli.checks import lock_checks
 from eqbench.cli import checks as lock_check
+from eqbench.cli.checks import lock_checks
 
 OTHER = """
 import sys

@@ -18,10 +18,10 @@ from stored_runs import cell, run_of, write_run
 import eqbench
 from eqbench.report.entries import trials
 from eqbench.report.exports import FEW_CELLS, MOST_CELLS, entries_of, report_on, summary_rows
-from eqbench.report.files import page_of, report_text
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
 from eqbench.report.view import VIRTUAL_BEST
+from eqbench.report.writing import page_of, report_text
 from eqbench.store import trials as module
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun

@@ -24,8 +24,8 @@ from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.tree import GameTree, Payoffs
-from eqbench.report.files import game_facts
 from eqbench.report.profile_view import play_facts
+from eqbench.report.writing import game_facts
 from eqbench.solver import Budget
 from eqbench.studies.crossplay.study import recognized
 from eqbench.verification import Allowance, Verifier, beyond_floats, verify
