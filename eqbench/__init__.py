@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import GameTree
     from eqbench.registry import load_game, load_solver, register_game, register_solver
-    from eqbench.solver import Availability, Budget, Candidate, Termination
+    from eqbench.solver import Availability, Budget, Candidate, Limits, Termination
     from eqbench.store.results import load_equilibria, load_results, load_traces
 
     __version__: str
@@ -64,7 +64,7 @@ _NAMES = {
     "eqbench.model.profile": "BehaviorProfile",
     "eqbench.model.tree": "GameTree",
     "eqbench.registry": "load_game load_solver register_game register_solver",
-    "eqbench.solver": "Availability Budget Candidate Termination",
+    "eqbench.solver": "Availability Budget Candidate Limits Termination",
     "eqbench.store.results": "load_equilibria load_results load_traces",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -82,6 +82,7 @@ __all__ = [  # type checkers and linters read names one by one
     "GameTooLargeError",
     "GameTree",
     "ImperfectRecallError",
+    "Limits",
     "NotAnEquilibriumError",
     "ProfileError",
     "Request",

@@ -42,14 +42,14 @@ def refine(request: RefineRequest) -> None:
     from eqbench.errors import UsageError
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.profile_json import profile_from_json
-    from eqbench.solver import Budget
+    from eqbench.solver import Limits
 
     game, data = game_and_profile(request)
     tree, given = game.tree, profile_from_json(game.tree, data)
     before = _measured(tree, given)
     if not before["exact"]:
         given = BehaviorProfile.of(tree, given.probabilities)
-    if before["max_regret"] > Budget().target_for(tree):
+    if before["max_regret"] > Limits().target_for(tree):
         raise UsageError(
             f"this is no equilibrium: max regret {before['max_regret']:.3g}; credible play off its "
             "path is sought for equilibria only"

@@ -251,7 +251,13 @@ def _print_plan(
     if folder is not None:
         say_notes(folder)
     states = {True: "finished", False: "to run"}
-    rows = [cell.facts() | {"state": states[cell.key in finished]} for cell in job.cells]
+    rows = [
+        {name: getattr(cell.id, name) for name in ("key", "game", "game_spec")}
+        | {"nodes": cell.game.game.tree.n_nodes}
+        | {name: getattr(cell.id, name) for name in ("solver", "solver_spec", "seed")}
+        | {"state": states[cell.key in finished]}
+        for cell in job.cells
+    ]
     if as_json:
         put_json({"schema": "eqbench.plan/1", "cells": rows})
         return

@@ -169,12 +169,12 @@ def _credible(
 
     What still converges gets everywhere a little, where any loss is possible.
     """
-    from eqbench.solver import Budget
+    from eqbench.solver import Limits
     from eqbench.verification import Allowance, Play, affordable_credibility, credibility
 
     if certified is not None and certified.max_regret == 0 and tree.n_infosets:
         return credibility(Play.exactly(tree, profile)).summary()
-    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
+    if not measured.resolved or measured.max_regret > Limits().target_for(tree):
         return None
     found = affordable_credibility(tree, profile, Allowance(), exact=False)
     return None if found is None else found.summary()

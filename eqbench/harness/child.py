@@ -34,6 +34,7 @@ from eqbench.harness.frames import (
 from eqbench.harness.guard import Guardian
 from eqbench.harness.keeper import ControlGroup
 from eqbench.harness.processes import Process, Sampler, Table, all_processes, memory_bytes
+from eqbench.solver import Limits
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -108,21 +109,6 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """Bounds of a child, and how it is started.
-
-    The clock of `timeout_s` starts with the frame `ready`. Where `isolation` is `fork`, a server
-    that is ready forks the child if that can be done; `spawn` always starts an interpreter.
-    """
-
-    timeout_s: float = 10.0
-    setup_timeout_s: float = 120.0
-    memory_bytes: int = 4 * 2**30
-    threads: int = 1
-    isolation: str = "fork"
 
 
 @dataclass

@@ -9,16 +9,18 @@ from typing import Any
 from eqbench.documents import checked
 from eqbench.equilibria import Identity
 from eqbench.errors import UsageError, check_keywords
-from eqbench.harness.child import Limits, Outcome
+from eqbench.harness.child import Outcome
 from eqbench.harness.frames import Frame, ReadyFrame
 from eqbench.harness.judge import Judge, Received
 from eqbench.harness.solve import solve_once
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry, load_game
-from eqbench.solver import Budget, is_deterministic
+from eqbench.solver import Limits, is_deterministic
 from eqbench.store.schema import CellRecord
 from eqbench.verification import DEFAULT_TOLERANCE
+
+ALIASES = ("timeout", "time_s")  # of `timeout_s`: the words of runs and of the contract
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +51,7 @@ class SolvedRecord(CellRecord):
 
 @checked
 def solve(
-    game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0, **limits: Any
+    game: Game | str, solver: Any, budget: Limits | None = None, seed: int = 0, **limits: Any
 ) -> SolvedRecord:
     """Verified result of one solver on one game, solved in this process.
 
@@ -59,7 +61,7 @@ def solve(
     solver : an object with `solve(game, monitor, rng)`, or a spec
     budget : ten seconds and a target of 1e-10 of the payoff range unless given
     seed : of the generator that the solver gets
-    limits : fields of the budget by name instead of a budget; `timeout` is its `time_s`
+    limits : the same by name, such as `timeout` or `iterations`, instead of a budget
 
     Returns
     -------
@@ -82,17 +84,16 @@ def solve(
     >>> round(found.profile["P1", "2:KB", "call"] - found.profile["P1", "1:", "bet"], 6)
     0.333333
     """
-    check_keywords("solve", limits, ["timeout", *(each.name for each in fields(Budget))])
-    if "timeout" in limits:  # the word of runs
-        if "time_s" in limits:
-            raise UsageError("solve() is given 'timeout' and 'time_s', which mean the same")
-        limits["time_s"] = limits.pop("timeout")
+    check_keywords("solve", limits, [*ALIASES, *(each.name for each in fields(Limits))])
+    if len(times := [name for name in (*ALIASES, "timeout_s") if name in limits]) > 1:
+        raise UsageError(f"solve() is given {' and '.join(map(repr, times))}, which mean the same")
+    limits = {"timeout_s" if name in ALIASES else name: each for name, each in limits.items()}
     if limits and budget is not None:
         raise UsageError(f"give either a budget or {', '.join(limits)}, not both")
     started = time.perf_counter()
     loaded_game = load_game(game) if isinstance(game, str) else game
     instance, spec = _load_solver(solver)
-    budget = budget or Budget(**limits)
+    budget = budget or Limits(**limits)
     if seed < 0:
         raise UsageError(f"the seed is {seed}; give a whole number >= 0")
     target = budget.target_for(loaded_game.tree)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from eqbench.equilibria import Identifier, affordable_kind, completeness
 from eqbench.errors import ProfileError, counted
-from eqbench.harness.child import GRACE_S, Limits, Outcome
+from eqbench.harness.child import GRACE_S, Outcome
 from eqbench.harness.frames import (
     CandidateFrame,
     DoneFrame,
@@ -24,7 +24,7 @@ from eqbench.harness.frames import (
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.tree import GameTree
-from eqbench.solver import ENDINGS, Candidate
+from eqbench.solver import ENDINGS, Candidate, Limits
 from eqbench.store.schema import (
     EQUILIBRIA,
     CredibleRecord,

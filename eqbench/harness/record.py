@@ -11,7 +11,7 @@ from typing import cast
 from eqbench.documents import read_file
 from eqbench.equilibria import cluster_identities
 from eqbench.errors import ProfileError, StoreError
-from eqbench.harness.attempt import Result, names_of, unusable
+from eqbench.harness.attempt import Result, record_of, unusable
 from eqbench.harness.lists import completeness_of
 from eqbench.harness.plan import Cell
 from eqbench.model.game import Game
@@ -56,7 +56,7 @@ class Recorder:
         except StoreError:
             raise
         except Exception as error:  # no reader would take it
-            record = self.folder.append(unusable(names_of(cell), error).record)
+            record = self.folder.append(unusable(record_of(cell), error).record)
         self.records[cell.key] = record
         return record
 

@@ -117,7 +117,7 @@ def _solve(job: dict[str, Any], send: Send) -> None:
     from eqbench.harness.processes import memory_bytes
     from eqbench.harness.solve import solve_once
     from eqbench.model.game_cache import mapped_game
-    from eqbench.solver import Budget
+    from eqbench.solver import Limits
 
     try:
         solver = _load(job).instance
@@ -125,7 +125,7 @@ def _solve(job: dict[str, Any], send: Send) -> None:
         send(RefusedFrame("unavailable", text(f"missing: {error}")))
         return
     game = mapped_game(job["game_spec"], Path(job["folder"]))
-    last, _ = solve_once(solver, game, Budget(**job["budget"]), job["seed"], send)
+    last, _ = solve_once(solver, game, Limits(**job["limits"]), job["seed"], send)
     if isinstance(last, DoneFrame | ErrorFrame):
         last = replace(last, memory_bytes=memory_bytes("self"))
     send(last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
@@ -166,17 +166,15 @@ class EquilibriumRecord:
         return self.exact is not None and all(value == "0" for value in self.exact["regrets"])
 
 
-@dataclass(frozen=True, repr=False)
-class CellRecord(Displayed):
-    """Everything that is known about a finished cell; times in seconds.
+@dataclass(frozen=True)
+class CellId:
+    """Which cell it is, and what its profiles are held against.
 
-    The metrics are those of the candidate with the smallest max regret, None without one.
-    `equilibria` holds all verified candidates, best first. `target` is the max regret at
-    which an iterative solver may stop, `tolerance` that up to which a profile is an equilibrium.
-    `trace` and `log` are paths relative to the run.
-    `game_content` is a hash of the game tree, since the spec of a game file is only its path.
-    `repeat` counts cells that are the same in all else. `host` is the name of the machine where it
-    ran, as ``hosts.jsonl`` in the folder of the run describes it.
+    `key` is a hash of all that a result may depend on; cells with equal keys need not be run
+    twice. `game` and `solver` are as typed, `game_content` is a hash of the game tree, since the
+    spec of a game file is only its path. `repeat` counts cells that are the same in all else.
+    `target` is the max regret at which an iterative solver may stop, `tolerance` that up to which
+    a profile is an equilibrium.
     """
 
     key: Key
@@ -185,9 +183,43 @@ class CellRecord(Displayed):
     game_spec: Name
     solver_spec: Name
     seed: Integer | None
-    status: Status
     target: float | None = None
     tolerance: float | None = None
+    solver_version: Name = ""
+    game_content: Name = ""
+    repeat: Count = 0
+
+    @property
+    def id(self) -> CellId:
+        """The names alone."""
+        return CellId(**{name: getattr(self, name) for name in NAMES})
+
+    @property
+    def game_identity(self) -> str:
+        """What games are the same by: content, since spec and file may stand for several."""
+        return self.game_content or self.game_spec
+
+    @property
+    def trial(self) -> str:
+        """Seed and repeat in words, as far as there are any."""
+        seed = [] if self.seed is None else [f"seed {self.seed}"]
+        return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
+
+
+NAMES = tuple(field.name for field in fields(CellId))
+
+
+@dataclass(frozen=True, repr=False)
+class CellRecord(Displayed, CellId):
+    """Everything that is known about a finished cell; times in seconds.
+
+    The metrics are those of the candidate with the smallest max regret, None without one.
+    `equilibria` holds all verified candidates, best first. `trace` and `log` are paths relative to
+    the run. `host` is the name of the machine where it ran, as ``hosts.jsonl`` in the folder of
+    the run describes it.
+    """
+
+    status: Status = field(kw_only=True)
     reason: Name = ""
     elapsed_s: Seconds | None = None
     cpu_s: Seconds | None = None
@@ -204,9 +236,6 @@ class CellRecord(Displayed):
     equilibria: list[EquilibriumRecord] = field(default_factory=list)
     trace: FilePath | None = None
     log: FilePath | None = None
-    solver_version: Name = ""
-    game_content: Name = ""
-    repeat: Count = 0
     host: Name = ""
 
     def __post_init__(self) -> None:
@@ -223,17 +252,6 @@ class CellRecord(Displayed):
         number = len(self.equilibria)
         found = f", {number} profile{'s' * (number != 1)}" if number else ""
         return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
-
-    @property
-    def game_identity(self) -> str:
-        """What games are the same by: content, since spec and file may stand for several."""
-        return self.game_content or self.game_spec
-
-    @property
-    def trial(self) -> str:
-        """Seed and repeat in words, as far as there are any."""
-        seed = [] if self.seed is None else [f"seed {self.seed}"]
-        return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
 
     @property
     def files(self) -> list[str]:

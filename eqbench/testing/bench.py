@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.errors import UsageError
-from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.child import Outcome, run_child
 from eqbench.harness.frames import (
     MOST_BYTES_OF_ALL,
     BuiltFrame,
@@ -26,6 +26,7 @@ from eqbench.model.game import Game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree_files import load_tree
 from eqbench.plugins import absolute_files
+from eqbench.solver import Limits
 from eqbench.testing.promises import BrokenPromiseError
 
 SETUP_S = 120.0

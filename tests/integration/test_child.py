@@ -47,7 +47,7 @@ def job(folder: Path, solver: str) -> dict[str, Any]:
         "game_spec": "kuhn2",
         "folder": str(folder),
         "seed": 0,
-        "budget": asdict(Budget(time_s=LIMITS.timeout_s)),
+        "limits": asdict(Budget(time_s=LIMITS.timeout_s)),
     }
 
 

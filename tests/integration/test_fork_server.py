@@ -49,7 +49,7 @@ def solve(games: dict[str, Path], guardian: Guardian) -> Any:
             "game_spec": game,
             "folder": str(games[game]),
             "seed": 3,
-            "budget": asdict(Budget(iterations=50)),
+            "limits": asdict(Budget(iterations=50)),
         }
         return run_child(job, LIMITS, guardian, frames.append), frames
 

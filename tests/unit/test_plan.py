@@ -13,12 +13,13 @@ from command import PLUGINS
 from eqbench import load_game
 from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
-from eqbench.harness.child import Limits, Outcome
+from eqbench.harness.child import Outcome
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.harness.plan import Cell, PlannedSolver, make_plan, new_folder
 from eqbench.harness.request import Request
 from eqbench.model.game_cache import store_game
 from eqbench.registry import default_registry
+from eqbench.solver import Limits
 
 FILES = [PLUGINS / "faults.py", PLUGINS / "breakers.py"]
 
@@ -100,18 +101,19 @@ def test_cell_has_the_limits_that_were_asked_for(cells: Any) -> None:
         tolerance=1e-3,
         isolation="spawn",
     )
-    budget = cell.budget
-    assert (budget.time_s, budget.iterations, budget.target) == (3.0, 5, 0.25)
-    assert (budget.threads, budget.memory_bytes) == (2, 10**9)
-    assert (cell.limits.setup_timeout_s, cell.request.tolerance, cell.target) == (4.0, 1e-3, 0.25)
-    assert cell.limits.isolation == "spawn"
+    limits = Limits(timeout_s=3.0, setup_timeout_s=4.0, iterations=5, target=0.25, threads=2)
+    assert cell.limits == replace(limits, memory_bytes=10**9, isolation="spawn")
+    assert (cell.request.tolerance, cell.id.target) == (1e-3, 0.25)
     assert len(cell.key) == 16
     assert cell.game.build_s > 0
 
 
 def test_key_of_a_cell_is_that_of_stored_runs() -> None:
     """Another key for the same work would run all stored cells again."""
-    game: Any = SimpleNamespace(content="a game")
+    tree = SimpleNamespace(payoff_scale=1.0)
+    game: Any = SimpleNamespace(
+        content="a game", typed="", game=SimpleNamespace(spec="", tree=tree)
+    )
     solver = PlannedSolver("cfr", "cfr(alpha=1/2)", True, "1.0")
     request = Request([], [], timeout_s=10.0, iterations=7, setup_timeout_s=60.0, tolerance=1e-6)
     cell = Cell(game, solver, 3, request)
