@@ -23,39 +23,9 @@ from eqbench.requests import (
 from eqbench.solver import Limits
 
 
-@dataclass(frozen=True)
-class Question:
-    """Games × solvers × seeds."""
-
-    games: Annotated[
-        Sequence[str],
-        Option(
-            "Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)', or several separated by "
-            "commas.",
-            GAME,
-            "game",
-        ),
-    ]
-    solvers: Annotated[
-        Sequence[str],
-        Option(
-            "Solver, several separated by commas, 'all', 'gambit_all', 'liteefg_all' or "
-            "'openspiel_all'.",
-            SOLVER,
-            "solver",
-        ),
-    ]
-    seeds: Annotated[
-        int, Option("Run solvers that use randomness with seeds 0 to N-1.", NUMBER)
-    ] = 1
-    repeats: Annotated[
-        int, Option("Run every cell N times over, to see how far its times scatter.", NUMBER)
-    ] = 1
-
-
-@dataclass(frozen=True)
-class Request(Limits, Question):
-    """Games × solvers × seeds, and the limits of each cell."""
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How cells are judged and carried out."""
 
     tolerance: Annotated[
         float,
@@ -81,6 +51,36 @@ class Request(Limits, Question):
         ),
     ] = False
     plugins: Plugins = ()
+
+
+@dataclass(frozen=True)
+class Request(Limits, Execution):
+    """Games × solvers × seeds, and the limits of each cell."""
+
+    games: Annotated[
+        Sequence[str],
+        Option(
+            "Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)', or several separated by "
+            "commas.",
+            GAME,
+            "game",
+        ),
+    ]
+    solvers: Annotated[
+        Sequence[str],
+        Option(
+            "Solver, several separated by commas, 'all', 'gambit_all', 'liteefg_all' or "
+            "'openspiel_all'.",
+            SOLVER,
+            "solver",
+        ),
+    ]
+    seeds: Annotated[
+        int, Option("Run solvers that use randomness with seeds 0 to N-1.", NUMBER)
+    ] = 1
+    repeats: Annotated[
+        int, Option("Run every cell N times over, to see how far its times scatter.", NUMBER)
+    ] = 1
 
     @property
     def limits(self) -> Limits:
