@@ -19,7 +19,7 @@ from eqbench.equilibria import Completeness
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
 from eqbench.harness.request import Request
-from eqbench.harness.start import carry_out, folder_of_experiment
+from eqbench.harness.run import carry_out, folder_of_experiment
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
@@ -38,7 +38,7 @@ from eqbench.store.results import (
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_games import game_of_runs
 from eqbench.store.stored_profiles import profile_file
-from eqbench.store.stored_run import read_run, run_folder
+from eqbench.store.stored_run import StoredRun, read_run, run_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +85,12 @@ class Run(Displayed, Sequence[CellRecord]):
     def __init__(self, path: str | PathLike[str] = "latest") -> None:
         self.stored = read_run(run_folder(fspath(path)))
         self.path = self.stored.path
+
+    @classmethod
+    def _of(cls, stored: StoredRun) -> Run:
+        run = cls.__new__(cls)
+        run.stored, run.path = stored, stored.path
+        return run
 
     @property
     def records(self) -> tuple[CellRecord, ...]:
@@ -277,7 +283,7 @@ def run(
         experiment, out = experiment.with_changes(changes), out or place
     parts = tuple(map(_with_modules, experiment.parts))
     folder = None if out is None else Path(out)
-    return Run(carry_out(replace(experiment, parts=parts), folder, tell))
+    return Run._of(carry_out(replace(experiment, parts=parts), folder, tell))
 
 
 @checked

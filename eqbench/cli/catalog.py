@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, say
-from eqbench.cli.progress import told
+from eqbench.cli.progress import Progress
 from eqbench.documents import DOCUMENTS, schema_text
 from eqbench.registry import GROUPS, GameOptions, NameOptions
 from eqbench.requests import Choice, Json, Option, Spec
@@ -147,7 +147,7 @@ def info(request: InfoRequest) -> None:
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        with told(f"building {request.spec}"):
+        with Progress(f"building {request.spec}"):
             instance = registry.describe_game(request.spec)[0]
             game = registry.load_game(request.spec, max_nodes=request.max_nodes)
         facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}

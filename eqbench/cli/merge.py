@@ -10,16 +10,15 @@ from typing import Any
 from eqbench.documents import read_file
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.experiment import Experiment, experiment_text
-from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import manifest
-from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
-from eqbench.harness.start import stored_experiment
+from eqbench.harness.run import NEVER_CACHED, Run, stored_experiment
 from eqbench.model.profile_json import MOST_PROFILE_BYTES
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents
 from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
+    EXPERIMENT,
     HOSTS,
     INTERRUPTED,
     LINES,
@@ -88,7 +87,7 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
     if without:
         tell(f"{counted(without, 'cell')} lack files of theirs, so none of them are named")
     folder = RunFolder.create(out, plan, begun=True)
-    folder.write_experiment(experiment_text(experiment))
+    folder.write(EXPERIMENT, experiment_text(experiment))
     remember(folder.path)
     _conclude(folder, experiment, tell)
     return folder
@@ -158,7 +157,8 @@ def _copied(
 def _conclude(folder: RunFolder, experiment: Experiment, tell: Callable[[str], None]) -> None:
     """Find clusters and completeness, unless a game or plugin is not here any more."""
     try:
-        with PlannedRun(experiment) as job:
-            Recorder(folder).conclude(job.cells, experiment.tolerance)
+        with Run(experiment) as run:
+            run.open(folder)
+            run.conclude()
     except UsageError as error:
         tell(f"equilibria that only this run knows are not compared yet: {error}")

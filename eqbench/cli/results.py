@@ -40,10 +40,10 @@ class MergeRequest:
 @command(MergeRequest)
 def merge(request: MergeRequest) -> None:
     from eqbench.cli.merge import merge as merge_runs
-    from eqbench.cli.progress import told
+    from eqbench.cli.progress import Progress
     from eqbench.store.stored_run import read_run, run_folder
 
-    with told("merging"):
+    with Progress("merging"):
         folder = merge_runs(map(run_folder, request.runs), Path(request.out), say_note)
     run = read_run(folder.path)
     say(f"{len(run.finished)} of {counted(run.planned, 'cell')} finished; results in {run.path}")

@@ -125,7 +125,8 @@ def contains(request: ContainsRequest) -> int:
     from eqbench.api.profiles import contains as decide
     from eqbench.report import said
     from eqbench.report.naming import decimal
-    from eqbench.report.rows import Report, Table, small
+    from eqbench.report.rows import Report, Table
+    from eqbench.text import small
     from eqbench.verification import DEFAULT_TOLERANCE
     from eqbench.verification.exact import short_figure
 

@@ -230,7 +230,8 @@ class Judgement:
         if ended is not None and ended.clocks is not None:
             elapsed_s = ended.clocks.elapsed_s
         elif self.outcome.ready:
-            elapsed_s = self.outcome.solve_s - (0.0 if clocks is None else clocks.overhead_s)
+            overhead_s = 0.0 if clocks is None else clocks.overhead_s
+            elapsed_s = max(self.outcome.solve_s - overhead_s, 0.0)
         known: dict[str, Any] = {
             "status": self.status,
             "reason": self.reason,

@@ -20,7 +20,7 @@ from eqbench.documents import (
     decode_closed,
 )
 from eqbench.errors import DocumentError
-from eqbench.text import printable, shortened
+from eqbench.text import printable, seconds, shortened, small
 
 SCHEMA = "eqbench.run/1"
 
@@ -254,6 +254,13 @@ class CellRecord(Displayed, CellId):
         return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
 
     @property
+    def ending(self) -> str:
+        """How it ended and what it took, in words."""
+        regret = "" if self.max_regret is None else f", max regret {small(self.max_regret)}"
+        took = f"set-up {seconds(self.setup_s)}, solving {seconds(self.elapsed_s)}"
+        return f"{self.status}{regret}, {took}"
+
+    @property
     def files(self) -> list[str]:
         """Paths of its files relative to the run."""
         profiles = (item.profile for item in self.equilibria)
@@ -281,17 +288,10 @@ class CellRecord(Displayed, CellId):
 
         Raises
         ------
-        DocumentError
-            If the record holds what no reader takes.
         ValueError
             If a number is NaN or infinite.
         """
-        try:
-            line = json.dumps(self.to_json(), allow_nan=False).encode()
-        except (TypeError, RecursionError) as error:
-            raise DocumentError(f"the record cannot be written as JSON: {error}") from None
-        self.of_line(line)
-        return line
+        return json.dumps(self.to_json(), allow_nan=False).encode()
 
     @classmethod
     def of_line(cls, line: bytes) -> CellRecord:

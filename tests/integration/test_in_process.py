@@ -181,7 +181,13 @@ def test_default_budget_has_the_default_target() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"timeout_s": -1}, {"timeout_s": float("nan")}, {"iterations": -1}, {"target": -1}, {"threads": 0}],
+    [
+        {"timeout_s": -1},
+        {"timeout_s": float("nan")},
+        {"iterations": -1},
+        {"target": -1},
+        {"threads": 0},
+    ],
 )
 def test_limits_refuse_what_makes_no_sense(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):

@@ -20,10 +20,9 @@ from gambit_cases import ENDS_ON, ends_on
 from eqbench.harness import child as module
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.request import Request
-from eqbench.harness.start import carry_out
+from eqbench.harness.run import carry_out
 from eqbench.registry import default_registry
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import read_run
 from eqbench.testing.solver_suite import GAMES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks its children")
@@ -65,7 +64,7 @@ def all_found(isolation: str, folder: Path) -> dict[tuple[str, str], dict[str, A
         for game in GAMES
         if any(game in games_of(solver) for solver in SOLVERS)
     )
-    run = read_run(carry_out(Experiment(parts), folder))
+    run = carry_out(Experiment(parts), folder)
     return {(cell.game, cell.solver): found(folder, cell) for cell in run.cells}
 
 
@@ -90,7 +89,7 @@ def test_nothing_is_forked_where_all_is_to_be_spawned(
     plugins = [str(PLUGINS / "faults.py"), str(PLUGINS / "breakers.py")]
     game, solver = "is_not_frozen_game", "well_behaved"
     request = Request([game], [solver], iterations=5, isolation="spawn", plugins=plugins)
-    (cell,) = read_run(carry_out(Experiment((request,)), tmp_path / "run")).cells
+    (cell,) = carry_out(Experiment((request,)), tmp_path / "run").cells
     assert (cell.game, cell.solver, cell.status) == (game, solver, "limit")
     with pytest.raises(TypeError):
         carry_out(Experiment((Request(["kuhn2"], ["cfr"]),)), tmp_path / "other")
@@ -101,8 +100,8 @@ def test_memory_of_a_forked_cell_is_about_that_of_a_spawned_one(tmp_path: Path) 
     peaks = {}
     for isolation in ("fork", "spawn"):
         request = Request(["kuhn2"], ["semismooth"], isolation=isolation)
-        folder = carry_out(Experiment((request,)), tmp_path / isolation)
-        peaks[isolation] = read_run(folder).cells[0].peak_memory_bytes or 0
+        run = carry_out(Experiment((request,)), tmp_path / isolation)
+        peaks[isolation] = run.cells[0].peak_memory_bytes or 0
     assert 40 * 2**20 < peaks["spawn"] < 1.1 * peaks["fork"]
     assert peaks["fork"] < 1.4 * peaks["spawn"]
 

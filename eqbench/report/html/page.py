@@ -25,13 +25,13 @@ from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import MOST_CELLS, entries_of, report_on, run_names
 from eqbench.report.html import document as html
 from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
-from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
 from eqbench.report.view import COLUMNS, INDEX, cell_table
 from eqbench.store.run_folder import EXPERIMENT, LINES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.store.trials import REGRETS, Entry, Trials, began, first_trials, grouped
-from eqbench.text import printable
+from eqbench.text import printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
