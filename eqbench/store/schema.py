@@ -108,7 +108,7 @@ class IdentityRecord(TypedDict):
     dimension: Count | None
 
 
-# by the path of the profile; see RunFolder.write_clusters
+# by the path of the profile; see RunFolder.write_derived
 Clusters = dict[FilePath, IdentityRecord]
 
 
@@ -123,7 +123,7 @@ class CompletenessRecord(TypedDict):
     exact: bool
 
 
-# by the content of the game; see RunFolder.write_completeness
+# by the content of the game; see RunFolder.write_derived
 CompletenessRecords = dict[Name, CompletenessRecord]
 
 

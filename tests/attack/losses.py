@@ -73,8 +73,8 @@ def _report(root: Path, name: str) -> None:
 def _begin_run(root: Path, name: str) -> None:
     _written(root / name)
     folder = RunFolder.create(root, read_run(write_run(root / "run", cell("01"))).plan)
-    folder.write_experiment("")
-    folder.write_clusters({})
+    folder.write("manifest.toml", "")
+    folder.write_derived({}, {})
 
 
 @neighbors(KIND, quick=True)

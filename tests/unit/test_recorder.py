@@ -328,7 +328,7 @@ def test_tries_of_a_cell_have_files_of_their_own(cell: Cell, folder: RunFolder) 
 def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
     cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(record: CellRecord) -> None:
+    def full(record: CellRecord, reader: object) -> None:
         raise StoreError("the disk is full")
 
     monkeypatch.setattr(folder, "append", full)
@@ -401,12 +401,14 @@ def test_stored_result_counts_and_not_the_interrupted_try_after_it(
     assert recorder.records == {cell.key: before}
 
 
-def test_what_was_stored_and_is_gone_is_stored_again(cell: Cell, folder: RunFolder) -> None:
-    recorder, received = Recorder(folder), Received(TREE.n_actions)
-    received.add(candidate())
-    recorder.store(cell, result_of(cell, Outcome(last=DONE, clocks=CLOCKS), received))
-    shutil.rmtree(folder.path)
-    recorder.conclude([cell], 1e-6)
-    record = recorder.records[cell.key]
-    assert folder.cells() == [record]
-    assert (record.equilibria[0].profile, record.max_regret is None) == (None, False)
+def test_what_this_runner_stored_is_not_read_again(unknown: Cell, folder: RunFolder) -> None:
+    recorder, received = Recorder(folder), Received(unknown.game.game.tree.n_actions)
+    received.add(equilibrium_of(unknown))
+    recorder.store(unknown, result_of(unknown, Outcome(last=DONE, clocks=CLOCKS), received))
+    shutil.rmtree(folder.path / "profiles")
+    (folder.path / "runs.jsonl").unlink()
+    recorder.conclude([unknown], 1e-6)
+    (found,) = recorder.records[unknown.key].equilibria
+    assert found.identity is not None
+    assert found.identity["name"] == "cluster:1"
+    assert unknown.game.content in recorder.completeness
