@@ -11,8 +11,8 @@ from eqbench.report import said
 from eqbench.report.entries import STATUSES, arranged, named, trials
 from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.naming import found
+from eqbench.report.trials import Entry, Trials, began
 from eqbench.spec import parse_spec
-from eqbench.store.trials import Entry, Trials, began
 from eqbench.text import seconds, small
 
 MOST_GAMES = 5  # that have a sentence each

@@ -10,8 +10,8 @@ from typing import Any
 
 from eqbench.errors import first_of
 from eqbench.report import read_data
+from eqbench.report.trials import TRIAL, Entry, Trials, grouped, processors, several
 from eqbench.spec import is_foreign
-from eqbench.store.trials import TRIAL, Entry, Trials, grouped, processors, several
 from eqbench.text import printable, shortened
 
 STATUSES = read_data("statuses")

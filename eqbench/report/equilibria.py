@@ -12,10 +12,10 @@ from eqbench.errors import counted
 from eqbench.report import naming, read_data
 from eqbench.report.entries import NEGLIGIBLE, arranged, labels, row_labels, trials
 from eqbench.report.rows import Row, Table
+from eqbench.report.trials import Entry, Trials, several
 from eqbench.report.view import EQUILIBRIA
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EquilibriumRecord
-from eqbench.store.trials import Entry, Trials, several
 
 MOST_CLUSTERS = 12
 SAME_PAYOFF = 1e-5  # less is not seen in tables

@@ -13,10 +13,10 @@ from eqbench.report.answer import answer
 from eqbench.report.entries import arranged, cell_notes, titled, trials
 from eqbench.report.equilibria import counts, equilibria_tables
 from eqbench.report.rows import Report
+from eqbench.report.trials import INTERVAL, Entry, Trials, began, processors, virtual_best
 from eqbench.report.view import DEFAULT, VIRTUAL_BEST, View, cell_table, summary
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.trials import INTERVAL, Entry, Trials, began, processors, virtual_best
 from eqbench.text import csv_text
 
 # of a game, with a row each: of a few seeds where people read along, and of any elsewhere

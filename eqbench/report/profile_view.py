@@ -17,10 +17,10 @@ from eqbench.report import read_data, said
 from eqbench.report.entries import game_title
 from eqbench.report.naming import decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
+from eqbench.report.trials import grouped
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.trials import grouped
 from eqbench.text import printable, seconds, shortened, small
 from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED, credible_text
 

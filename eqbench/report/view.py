@@ -12,8 +12,8 @@ from eqbench.report import read_data
 from eqbench.report.entries import row_labels, trials
 from eqbench.report.naming import label, marks
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Row, Table
+from eqbench.report.trials import INTERVAL, TRIAL, Entry, Trials, began, several, virtual_best
 from eqbench.requests import FLAG, Choice, Option, Words
-from eqbench.store.trials import INTERVAL, TRIAL, Entry, Trials, began, several, virtual_best
 from eqbench.text import printable, seconds
 from eqbench.verification import credible_text
 

@@ -26,6 +26,7 @@ from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
+from eqbench.report.trials import first_trials
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import LineReader
@@ -45,7 +46,6 @@ from eqbench.store.run_folder import (
     write_file,
 )
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.store.trials import first_trials
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 SUFFIXES["macros"] = "macros.tex"

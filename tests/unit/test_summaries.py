@@ -16,16 +16,16 @@ from report_readers import markdown_tables
 from stored_runs import cell, run_of, write_run
 
 import eqbench
+from eqbench.report import trials as module
 from eqbench.report.entries import trials
 from eqbench.report.exports import FEW_CELLS, MOST_CELLS, entries_of, report_on, summary_rows
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
+from eqbench.report.trials import Entry, first_trials, virtual_best
 from eqbench.report.view import VIRTUAL_BEST
 from eqbench.report.writing import page_of, report_text
-from eqbench.store import trials as module
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.trials import Entry, first_trials, virtual_best
 
 TIMES = {"a": [1.0, 2.0, None, 4.0, 5.0], "b": [3.0, 1.0, None, 9.0, 5.0]}  # None: not reached
 

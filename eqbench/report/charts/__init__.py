@@ -19,8 +19,8 @@ from eqbench.errors import UsageError, nearest
 from eqbench.report.entries import named
 from eqbench.report.exports import entries_of
 from eqbench.report.naming import identity_text, kind_of_match
+from eqbench.report.trials import Entry, by_trial, grouped
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.trials import Entry, by_trial, grouped
 from eqbench.text import printable
 
 VEGA_LITE = "6.4"
