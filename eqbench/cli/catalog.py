@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, say
 from eqbench.cli.progress import Progress
-from eqbench.documents import DOCUMENTS, schema_text
+from eqbench.harness.schemas import DOCUMENTS, schema_text
 from eqbench.registry import GROUPS, GameOptions, NameOptions
 from eqbench.requests import Choice, Json, Option, Spec
 from eqbench.text import short_number, shortened

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from eqbench.cli import app
-from eqbench.documents import DOCUMENTS, schema_text
 from eqbench.equilibria import Identity, kind_of
 from eqbench.equilibria.kinds import ACTIONS_ONLY
 from eqbench.harness.request import Request
+from eqbench.harness.schemas import DOCUMENTS, schema_text
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import load_game
 from eqbench.solver import CLAIMS
