@@ -252,13 +252,13 @@ def _exit_code(records: list[CellRecord]) -> int:
 def _print_plan(run: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
     """Print planned cells, which of them are there already, and how long the rest may take."""
     from eqbench.errors import counted
-    from eqbench.harness.run import longest_s
+    from eqbench.harness.run import solving_s
     from eqbench.report.rows import Column, Report, Row, Table
 
-    missing = run.cells
+    missing, ended = run.cells, []
     if folder is not None:
         run.open(folder)
-        missing = run.missing(again)
+        missing, ended = run.missing(again), run.records
         say_notes(folder)
     to_run = {cell.key for cell in missing}
     rows = [
@@ -277,16 +277,15 @@ def _print_plan(run: Run, folder: RunFolder | None, again: set[Status], *, as_js
     if missing:
         jobs = run.experiment.jobs or 1
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        sums += f"{at_once}: up to {_duration(longest_s(missing, jobs))} of solving"
+        word, time_s = "about" if ended else "up to", solving_s(missing, jobs, ended)
+        sums += f"{at_once}: {word} {_duration(time_s)} of solving"
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 
 def _duration(time: float) -> str:
     """A long duration with its unit."""
-    if 0 < time < 1:
-        return "less than 1 s"
     if time < 120:
-        return f"{time:.0f} s"
+        return f"{max(time, 1):.0f} s"
     return f"{time / 60:.0f} min" if time < 7200 else f"{time / 3600:.1f} h"
 
 

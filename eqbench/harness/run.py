@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from eqbench.errors import UsageError, counted, first_of
@@ -454,10 +455,22 @@ def folder_of_experiment(file: Path) -> str | None:
     return str(Path("results") / file_name(file.stem))
 
 
-def longest_s(cells: Sequence[Cell], jobs: int) -> float:
-    """Seconds that cells may take at most by their limits of solving, so many at a time."""
-    limits = [cell.request.timeout_s for cell in cells if cell.solver.problem is None]
-    return max(sum(limits) / jobs, max(limits, default=0.0))
+def solving_s(cells: Iterable[Cell], jobs: int, ended: Iterable[CellRecord] = ()) -> float:
+    """Seconds of solving that cells take, so many at a time.
+
+    Each takes as long as those that have `ended` of its game and solver on average, otherwise as
+    long as it may.
+    """
+    known = defaultdict[tuple[str, str], list[float]](list)
+    for record in ended:
+        if record.elapsed_s is not None:
+            known[record.game_spec, record.solver_spec].append(record.elapsed_s)
+    each_s = [
+        mean(known.get((cell.id.game_spec, cell.id.solver_spec), [cell.request.timeout_s]))
+        for cell in cells
+        if cell.solver.problem is None
+    ]
+    return max(sum(each_s) / jobs, max(each_s, default=0.0))
 
 
 def carry_out(experiment: Experiment, out: Path | None = None, tell: Say = _ignore) -> StoredRun:

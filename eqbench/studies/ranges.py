@@ -19,7 +19,7 @@ from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
 from eqbench.harness.request import Request
-from eqbench.harness.run import Run, longest_s, stored_experiment
+from eqbench.harness.run import Run, solving_s, stored_experiment
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import action_labels
@@ -245,7 +245,7 @@ class RangesFolder(StudyFolder):
                     for cell in run.cells
                 ]
             elif missing:
-                most_s = longest_s(missing, study.request.jobs or 1)
+                most_s = solving_s(missing, study.request.jobs or 1)
                 session.say(f"{len(missing):,} optima to find: up to {seconds(most_s)} of solving")
             done = total - len(missing)
             session.tell(f"{done} of {total} cells done")

@@ -7,6 +7,8 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -26,7 +28,7 @@ from eqbench.harness.experiment import (
     shipped,
 )
 from eqbench.harness.request import Request
-from eqbench.harness.run import Run
+from eqbench.harness.run import Run, solving_s
 from eqbench.registry import default_registry
 from eqbench.requests import fields_of
 from eqbench.spec import is_foreign
@@ -172,6 +174,20 @@ def test_an_experiment_takes_at_most_the_limits_of_the_cells_of_its_plan(tmp_pat
         assert (sizes["games"], sizes["solvers"]) == (3, 5)
         limits = [part.timeout_s for part in experiment.parts]
         assert len(planned.cells) * min(limits) <= sizes["most_seconds"] <= 30
+
+
+def test_cells_are_expected_to_take_as_long_as_others_or_as_their_limits() -> None:
+    def cell(spec: str, **fields: Any) -> Any:
+        names = SimpleNamespace(game_spec="game", solver_spec=spec)
+        request, loaded = SimpleNamespace(timeout_s=7.0), SimpleNamespace(problem=None)
+        return SimpleNamespace(**({"id": names, "request": request, "solver": loaded} | fields))
+
+    broken = cell("b", solver=SimpleNamespace(problem=("unavailable", "")))
+    cells = [cell("a"), cell("a"), cell("b"), broken]
+    assert solving_s(cells, 1) == 21.0
+    assert solving_s(cells, 100) == 7.0
+    ended: Any = [SimpleNamespace(game_spec="game", solver_spec="a", elapsed_s=s) for s in (1, 2)]
+    assert solving_s(cells, 1, ended) == 10.0
 
 
 def test_schema_has_every_key_of_an_experiment() -> None:
