@@ -64,7 +64,7 @@ STORE = (
 )
 CELLS = (
     "unit/test_verdict.py unit/test_recorder.py unit/test_refutation.py unit/test_wide_games.py "
-    f"unit/test_plan_and_record.py {WHOLE}"
+    f"unit/test_plan.py {WHOLE}"
 )
 # Which equilibria are compared when a run ends.
 CLUSTERS = (
@@ -100,7 +100,7 @@ GUARDED = {
     "eqbench/store/*.py": STORE,
     "eqbench/harness/child.py": CHILDREN,
     "eqbench/harness/frames.py": CHILDREN,
-    "eqbench/harness/plan.py": f"unit/test_plan.py {CELLS}",
+    "eqbench/harness/plan.py": CELLS,
     "eqbench/harness/judge.py": f"{CELLS} unit/test_exact_certificates.py",
     "eqbench/harness/record.py": f"{CELLS} {CLUSTERS}",
     "eqbench/documents.py": "unit/test_documents.py unit/test_frames.py unit/test_damaged_runs.py",
