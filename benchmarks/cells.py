@@ -68,9 +68,9 @@ def run(
     `others` how many cores other programs have used meanwhile.
     """
     from eqbench.harness.experiment import Experiment
-    from eqbench.harness.fork_server import close_servers
     from eqbench.harness.request import Request
     from eqbench.harness.start import carry_out
+    from eqbench.isolation.server import close_servers
     from eqbench.store.stored_run import read_run
 
     parent_mib: dict[int, float] = {}

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.harness.child import Outcome, run_child
 from eqbench.harness.environment import host_facts
-from eqbench.harness.frames import ErrorFrame, most_bytes
-from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Finding, Judge, Received
 from eqbench.harness.plan import Cell
+from eqbench.isolation.child import Outcome, run_child
+from eqbench.isolation.guard import Guardian
+from eqbench.isolation.messages import ErrorFrame, most_bytes
 from eqbench.model.profile_json import profile_text
 from eqbench.solver import CLAIMS
 from eqbench.store.schema import CellRecord

@@ -26,13 +26,13 @@ from distributed import Status, WorkerPlugin, get_worker
 from eqbench.documents import size_text
 from eqbench.errors import EqbenchError, UsageError, counted
 from eqbench.harness.attempt import Place, Result, attempt, observe
-from eqbench.harness.child import Outcome
 from eqbench.harness.environment import fingerprint, host_facts, solver_version
-from eqbench.harness.frames import Clocks, Message, ReadyFrame
-from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, PlannedGame, PlannedSolver, new_folder, planned_game
 from eqbench.harness.request import Request
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.guard import Guardian
+from eqbench.isolation.messages import Clocks, Message, ReadyFrame
 from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
 from eqbench.registry import Registry, default_registry

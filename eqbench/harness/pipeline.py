@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Protocol
 
 from eqbench.harness.attempt import Place, not_loaded
-from eqbench.harness.child import interrupts_held
 from eqbench.harness.engine import Ended, Engine, LocalEngine
 from eqbench.harness.experiment import Experiment
-from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
+from eqbench.isolation.child import interrupts_held
+from eqbench.isolation.guard import Guardian
 from eqbench.registry import Registry, default_registry
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.errors import StoreError, UsageError, counted
-from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.environment import environment, solver_version
 from eqbench.harness.experiment import Experiment
-from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
-from eqbench.harness.guard import Guardian
 from eqbench.harness.request import Request, placed_scheduler
+from eqbench.isolation.child import Limits, Outcome, run_child
+from eqbench.isolation.guard import Guardian
+from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
 from eqbench.model.size_limit import enough_memory, node_limit

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.errors import UsageError
-from eqbench.harness.child import Limits, Outcome, run_child
-from eqbench.harness.frames import (
+from eqbench.isolation.child import Limits, Outcome, run_child
+from eqbench.isolation.guard import Guardian
+from eqbench.isolation.messages import (
     MOST_BYTES_OF_ALL,
     BuiltFrame,
     ErrorFrame,
@@ -20,8 +21,7 @@ from eqbench.harness.frames import (
     ProfileFrame,
     encode,
 )
-from eqbench.harness.guard import Guardian
-from eqbench.harness.worker import perform
+from eqbench.isolation.worker import perform
 from eqbench.model.game import Game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree_files import load_tree

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from eqbench.harness.guard import Guardian
+from eqbench.isolation.guard import Guardian
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ import pytest
 from command import PLUGINS
 
 import eqbench
-from eqbench.harness.child import Limits, Outcome, _Child, _Reader, run_child
-from eqbench.harness.frames import (
+from eqbench.isolation.child import Limits, Outcome, _Child, _Reader, run_child
+from eqbench.isolation.guard import Guardian
+from eqbench.isolation.messages import (
     DoneFrame,
     ErrorFrame,
     Frame,
@@ -25,7 +26,6 @@ from eqbench.harness.frames import (
     SnapshotFrame,
     write_frame,
 )
-from eqbench.harness.guard import Guardian
 from eqbench.model.tree_files import save_tree
 from eqbench.solver import Budget
 
@@ -190,7 +190,7 @@ def test_frames_of_a_child_that_ends_while_the_reader_is_delayed_are_kept(
                 go_on.wait()
             return readable
 
-    monkeypatch.setattr("eqbench.harness.child.select.poll", DelayedPoll)
+    monkeypatch.setattr("eqbench.isolation.child.select.poll", DelayedPoll)
     reader = _Reader(receiver)
     assert polled.wait(60)
     write_frame(sender, ReadyFrame())

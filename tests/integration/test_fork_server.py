@@ -17,12 +17,12 @@ import pytest
 from command import PATIENCE_S, PLUGINS, wait_for
 
 import eqbench
-from eqbench.harness import child as module
-from eqbench.harness import fork_server
-from eqbench.harness.child import Limits, Outcome, run_child
-from eqbench.harness.fork_server import ForkServerError, server_for
-from eqbench.harness.frames import DoneFrame, Frame, ProfileFrame
-from eqbench.harness.guard import Guardian
+from eqbench.isolation import child as module
+from eqbench.isolation import server as fork_server
+from eqbench.isolation.child import Limits, Outcome, run_child
+from eqbench.isolation.guard import Guardian
+from eqbench.isolation.messages import DoneFrame, Frame, ProfileFrame
+from eqbench.isolation.server import ForkServerError, server_for
 from eqbench.model.tree_files import save_tree
 from eqbench.solver import Budget
 

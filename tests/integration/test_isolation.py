@@ -17,10 +17,10 @@ from command import PLUGINS
 from command import eqbench_here as eqbench
 from gambit_cases import ENDS_ON, ends_on
 
-from eqbench.harness import child as module
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.request import Request
 from eqbench.harness.start import carry_out
+from eqbench.isolation import child as module
 from eqbench.registry import default_registry
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run

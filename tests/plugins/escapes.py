@@ -76,7 +76,7 @@ class StartsItsClockAgain:
     """Says that it is ready, again and again, into the pipe that it finds open."""
 
     def solve(self, game, monitor, rng):
-        from eqbench.harness.frames import ReadyFrame, write_frame
+        from eqbench.isolation.messages import ReadyFrame, write_frame
 
         descriptor = int(sys.argv[1])
         while True:

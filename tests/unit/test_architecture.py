@@ -21,7 +21,7 @@ READING_CALLS = frozenset(
 # without end; but these read the system, own sources, or bytes that were read by it.
 UNBOUNDED_CALLS = frozenset({"read_text", "read_bytes", "np.load"})
 BOUNDED = ("cli", "harness", "papers", "plots", "store", "studies")
-TRUSTING = frozenset({"harness/environment.py", "harness/keeper.py"})
+TRUSTING = frozenset({"harness/environment.py", "isolation/keeper.py"})
 
 
 def lint(place: Path) -> subprocess.CompletedProcess[str]:

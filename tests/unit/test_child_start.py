@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from command import PATIENCE_S, wait_for
 
-from eqbench.harness import child as module
-from eqbench.harness.child import Limits, _Child, interrupts_held, run_child
-from eqbench.harness.fork_server import ForkServerError
+from eqbench.isolation import child as module
+from eqbench.isolation.child import Limits, _Child, interrupts_held, run_child
+from eqbench.isolation.server import ForkServerError
 
 LIMITS = Limits(threads=3)
 
@@ -102,7 +102,7 @@ def test_child_starts_in_a_session_of_its_own_with_its_threads_and_without_the_u
     monkeypatch.setattr(module, "server_for", refuse)
     module._start(LIMITS, "log", 5, 6, solves=True)
     ((command,),) = [seen["c"]]
-    assert command == [sys.executable, "-P", "-m", "eqbench.harness.worker", "5", "6"]
+    assert command == [sys.executable, "-P", "-m", "eqbench.isolation.worker", "5", "6"]
     assert {seen["env"][name] for name in module.THREAD_VARIABLES} == {"3"}
     assert {"OMP_NUM_THREADS", "NUMBA_NUM_THREADS"} < set(module.THREAD_VARIABLES)
     assert (seen["start_new_session"], seen["pass_fds"]) == (True, (5, 6))

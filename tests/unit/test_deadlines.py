@@ -15,9 +15,9 @@ import pytest
 from frame_cases import snapshot
 
 from eqbench.documents import DocumentError
-from eqbench.harness import child as module
-from eqbench.harness.child import Limits, Outcome, _Child, _Reader
-from eqbench.harness.frames import (
+from eqbench.isolation import child as module
+from eqbench.isolation.child import Limits, Outcome, _Child, _Reader
+from eqbench.isolation.messages import (
     Clocks,
     DoneFrame,
     ErrorFrame,

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqbench.errors import DocumentError
-from eqbench.harness.frames import (
+from eqbench.isolation.messages import (
     MAGIC,
     MOST_TEXT,
     BuiltFrame,

@@ -13,10 +13,10 @@ from command import PLUGINS
 from eqbench import load_game
 from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
-from eqbench.harness.child import Limits, Outcome
-from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.harness.plan import Cell, PlannedSolver, make_plan, new_folder
 from eqbench.harness.request import Request
+from eqbench.isolation.child import Limits, Outcome
+from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.model.game_cache import store_game
 from eqbench.registry import default_registry
 

@@ -17,11 +17,11 @@ from eqbench import load_game
 from eqbench.errors import UsageError
 from eqbench.harness import plan
 from eqbench.harness.attempt import trace_of
-from eqbench.harness.child import Outcome
 from eqbench.harness.environment import solver_version
-from eqbench.harness.frames import BuiltFrame, DescribedFrame
 from eqbench.harness.plan import GameFolder, make_plan, new_folder
 from eqbench.harness.request import Request
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.messages import BuiltFrame, DescribedFrame
 from eqbench.model.game_cache import store_game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.registry import default_registry

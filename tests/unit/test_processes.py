@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from eqbench.harness import processes as module
-from eqbench.harness.processes import Process, Sampler, Table, memory_bytes, process_of
+from eqbench.isolation import processes as module
+from eqbench.isolation.processes import Process, Sampler, Table, memory_bytes, process_of
 
 SIZE = 64 * 2**20
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all that is resident counts")

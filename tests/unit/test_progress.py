@@ -21,7 +21,6 @@ from eqbench.cli.output import messages
 from eqbench.cli.progress import shown
 from eqbench.equilibria import known_corners
 from eqbench.harness import watch
-from eqbench.harness.child import GRACE_S
 from eqbench.harness.estimate import DEFAULT_SETUP_S, Estimate
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.judge import Received
@@ -30,6 +29,7 @@ from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.request import Request
 from eqbench.harness.standing import Standing, Told
 from eqbench.harness.watch import Watch
+from eqbench.isolation.child import GRACE_S
 from eqbench.registry import default_registry
 from eqbench.verification import Verifier
 

@@ -20,8 +20,12 @@ from eqbench import BehaviorProfile, load_game, solve
 from eqbench.errors import StoreError
 from eqbench.harness import attempt, judge
 from eqbench.harness.attempt import Place, Result, judged, not_loaded
-from eqbench.harness.child import Outcome
-from eqbench.harness.frames import (
+from eqbench.harness.judge import Received, measure, measure_all
+from eqbench.harness.plan import Cell, make_plan
+from eqbench.harness.record import Recorder
+from eqbench.harness.request import Request
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.messages import (
     CandidateFrame,
     Clocks,
     DoneFrame,
@@ -29,10 +33,6 @@ from eqbench.harness.frames import (
     Frame,
     SnapshotFrame,
 )
-from eqbench.harness.judge import Received, measure, measure_all
-from eqbench.harness.plan import Cell, make_plan
-from eqbench.harness.record import Recorder
-from eqbench.harness.request import Request
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord

@@ -16,9 +16,9 @@ import pytest
 import eqbench
 from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.harness import plan
-from eqbench.harness.child import Outcome
-from eqbench.harness.frames import BuiltFrame
 from eqbench.harness.request import Request
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.messages import BuiltFrame
 from eqbench.model import assemble, size_limit
 from eqbench.model.assemble import MOST_PLAYERS
 from eqbench.model.builder import TreeBuilder

@@ -150,7 +150,7 @@ def leaves_the_group(game, monitor):
 
 @ends("limit", "crashed")
 def replaces_the_monitor(game, monitor):
-    import eqbench.harness.worker as worker
+    import eqbench.isolation.worker as worker
     import eqbench.solver as contract
 
     contract.Monitor.candidate = worker._solve = lambda *things, **more: None

@@ -1,4 +1,4 @@
-"""The run's side of :mod:`eqbench.harness.guardian`."""
+"""The run's side of :mod:`eqbench.isolation.guardian`."""
 
 from __future__ import annotations
 

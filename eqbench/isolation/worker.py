@@ -1,4 +1,4 @@
-"""The child process of one job: ``python -m eqbench.harness.worker FRAMES CONTROL``.
+"""The child process of one job: ``python -m eqbench.isolation.worker FRAMES CONTROL``.
 
 Reads the job as JSON on standard input and answers with frames on the descriptor FRAMES, as long as
 the run holds the pipe CONTROL open. Jobs are `solve` (one cell), `describe` (what a solver is) and
@@ -20,10 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from eqbench.harness.keeper import split
+from eqbench.isolation.keeper import split
 
 if TYPE_CHECKING:
-    from eqbench.harness.frames import Frame
+    from eqbench.isolation.messages import Frame
 
     Send = Callable[[Frame], None]
 
@@ -37,7 +37,7 @@ def main() -> int:
     gc.set_threshold(*COLLECT_AFTER)
     descriptor, control = map(int, sys.argv[1:])
     split(control, not_kept=(descriptor, 0))
-    from eqbench.harness.frames import write_frame
+    from eqbench.isolation.messages import write_frame
 
     os.set_inheritable(descriptor, False)
     job = json.loads(sys.stdin.buffer.read())
@@ -74,7 +74,7 @@ def _load(job: dict[str, Any]) -> Any:
 
 
 def _describe(job: dict[str, Any], send: Send) -> None:
-    from eqbench.harness.frames import DescribedFrame, text
+    from eqbench.isolation.messages import DescribedFrame, text
     from eqbench.solver import is_deterministic
 
     loaded = _load(job)
@@ -84,7 +84,7 @@ def _describe(job: dict[str, Any], send: Send) -> None:
 
 def _form(entry: Any, cls: type, job: dict[str, Any]) -> dict[str, Any]:
     """How a plugin presents itself: whether it is frozen and documented."""
-    from eqbench.harness.frames import text
+    from eqbench.isolation.messages import text
     from eqbench.registry import default_registry
 
     options = default_registry().with_plugins(job["plugins"]).options(entry)
@@ -96,7 +96,7 @@ def _form(entry: Any, cls: type, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _build(job: dict[str, Any], send: Send) -> None:
-    from eqbench.harness.frames import BuiltFrame, text
+    from eqbench.isolation.messages import BuiltFrame, text
     from eqbench.model.tree_files import save_tree
     from eqbench.registry import default_registry
 
@@ -113,9 +113,9 @@ def _solve(job: dict[str, Any], send: Send) -> None:
     from msgspec.structs import replace
 
     from eqbench.errors import SolverUnavailableError
-    from eqbench.harness.frames import DoneFrame, ErrorFrame, RefusedFrame, text
-    from eqbench.harness.processes import memory_bytes
     from eqbench.harness.solve import solve_once
+    from eqbench.isolation.messages import DoneFrame, ErrorFrame, RefusedFrame, text
+    from eqbench.isolation.processes import memory_bytes
     from eqbench.model.game_cache import mapped_game
     from eqbench.solver import Budget
 

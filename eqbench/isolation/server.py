@@ -36,7 +36,7 @@ _STARTED_ONCE = (
 )
 
 # what every child needs, and what only those need that solve
-_LIGHT = ("numpy", "eqbench.harness.worker", "eqbench.harness.frames", "eqbench.registry")
+_LIGHT = ("numpy", "eqbench.isolation.worker", "eqbench.isolation.messages", "eqbench.registry")
 _HEAVY = (
     "ast",
     "scipy.linalg",

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from eqbench.errors import DocumentError
-from eqbench.harness.fork_server import ForkedProcess, ForkServerError, server_for
-from eqbench.harness.frames import (
+from eqbench.isolation.guard import Guardian
+from eqbench.isolation.keeper import ControlGroup
+from eqbench.isolation.messages import (
     MOST_BYTES,
     Clocks,
     DoneFrame,
@@ -31,9 +32,8 @@ from eqbench.harness.frames import (
     ProfileFrame,
     ReadyFrame,
 )
-from eqbench.harness.guard import Guardian
-from eqbench.harness.keeper import ControlGroup
-from eqbench.harness.processes import Process, Sampler, Table, all_processes, memory_bytes
+from eqbench.isolation.processes import Process, Sampler, Table, all_processes, memory_bytes
+from eqbench.isolation.server import ForkedProcess, ForkServerError, server_for
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -403,7 +403,7 @@ def _spawn(
     """Start a worker as a new interpreter."""
     return subprocess.Popen(
         # -P: a file of the user's folder must not pass for a module of ours
-        [sys.executable, "-P", "-m", "eqbench.harness.worker", str(sender), str(held)],
+        [sys.executable, "-P", "-m", "eqbench.isolation.worker", str(sender), str(held)],
         stdin=subprocess.PIPE,
         stdout=log,
         stderr=subprocess.STDOUT,

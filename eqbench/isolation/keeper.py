@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from eqbench.harness.processes import LINUX, all_processes
+from eqbench.isolation.processes import LINUX, all_processes
 
 CLEAN_UP_S = 5.0
 REMOVE_S = 1.0
