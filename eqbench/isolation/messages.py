@@ -1,8 +1,8 @@
 """Messages from child to parent: JSON of declared types, never pickles.
 
 A frame is 4 magic bytes, the length of its document as little-endian uint32, and the document: one
-of the types in `Message`, told apart by `kind`. What arrives need not come from our code, so it is
-decoded against these types and refused where it does not fit.
+of the types in `Message`, told apart by `kind`. What a plugin has put into it or has written into
+the pipe by mistake is refused where it fits none of them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ from eqbench.solver import Claim, Ending
 MAGIC = b"EQB2"
 _PREFIX = struct.Struct("<4sI")
 MOST_TEXT = 20_000  # characters of a message or a traceback
-# Of a document: texts and the figures of a method, and for each frequency its bytes and a fraction.
-MOST_BYTES, MOST_BYTES_OF_ALL = 4 * 2**20, 256 * 2**20
-BYTES_PER_FREQUENCY = 9_000
+MOST_BYTES = 256 * 2**20  # of a document
 
 Text = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
 # A power of ten could take forever to write out.
@@ -196,11 +194,6 @@ def text(value: object) -> str:
     return (
         str(value)[:MOST_TEXT].encode(errors="backslashreplace")[:MOST_TEXT].decode(errors="ignore")
     )
-
-
-def most_bytes(frequencies: int) -> int:
-    """Size of the largest document of a job on a game with so many frequencies."""
-    return min(MOST_BYTES + BYTES_PER_FREQUENCY * frequencies, MOST_BYTES_OF_ALL)
 
 
 def encode(frame: Frame) -> bytes:

@@ -1,365 +1,448 @@
-"""A process that has our own modules loaded and forks the children of a run.
+"""The process that starts the workers of a run, ends them, and cleans up when the run is gone.
 
 Loading Python, NumPy, SciPy, Numba and the machine code of the kernels costs most of a second; a
 fork of a process that has done so costs milliseconds. Only our own core is loaded in the server:
-plugins and native solvers are imported in the child, and no parallel kernel ever runs here, since
-GNU OpenMP does not survive a fork. A server with more than one thread does not fork at all.
+plugins and native solvers are imported in the worker. Where a fork would not be what a new
+interpreter is (another system than Linux, variables that are read when a process starts, more than
+one thread), and with ``--isolation spawn``, the fork executes a new interpreter.
 
-Linux only: elsewhere, and wherever something stands in the way, children are started as new
-interpreters.
+The server has a channel to the run for each worker. It sends there the process number of the
+worker, and its exit code as soon as nothing is left of it. When the run closes its end, which even
+SIGKILL cannot prevent, the worker is killed. A channel may also stand for a scratch folder, which
+is removed when the channel is closed and no worker is left.
+
+On Linux workers are subreapers: a daemon that a solver starts becomes a child of its worker, and
+when the worker ends a child of the server. So a child that the server has not started is left
+behind by a worker that has ended, and is killed. Elsewhere there are process groups only.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import gc
 import importlib
 import json
 import os
 import select
+import selectors
+import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 import traceback
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
-ANSWER_S = 10.0  # for what takes a moment
+from eqbench.isolation import worker
+from eqbench.isolation.processes import LINUX, children
+
+CLEAN_UP_S = 5.0  # for processes that SIGKILL does not end at once
+KILL_S = 10.0  # for the server to end a worker; it is busy while it loads modules
 END_S = 2.0
-_MOST_BYTES = 1 << 16  # of a message
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
 # beginnings of names of variables that are read when a process starts or loads a library
-_STARTED_ONCE = (
+_READ_ONCE = (
     *("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC_", "GLIBC_"),
     *("NPY_", "NUMBA", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "VECLIB_"),
 )
-
-# what every child needs, and what only those need that solve
-_LIGHT = ("numpy", "eqbench.isolation.worker", "eqbench.isolation.messages", "eqbench.registry")
-_HEAVY = (
-    "ast",
-    "scipy.linalg",
-    "scipy.optimize",
-    "scipy.sparse.linalg",
-    "eqbench.harness.environment",
-    "eqbench.harness.solve",
-    "eqbench.model.game_cache",
-    "eqbench.model.payoff_model",
-)
-_WARM = ("rock_paper_scissors", "kuhn2", "kuhn3")  # machine code differs by number of players
+_PDEATHSIG, _CHILD_SUBREAPER = 1, 36  # of prctl(2)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NUMBER = struct.Struct("<i")
 
 
-class ForkServerError(Exception):
-    """The server cannot fork, or is gone; a new interpreter can be started instead."""
+# -- the run's side --------------------------------------------------------------------------------
 
 
-class ForkedProcess:
-    """A child of the server, with what :class:`subprocess.Popen` offers of it.
+class Worker:
+    """A worker, as the run sees it.
+
+    Parameters
+    ----------
+    threads : that its numerical libraries may start
+    fork : whether it may be a fork of the server; else it is a new interpreter
+    solves : whether it will need the kernels
+    files : descriptors of its standard input, of its output and of its messages
 
     Attributes
     ----------
-    pid : its number, also that of its session and process group; not reaped before `wait`
-    returncode : negative number of the signal that ended it; None before `wait`, and 1 if the
-        server was gone before it could tell
-    stdin : its standard input
+    number : its process number, also that of its session and process group; None before it is
+        known, and 0 if it could not be started
+    exit_code : negative number of the signal that ended it; None before it has ended with all that
+        it has started
     """
 
-    def __init__(self, server: ForkServer, pid: int, stdin: int) -> None:
-        self.pid, self._server = pid, server
-        self.returncode: int | None = None
-        try:
-            self._handle = os.pidfd_open(pid)
-        except BaseException:
-            os.close(stdin)
-            raise
-        self.stdin = os.fdopen(stdin, "wb")
+    def __init__(self, *, threads: int, fork: bool, solves: bool, files: Sequence[int]) -> None:
+        self.number: int | None = None
+        self.exit_code: int | None = None
+        environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(threads))
+        request = {"environment": environment, "folder": os.getcwd(), "fork": fork}
+        self._channel = _open_channel(request | {"solves": solves}, files)
 
-    def has_ended(self) -> bool:
-        """Whether it has; its number stays taken."""
-        return self.returncode is not None or self._ended(0)
+    def fileno(self) -> int:
+        """Return the descriptor that is readable when :meth:`wait` learns something."""
+        return self._channel.fileno()
 
-    def wait(self) -> int:
-        """Wait until it has ended, and have it reaped."""
-        if self.returncode is None:
-            self._ended(None)
-            try:
-                status = self._server.ask({"reap": self.pid}, ANSWER_S)["status"]
-                self.returncode = os.waitstatus_to_exitcode(status)
-            except ForkServerError:
-                self.returncode = 1
-            os.close(self._handle)
-        return self.returncode
-
-    def _ended(self, wait_ms: int | None) -> bool:
-        poll = select.poll()
-        poll.register(self._handle, select.POLLIN)
-        return bool(poll.poll(wait_ms))
-
-
-class ForkServer:
-    """The runner's side.
-
-    Raises
-    ------
-    ForkServerError
-        If it cannot be started.
-    """
-
-    def __init__(self, environment: dict[str, str]) -> None:
-        self.environment = environment
-        self._loaded = False
-        self._lock = threading.Lock()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            try:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=(theirs.fileno(),),
-                    start_new_session=True,  # Ctrl-C is for the run
-                    env=environment,
-                )
-            except OSError as error:
-                ours.close()
-                raise ForkServerError(str(error)) from None
-        self._socket = ours
-
-    def serves(self, environment: dict[str, str]) -> bool:
-        """Whether its children can have this environment; some of it is read at the start only."""
-        mine = self.environment.items()
-        different = {name for name, _ in mine ^ environment.items()}
-        return self._process.poll() is None and not any(
-            name.startswith(_STARTED_ONCE) for name in different
-        )
-
-    def start(
-        self,
-        environment: dict[str, str],
-        log: int,
-        kept: tuple[int, int],
-        *,
-        solves: bool,
-        patience_s: float,
-    ) -> ForkedProcess:
-        """Fork a worker.
-
-        Parameters
-        ----------
-        log : descriptor that becomes its standard output and error
-        kept : descriptors of its frames and of its control pipe
-        solves : whether it will need the kernels
-        patience_s : for loading, which takes long when the kernels have to be compiled; later on
-            an answer takes 10 s at most, so that a server that somebody has stopped costs no cell
-
-        Raises
-        ------
-        ForkServerError
-            If the server cannot.
-        """
-        mine = self.environment
-        request = {
-            "set": {k: v for k, v in environment.items() if mine.get(k) != v},
-            "unset": [name for name in mine if name not in environment],
-            "solves": solves,
-        }
-        with contextlib.ExitStack() as opened:
-            place = os.open(".", os.O_PATH)  # it need not be readable
-            opened.callback(os.close, place)
-            reading, writing = os.pipe()
-            opened.callback(os.close, reading)
-            try:
-                most_s = min(patience_s, ANSWER_S) if self._loaded else patience_s
-                answer = self.ask(request, most_s, (place, reading, log, *kept))
-                self._loaded |= solves
-                return ForkedProcess(self, answer["pid"], writing)
-            except OSError as error:
-                raise ForkServerError(str(error)) from None
-            except ForkServerError:
-                os.close(writing)
-                raise
-
-    def ask(
-        self, request: dict[str, Any], patience_s: float, descriptors: tuple[int, ...] = ()
-    ) -> dict[str, Any]:
-        """The server's answer.
-
-        Raises
-        ------
-        ForkServerError
-            If there is none, or it says that something is in the way.
-        """
-        with self._lock:
-            try:
-                self._socket.settimeout(patience_s)
-                socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
-                answer = self._socket.recv(_MOST_BYTES)
-            except BaseException as error:
-                self._process.kill()  # an answer that came later would be taken for the next one
-                if isinstance(error, OSError):
-                    raise ForkServerError(str(error)) from None
-                raise
-        if not answer:
-            raise ForkServerError("it is gone")
-        document: dict[str, Any] = json.loads(answer)
-        if "problem" in document:
-            raise ForkServerError(document["problem"])
-        return document
+    def wait(self, seconds: float) -> bool:
+        """Wait until it has ended, at most so long; return whether it has."""
+        limit = time.monotonic() + seconds
+        while self.exit_code is None:
+            if not _readable(self._channel, limit - time.monotonic()):
+                return False
+            data = self._channel.recv(_NUMBER.size)
+            if not data:  # the server has ended, and on Linux its workers with it
+                self.exit_code = -signal.SIGKILL
+                self._kill_group()
+            elif self.number is None:
+                (self.number,) = _NUMBER.unpack(data)
+            else:
+                (self.exit_code,) = _NUMBER.unpack(data)
+        return True
 
     def close(self) -> None:
-        """Let it end; what it has forked goes on."""
+        """Have it killed with all that it has started, unless it has ended, and wait for that."""
+        with self._channel, contextlib.suppress(OSError):  # the server may have ended
+            self._channel.shutdown(socket.SHUT_WR)
+            if not self.wait(KILL_S):
+                self._kill_group()
+
+    def _kill_group(self) -> None:
+        if self.number:
+            _kill_group(self.number)
+
+
+class ScratchFolder(tempfile.TemporaryDirectory[str]):
+    """A temporary folder that is removed even if this process is killed."""
+
+    def __init__(self) -> None:
+        super().__init__(prefix="eqbench-")
+        self._channel = _open_channel({"remove": self.name})
+
+    def cleanup(self) -> None:
+        """Remove the folder."""
+        try:
+            super().cleanup()
+        except (OSError, RecursionError):  # of what a solver has left there
+            pass
+        finally:
+            self._channel.close()
+
+
+class _Server:
+    """The connection to a new server."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                # -P: a file of the user's folder must not pass for a module of ours
+                [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,  # Ctrl-C is for the run
+                env=os.environ | dict.fromkeys(THREAD_VARIABLES, "1"),
+            )
+
+    def send(self, descriptors: Sequence[int]) -> None:
+        """Send descriptors; raise OSError if the server has ended."""
+        socket.send_fds(self._connection, [b"."], descriptors)
+
+    def leave(self) -> None:
+        """Close the connection; the server ends when no process has it open."""
+        self._connection.close()
+
+    def close(self) -> None:
+        """Let the server end."""
         self.leave()
         try:
             self._process.wait(END_S)
-        except subprocess.TimeoutExpired:  # something has stopped it
+        except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
-    def leave(self) -> None:
-        """Give up this process's connection; the server ends when nobody has one."""
-        self._socket.close()
 
-
-_servers: list[ForkServer] = []  # one at most
+_servers: list[_Server] = []  # of this process; one at most
 _starting = threading.Lock()
 
 
-def server_for(environment: dict[str, str], threads: int) -> ForkServer:
-    """The server of this process for such children; started where there is none yet.
+def _open_channel(request: dict[str, Any], files: Sequence[int] = ()) -> socket.socket:
+    """Send a request with open files to the server, which is started if there is none.
 
-    Raises
-    ------
-    ForkServerError
-        If this system has none, or numerical libraries would start several threads in it.
+    Return the channel for what comes of it.
     """
-    if threads > 1:
-        raise ForkServerError("threads do not survive a fork")
+    ours, theirs = socket.socketpair()
     try:
-        os.close(os.pidfd_open(os.getpid()))
-    except (AttributeError, OSError):
-        raise ForkServerError("only Linux from 5.3 on can look after children of others") from None
+        with theirs:
+            _send_to_server((theirs.fileno(), *files))
+        with contextlib.suppress(OSError):  # what came of it is learned from the channel
+            ours.sendall(json.dumps(request).encode() + b"\n")
+    except BaseException:
+        ours.close()
+        raise
+    return ours
+
+
+def _send_to_server(descriptors: Sequence[int]) -> None:
     with _starting:
-        if _servers and not _servers[0].serves(environment):
-            _servers.pop().close()
-        if not _servers:
-            _servers.append(ForkServer(environment))
-        return _servers[0]
+        if _servers:
+            try:
+                _servers[0].send(descriptors)
+                return
+            except OSError:  # it has ended, for example by the kernel for want of memory
+                _servers.pop().close()
+        _servers.append(_Server())
+        _servers[0].send(descriptors)
 
 
 @atexit.register
-def close_servers() -> None:
-    """End all servers of this process."""
+def close_server() -> None:
+    """End the server of this process, with all its workers."""
     while _servers:
         _servers.pop().close()
 
 
-def _leave_servers() -> None:
-    """Leave the servers to the process that this one is a fork of."""
+def _leave_server() -> None:
+    """Leave the server to the process that this one is a fork of."""
     while _servers:
         _servers.pop().leave()
     _starting.release()
 
 
 os.register_at_fork(
-    before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_leave_servers
+    before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_leave_server
 )
+
+
+def _readable(channel: socket.socket, seconds: float) -> bool:
+    poll = select.poll()  # unlike select() it takes descriptors beyond 1023
+    poll.register(channel, select.POLLIN)
+    return bool(poll.poll(max(0.0, 1000 * seconds)))
 
 
 # -- the server's side -----------------------------------------------------------------------------
 
 
-def serve(channel: socket.socket) -> None:
-    """Answer requests until the run is gone."""
-    # where the run ignores it, no child would wait until it is reaped
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    _load(_LIGHT)
-    loaded = False
-    while True:
-        data, descriptors, *_ = socket.recv_fds(channel, _MOST_BYTES, 8)
+class _Serving:
+    """The loop of the server: requests, closed channels, ended processes."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._channels: dict[int, socket.socket] = {}  # of workers, by process number
+        self._ended: list[tuple[socket.socket, int]] = []  # with exit codes
+        self._folders: dict[socket.socket, str] = {}
+        self._removed: list[str] = []  # as soon as no worker is left
+        self._clean_until = float("inf")
+        self._environment = dict(os.environ)
+        self._prepared = False
+        self._selector = selectors.PollSelector()
+        self._wake, self._wakes = os.pipe()
+        for descriptor in (self._wake, self._wakes):
+            os.set_blocking(descriptor, False)
+
+    def serve(self) -> None:
+        """Serve until the run is gone and everything is cleaned up."""
+        for number in _SIGNALS:  # the run decides
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.set_wakeup_fd(self._wakes, warn_on_full_buffer=False)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        _prctl(_CHILD_SUBREAPER, 1)
+        self._on(self._wake, self._sweep)
+        self._on(self._connection, self._accept)
+        while self._connection.fileno() >= 0 or self._channels or self._ended:
+            events = self._selector.select(CLEAN_UP_S if self._ended else None)
+            for key, _ in events:
+                key.data()
+            if not events:
+                self._sweep()
+            self._remove_folders()
+
+    def _on(self, readable: Any, call: Callable[[], None]) -> None:
+        self._selector.register(readable, selectors.EVENT_READ, call)
+
+    def _accept(self) -> None:
+        """Take a request; without one the run is gone."""
+        data, descriptors, *_ = socket.recv_fds(self._connection, 1, 4)
         if not data:
+            self._close_all()
             return
-        request = json.loads(data)
-        try:
-            answer: dict[str, Any]
-            if "reap" in request:
-                answer = {"status": os.waitpid(request["reap"], 0)[1]}
-            else:
-                if request["solves"] and not loaded:
-                    loaded = True
-                    _load(_HEAVY)
-                    _warm_up()
-                answer = {"pid": _fork(request, descriptors, channel)}
-        except Exception as error:
-            answer = {"problem": f"{type(error).__name__}: {error}"}
         for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        channel, *files = descriptors
+        self._carry_out(socket.socket(fileno=channel), files)
+
+    def _close_all(self) -> None:
+        self._selector.unregister(self._connection)
+        self._connection.close()
+        for number in list(self._channels):
+            self._kill(number)
+        for channel in list(self._folders):
+            self._let_go(channel)
+
+    def _carry_out(self, channel: socket.socket, files: list[int]) -> None:
+        with channel.makefile("rb") as lines:
+            line = lines.readline()
+        if not line:  # the run was killed meanwhile
+            channel.close()
+            return
+        request = json.loads(line)
+        if "remove" in request:
+            self._folders[channel] = request["remove"]
+            self._on(channel, lambda: self._let_go(channel))
+            return
+        try:
+            number = self._start(request, files)
+        except Exception:
+            os.write(files[1], traceback.format_exc().encode())
+            self._ended.append((channel, 1))
+            number = 0
+            os.write(self._wakes, b".")
+        else:
+            self._channels[number] = channel
+            self._on(channel, lambda: self._kill(number))
+        for descriptor in files:
             os.close(descriptor)
-        channel.send(json.dumps(answer).encode())
+        _send(channel, number)
 
-
-def _load(modules: tuple[str, ...]) -> None:
-    for name in modules:
-        importlib.import_module(name)
-    gc.collect()
-    gc.freeze()  # or the children's collections would copy every page
-
-
-def _warm_up() -> None:
-    """Load the machine code that every solver's monitor needs, and what names solvers."""
-    from eqbench.registry import default_registry
-    from eqbench.solver import warm_up
-
-    registry = default_registry()
-    registry.solvers()
-    for name in _WARM:
-        warm_up(registry.load_game(name))
-
-
-def _fork(request: dict[str, Any], descriptors: list[int], channel: socket.socket) -> int:
-    """Number of a new child, which goes on as a worker and never returns.
-
-    Raises
-    ------
-    RuntimeError
-        If there are other threads, whose locks a child could wait for in vain.
-    """
-    tasks = len(os.listdir("/proc/self/task"))
-    if tasks > 1:
-        raise RuntimeError(f"the server has {tasks} threads")
-    child = os.fork()
-    if child == 0:
+    def _let_go(self, channel: socket.socket) -> None:
+        """Plan to remove a folder."""
+        self._selector.unregister(channel)
+        self._removed.append(self._folders.pop(channel))
         channel.close()
-        _work(request, descriptors)
-    return child
+
+    def _remove_folders(self) -> None:
+        while self._removed and not (self._channels or self._ended):
+            shutil.rmtree(self._removed.pop(), ignore_errors=True)
+
+    def _kill(self, number: int) -> None:
+        """Kill a worker; what it leaves behind follows when it has ended."""
+        self._selector.unregister(self._channels[number])
+        os.kill(number, signal.SIGKILL)
+        _kill_group(number)
+
+    def _sweep(self) -> None:
+        """Reap what has ended, kill what workers have left behind, and report on them."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake, 4096)
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                self._note_end(*ended)
+        left = [number for number in _own_children() if number not in self._channels]
+        for number in left:  # what they leave behind becomes ours, and wakes us when they end
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(number, signal.SIGKILL)
+        if not left or time.monotonic() > self._clean_until:
+            while self._ended:
+                channel, code = self._ended.pop()
+                _send(channel, code)
+                channel.close()
+
+    def _note_end(self, number: int, status: int) -> None:
+        if number in self._channels:
+            channel = self._channels.pop(number)
+            with contextlib.suppress(KeyError):  # of one that was killed
+                self._selector.unregister(channel)
+            _kill_group(number)
+            self._ended.append((channel, os.waitstatus_to_exitcode(status)))
+            self._clean_until = time.monotonic() + CLEAN_UP_S
+
+    def _start(self, request: dict[str, Any], files: list[int]) -> int:
+        """Start a worker; return its process number."""
+        forked = request["fork"] and LINUX and not self._read_other(request["environment"])
+        if forked:
+            self._load(solves=request["solves"])
+            forked = len(os.listdir("/proc/self/task")) == 1
+        number = os.fork()
+        if number == 0:
+            for channel in (self._connection, *self._channels.values(), *self._folders):
+                channel.close()
+            signal.set_wakeup_fd(-1)
+            for descriptor in (self._wake, self._wakes):
+                os.close(descriptor)
+            for name in self._environment.keys() - request["environment"].keys():
+                os.environ.pop(name, None)
+            os.environ.update(request["environment"])
+            _become_worker(request["folder"], *files, forked=forked)
+        return number
+
+    def _read_other(self, environment: dict[str, str]) -> bool:
+        """Return whether we have read another value of a variable that is read only once."""
+        different = {name for name, _ in environment.items() ^ self._environment.items()}
+        return any(name.startswith(_READ_ONCE) for name in different)
+
+    def _load(self, *, solves: bool) -> None:
+        """Load what workers need, once."""
+        modules = len(sys.modules)
+        jobs = importlib.import_module(worker.JOBS)
+        if solves and not self._prepared:
+            jobs.prepare_to_solve()
+            self._prepared = True
+        if len(sys.modules) > modules:
+            gc.collect()
+            gc.freeze()  # or the workers' collections would copy every page
 
 
-def _work(request: dict[str, Any], descriptors: list[int]) -> None:
-    """Become what a new interpreter would be, do the job, and end the process."""
-    from eqbench.harness import worker
-
+def _become_worker(folder: str, job: int, log: int, frames: int, *, forked: bool) -> NoReturn:
+    """Become what a new interpreter would be, or one, and do the job."""
     try:
         os.setsid()
-        place, stdin, log, frames, control = descriptors
-        for descriptor, wanted in ((stdin, 0), (log, 1), (log, 2)):
+        _prctl(_PDEATHSIG, signal.SIGKILL)  # nothing else would end it with the server
+        _prctl(_CHILD_SUBREAPER, 1)
+        for number in (*_SIGNALS, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for descriptor, wanted in ((job, 0), (log, 1), (log, 2)):
             os.dup2(descriptor, wanted)
-        os.fchdir(place)
-        for descriptor in (place, stdin, log):
-            os.close(descriptor)
-        for name in request["unset"]:
-            os.environ.pop(name, None)
-        os.environ.update(request["set"])
+        os.chdir(folder)
+        if not forked:
+            os.set_inheritable(frames, True)
+            command = [sys.executable, "-P", "-m", worker.__name__, str(frames)]
+            os.execv(command[0], command)
         import numpy as np
 
         np.random.seed()  # noqa: NPY002 – the state of a fork is that of its siblings
-        sys.argv = [worker.__file__, str(frames), str(control)]
-        code = worker.main()
+        worker.main(frames)
     except Exception:  # the interpreter ends as usual after an interrupt or a call of exit
         traceback.print_exc()
-        code = 1
-    worker.leave(code)
+        worker.leave(1)
+
+
+def _own_children() -> list[int]:
+    """Return the numbers of our children, where orphans are among them."""
+    return children(os.getpid()) if LINUX else []
+
+
+def _send(channel: socket.socket, number: int) -> None:
+    with contextlib.suppress(OSError):  # the run is gone
+        channel.sendall(_NUMBER.pack(number))
+
+
+def _kill_group(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def _prctl(option: int, value: int) -> None:
+    """Set an attribute of this process; without effect outside Linux."""
+    if LINUX:
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    _Serving(socket.socket(fileno=int(sys.argv[1]))).serve()
     os._exit(0)

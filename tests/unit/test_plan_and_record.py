@@ -50,9 +50,8 @@ def test_interrupt_during_planning_ends_it_even_if_the_child_has_answered(
     monkeypatch.setattr(plan, "run_child", lambda *arguments: outcome)
     files = [PLUGINS / "faults.py", PLUGINS / "breakers.py"]
     registry: Any = default_registry().with_plugins(files)
-    guardian: Any = None
     with pytest.raises(KeyboardInterrupt):
-        make_plan(request_, registry, guardian, tmp_path)
+        make_plan(request_, registry, tmp_path)
 
 
 def finding(work: int, regret: float, claim: str) -> Any:
@@ -83,8 +82,7 @@ def test_anytime_curve_ends_with_the_profile_that_the_cell_shows(
 
 def keys(tmp_path: Path, **changes: Any) -> list[str]:
     request = Request(**({"games": ["kuhn2"], "solvers": ["mccfr"]} | changes))
-    guardian: Any = None  # built-in plugins need no child
-    return [cell.key for cell in make_plan(request, default_registry(), guardian, tmp_path)]
+    return [cell.key for cell in make_plan(request, default_registry(), tmp_path)]
 
 
 @pytest.mark.parametrize(

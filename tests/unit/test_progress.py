@@ -40,9 +40,8 @@ _, CORNER = known_corners(load_game("kuhn2"))[0]
 
 @pytest.fixture
 def cells(tmp_path: Path) -> list[Cell]:
-    guardian: Any = None  # built-in plugins need no child
     asked = Request(["kuhn2"], ["cfr", "mccfr"], seeds=3, timeout_s=7.0)
-    return make_plan(asked, default_registry(), guardian, tmp_path)
+    return make_plan(asked, default_registry(), tmp_path)
 
 
 def ended(cell: Cell, elapsed_s: float | None) -> Any:

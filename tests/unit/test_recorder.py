@@ -57,8 +57,7 @@ def snapshot(frequencies: ArrayLike = UNIFORM.probabilities, *, work: int = 1) -
 
 @pytest.fixture
 def cell(tmp_path: Path) -> Cell:
-    guardian: Any = None  # built-in plugins need no child
-    (planned,) = make_plan(Request(["kuhn2"], ["cfr"]), default_registry(), guardian, tmp_path)
+    (planned,) = make_plan(Request(["kuhn2"], ["cfr"]), default_registry(), tmp_path)
     return planned
 
 
@@ -353,9 +352,8 @@ def test_building_the_game_is_part_of_the_set_up(
 @pytest.fixture
 def unknown(tmp_path: Path) -> Cell:
     """A cell of a game of which no equilibrium is published."""
-    guardian: Any = None
     game = "random(actions=4,seed=1)"
-    (planned,) = make_plan(Request([game], ["cfr"]), default_registry(), guardian, tmp_path)
+    (planned,) = make_plan(Request([game], ["cfr"]), default_registry(), tmp_path)
     return planned
 
 
