@@ -306,7 +306,7 @@ class _Serving:
             self._on(channel, lambda: self._let_go(channel))
             return
         try:
-            number = self._start(request, files)
+            number = self._start(request, channel, files)
         except Exception:
             os.write(files[1], traceback.format_exc().encode())
             self._ended.append((channel, 1))
@@ -361,7 +361,7 @@ class _Serving:
             self._ended.append((channel, os.waitstatus_to_exitcode(status)))
             self._clean_until = time.monotonic() + CLEAN_UP_S
 
-    def _start(self, request: dict[str, Any], files: list[int]) -> int:
+    def _start(self, request: dict[str, Any], channel: socket.socket, files: list[int]) -> int:
         """Start a worker; return its process number."""
         forked = request["fork"] and LINUX and not self._read_other(request["environment"])
         if forked:
@@ -369,8 +369,8 @@ class _Serving:
             forked = len(os.listdir("/proc/self/task")) == 1
         number = os.fork()
         if number == 0:
-            for channel in (self._connection, *self._channels.values(), *self._folders):
-                channel.close()
+            for other in (self._connection, channel, *self._channels.values(), *self._folders):
+                other.close()
             signal.set_wakeup_fd(-1)
             for descriptor in (self._wake, self._wakes):
                 os.close(descriptor)
@@ -408,6 +408,8 @@ def _become_worker(folder: str, job: int, log: int, frames: int, *, forked: bool
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for descriptor, wanted in ((job, 0), (log, 1), (log, 2)):
             os.dup2(descriptor, wanted)
+        for descriptor in (job, log):
+            os.close(descriptor)
         os.chdir(folder)
         if not forked:
             os.set_inheritable(frames, True)
