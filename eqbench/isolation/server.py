@@ -267,7 +267,8 @@ class _Serving:
         while self._connection.fileno() >= 0 or self._channels or self._ended:
             events = self._selector.select(CLEAN_UP_S if self._ended else None)
             for key, _ in events:
-                key.data()
+                if key.fileobj in self._selector.get_map():  # else another event has closed it
+                    key.data()
             if not events:
                 self._sweep()
             self._remove_folders()

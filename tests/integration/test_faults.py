@@ -1,6 +1,6 @@
 """Solvers that misbehave: statuses and exit codes of the interface, and nothing lost.
 
-Those that remove or overwrite files of the run hurt no other cell.
+What goes wrong in a solver by accident costs its own cell and nothing else.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import numpy as np
 import psutil
 import pytest
 from command import PATIENCE_S, PLUGINS, Ended, eqbench, eqbench_here, started, wait_for
-
-from eqbench.store.stored_run import read_run
 
 FAULTS = PLUGINS / "faults.py"
 EXPECTED = {
@@ -42,6 +40,47 @@ EXPECTED = {
     "two_players_only": ("limit", "did its best"),
     "well_behaved": ("limit", "did its best"),
 }
+# Of the solver `accidents`.
+ACCIDENTS = {
+    "daemon": ("limit", "as usual"),
+    "helpers": ("limit", "as usual"),
+    "kills_itself": ("crashed", "SIGKILL"),
+    "kills_its_group": ("crashed", "SIGTERM"),
+    "exits_at_once": ("crashed", "exit code 0"),
+    "exits_in_a_thread": ("crashed", "exit code 3"),
+    "segmentation_fault": ("crashed", "SIGSEGV"),
+    "alarm_clock": ("crashed", "SIGALRM"),
+    "thread_that_goes_on": ("limit", "as usual"),
+    "hangs_at_exit": ("limit", "as usual"),
+    "closes_everything": ("crashed", "exit code 1"),
+    "writes_into_the_pipe": ("crashed", "channel"),
+    "availability_none": ("crashed", "NoneType"),
+    "raises_two_megabytes": ("crashed", "ValueError: word word"),
+    "raises_controls": ("crashed", r"ValueError: \x1b[2J\x9b31m\u202e[/nothing]"),
+    "raises_what_cannot_be_shown": ("crashed", "MuteError"),
+    "raises_without_end": ("crashed", "RecursionError"),
+    "raises_exit": ("crashed", "exit code 0"),
+    "raises_interrupt": ("crashed", "SIGINT"),
+    "raises_memory_error": ("memory", "ran out of memory"),
+    "detail_with_surrogates": ("limit", r"\ud800 \x1b[2J"),
+    "returns_text": ("crashed", "it must return a Termination"),
+    "prints_megabytes": ("limit", "as usual"),
+    "frequencies_not_numbers": ("crashed", "is nan"),
+    "frequencies_complex": ("crashed", "complex"),
+    "frequencies_too_few": ("crashed", "24 frequencies; got 3"),
+    "exact_of_another_size": ("crashed", "24 frequencies; got 1"),
+    "exact_texts": ("crashed", "exact"),
+    "claim_unknown": ("crashed", "surely an equilibrium"),
+    "claimed_regret_negative": ("crashed", "claimed_regret"),
+    "trembles_of_too_few_actions": ("crashed", "trembles"),
+    "statistics_text": ("crashed", "statistics"),
+    "statistics_without_end": ("crashed", "RecursionError"),
+    "statistics_of_all_kinds": ("limit", "as usual"),
+    "work_not_a_number": ("crashed", "NaN"),
+    "work_beyond_64_bits": ("crashed", "work"),
+    "overwrites_the_game": ("refuted", "claimed an equilibrium"),
+    "removes_the_game": ("limit", "as usual"),
+}
 STREAMED_BEFORE_DEATH = (
     "loops_in_native_code",
     "ignores_sigterm",
@@ -57,13 +96,20 @@ LATE = {
     "ignores_sigterm": ("timeout", "killed 1 s after its limit of 2 s"),
     "hangs_in_prepare": ("timeout", "set-up took more than 15 s"),
     "hangs_on_import": ("timeout", "loading it took more than 15 s"),
+    'accidents(kind="stops_itself")': ("timeout", "killed 1 s after its limit of 2 s"),
+    'accidents(kind="daemon_and_hang")': ("timeout", "killed 1 s after its limit of 2 s"),
 }
+
+
+def accident(kind: str) -> str:
+    return f'accidents(kind="{kind}")'
 
 
 def _run(folder: Path, solvers: Iterable[str], *options: str) -> Ended:
     return eqbench(
         *("run", "--game", "kuhn2", "--solver", ",".join(solvers), "--json", "--out", "run"),
-        *("--plugin", FAULTS, "--plugin", PLUGINS / "hangs_on_import.py", *options),
+        *("--plugin", FAULTS, "--plugin", PLUGINS / "hangs_on_import.py"),
+        *("--plugin", PLUGINS / "accidents.py", *options),
         cwd=folder,
     )
 
@@ -72,9 +118,9 @@ def _run(folder: Path, solvers: Iterable[str], *options: str) -> Ended:
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ended, Ended]:
     """Two runs at a time, since one of them mostly waits for limits."""
     folders = [tmp_path_factory.mktemp(name) for name in ("faults", "late")]
-    solvers = (EXPECTED, LATE)
+    solvers = ([*map(accident, ACCIDENTS), *EXPECTED, "cfr_plus"], LATE)
     options = (
-        ("--timeout", "300", "--memory", "600MiB"),
+        ("--timeout", "300", "--memory", "600MiB", "--iterations", "50"),
         ("--timeout", "2", "--setup-timeout", "15", "-j", "4"),
     )
     with ThreadPoolExecutor(2) as pool:
@@ -101,6 +147,15 @@ def test_fault_becomes_its_status_with_a_reason(ended: Ended, solver: str) -> No
     status, reason = EXPECTED[solver]
     cell = ended.cell(solver)
     assert (cell["status"], reason in cell["reason"]) == (status, True), cell["reason"]
+
+
+@pytest.mark.parametrize("kind", ACCIDENTS)
+def test_accident_costs_its_own_cell_and_has_a_reason(ended: Ended, kind: str) -> None:
+    status, reason = ACCIDENTS[kind]
+    cell = ended.cell(accident(kind))
+    assert (cell["status"], reason in cell["reason"]) == (status, True), cell["reason"]
+    assert len(cell["reason"]) < 1000
+    assert cell["reason"].isprintable()
 
 
 @pytest.mark.parametrize("solver", LATE)
@@ -231,35 +286,9 @@ def test_grandchild_that_outlives_a_finished_solver_is_killed(tmp_path: Path) ->
 
 
 def test_cells_after_one_that_removes_or_overwrites_their_game_are_run_as_usual(
-    tmp_path: Path,
+    ended: Ended,
 ) -> None:
-    done = eqbench_here(
-        *("run", "--game", "kuhn2", "--json", "--iterations", "50", "--out", "run"),
-        *("--solver", "removes_the_scratch_folder,overwrites_the_game,cfr_plus"),
-        *("--plugin", PLUGINS / "escapes.py"),
-        cwd=tmp_path,
-    )
-    assert done.cell("overwrites_the_game")["status"] == "refuted"
-    innocent = done.cell("cfr_plus")
+    """They come last in their run, after the cells that do so."""
+    innocent = ended.cell("cfr_plus")
     assert (innocent["status"], innocent["iterations"]) == ("limit", 50)
     assert innocent["payoffs"] == pytest.approx([-1 / 18, 1 / 18], abs=0.1)
-
-
-def test_results_are_kept_when_solvers_remove_their_folder_and_what_is_in_it(
-    tmp_path: Path,
-) -> None:
-    run = tmp_path / "run"
-    files = ("", "profiles", "runs.jsonl", "manifest.json")
-    solvers = ["cfr", *(f'removes(path="{run / file}")' for file in files), "cfr_plus"]
-    done = eqbench_here(
-        *("run", "--game", "kuhn2", "--json", "--iterations", "20", "--out", run),
-        *(part for solver in solvers for part in ("--solver", solver)),
-        *("--plugin", PLUGINS / "escapes.py"),
-        cwd=tmp_path,
-    )
-    assert [cell["status"] for cell in done.json["cells"]] == ["limit"] * 6
-    stored = read_run(run)
-    assert (stored.missing, stored.notes) == (0, ())
-    assert [cell.max_regret for cell in stored.cells] == [
-        cell["max_regret"] for cell in done.json["cells"]
-    ]

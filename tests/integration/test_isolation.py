@@ -350,10 +350,10 @@ def test_fork_of_this_process_has_no_part_in_its_server(solve: Any) -> None:
 def test_worker_that_cannot_be_started_is_a_crash_with_the_reason(
     solve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "getcwd", lambda: "/nowhere")
+    monkeypatch.setattr(os, "getcwd", lambda: "/nowhere/at/all")
     outcome = solve("process")
     assert (outcome.ended, outcome.exit_code) == ("exit", 1)
-    assert "No such file or directory: '/nowhere'" in outcome.log
+    assert "No such file or directory: '/nowhere/at/all'" in outcome.log
 
 
 def test_scratch_folder_is_removed_with_whatever_is_in_it() -> None:

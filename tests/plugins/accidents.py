@@ -28,9 +28,6 @@ class Accidents:
 
     kind: str
 
-    def supports(self, game):
-        return ["no"] if self.kind == "supports_list" else True
-
     def availability(self):
         return None if self.kind == "availability_none" else Availability()
 

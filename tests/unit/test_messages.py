@@ -27,7 +27,6 @@ from eqbench.isolation.messages import (
     RefusedFrame,
     TremblesMessage,
     encode,
-    most_bytes,
     text,
 )
 from eqbench.model.trembles import Trembles
@@ -98,12 +97,6 @@ def test_document_may_be_as_large_as_its_job_admits_and_no_larger(beyond: int) -
             list(decoder.feed(frame[:8]))  # before the rest has even arrived
     else:
         assert list(decoder.feed(frame)) == [FRAMES[2]]
-
-
-def test_exact_profile_of_the_longest_fractions_fits() -> None:
-    fraction = f"{'1' * 4000}/{'3' * 4000}"
-    frame = candidate(np.zeros(500), exact=[fraction] * 500)
-    assert list(FrameDecoder(most_bytes(500)).feed(encode(frame))) == [frame]
 
 
 DAMAGES: dict[str, tuple[int, dict[str, Any]]] = {
@@ -203,10 +196,3 @@ def test_damaged_field_is_refused_or_as_good_as_before(data: st.DataObject) -> N
 def test_any_value_becomes_a_text_that_a_frame_can_hold(value: object) -> None:
     frame = RefusedFrame("unsupported", text(value))
     assert list(FrameDecoder().feed(encode(frame))) == [frame]
-
-
-def test_document_grows_with_the_game_up_to_a_size() -> None:
-    assert most_bytes(0) == 4 * 2**20
-    assert most_bytes(1) - most_bytes(0) == 9_000
-    assert most_bytes(10**9) == 2**28
-    assert MOST_TEXT == 20_000
