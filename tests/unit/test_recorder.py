@@ -67,10 +67,9 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def result_of(cell: Cell, outcome: Outcome | None, received: Received) -> Result:
-    nobody: Any = None  # no child is started
     if outcome is None:
         return not_loaded(cell)
-    return judged(cell, Place(nobody), outcome, received)
+    return judged(cell, Place(), outcome, received)
 
 
 def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Frame) -> CellRecord:
@@ -340,9 +339,8 @@ def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
 def test_building_the_game_is_part_of_the_set_up(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nobody: Any = None
     monkeypatch.setattr(attempt, "run_child", lambda *job: Outcome(setup_s=0.25))
-    seen = attempt.observe(cell, Place(nobody), threading.Event(), Received(TREE.n_actions))
+    seen = attempt.observe(cell, Place(), threading.Event(), Received(TREE.n_actions))
     assert seen.setup_s == 0.25 + cell.game.build_s
 
 
@@ -378,9 +376,8 @@ def test_clusters_are_the_same_for_another_runner(unknown: Cell, folder: RunFold
 
 
 def test_judges_of_games_at_work_are_kept(cell: Cell, unknown: Cell) -> None:
-    nobody: Any = None
     for games, kept in ((1, False), (2, True)):
-        place = Place(nobody, games)
+        place = Place(games)
         first, second = place.judge_of(cell), place.judge_of(unknown)
         assert (place.judge_of(cell) is first) == kept
         assert (place.judge_of(unknown) is second) == kept

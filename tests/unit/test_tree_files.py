@@ -333,7 +333,7 @@ def planned(
     monkeypatch.setattr(plan, "run_child", run_child)
     monkeypatch.setattr(Registry, "game_entry", lambda self, text: entry)
     request = Request(games=["mine"], solvers=[])
-    return plan._plan_game("mine", request, Registry(), None, tmp_path)  # type: ignore[arg-type]
+    return plan._plan_game("mine", request, Registry(), tmp_path)
 
 
 def built(spec: str = "mine") -> BuiltFrame:
