@@ -116,7 +116,8 @@ class Worker:
         """Have it killed with all that it has started, unless it has ended, and wait for that."""
         with self._channel, contextlib.suppress(OSError):  # the server may have ended
             self._channel.shutdown(socket.SHUT_WR)
-            if not self.wait(KILL_S):
+            # one that is not started yet will be killed as soon as it is
+            if not self.wait(0.0) and self.number is not None and not self.wait(KILL_S):
                 self._kill_group()
 
     def _kill_group(self) -> None:
@@ -309,10 +310,11 @@ class _Serving:
         try:
             number = self._start(request, channel, files)
         except Exception:
-            os.write(files[1], traceback.format_exc().encode())
-            self._ended.append((channel, 1))
+            with contextlib.suppress(OSError):  # the disk is full
+                os.write(files[1], traceback.format_exc().encode())
             number = 0
-            os.write(self._wakes, b".")
+            self._ended.append((channel, 1))
+            os.write(self._wakes, b".")  # to report it
         else:
             self._channels[number] = channel
             self._on(channel, lambda: self._kill(number))
@@ -342,7 +344,14 @@ class _Serving:
             os.read(self._wake, 4096)
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                self._note_end(*ended)
+                number, status = ended
+                channel = self._channels.pop(number, None)
+                if channel is not None:
+                    with contextlib.suppress(KeyError):  # of one that was killed
+                        self._selector.unregister(channel)
+                    _kill_group(number)
+                    self._ended.append((channel, os.waitstatus_to_exitcode(status)))
+                    self._clean_until = time.monotonic() + CLEAN_UP_S
         left = [number for number in _own_children() if number not in self._channels]
         for number in left:  # what they leave behind becomes ours, and wakes us when they end
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -352,15 +361,6 @@ class _Serving:
                 channel, code = self._ended.pop()
                 _send(channel, code)
                 channel.close()
-
-    def _note_end(self, number: int, status: int) -> None:
-        if number in self._channels:
-            channel = self._channels.pop(number)
-            with contextlib.suppress(KeyError):  # of one that was killed
-                self._selector.unregister(channel)
-            _kill_group(number)
-            self._ended.append((channel, os.waitstatus_to_exitcode(status)))
-            self._clean_until = time.monotonic() + CLEAN_UP_S
 
     def _start(self, request: dict[str, Any], channel: socket.socket, files: list[int]) -> int:
         """Start a worker; return its process number."""
