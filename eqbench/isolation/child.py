@@ -237,8 +237,9 @@ class _Child:
         try:
             for frame in self.decoder.feed(data):
                 self._take(frame)
-        except (DocumentError, ValueError) as error:
-            self.outcome.ended, self.outcome.garbled = "garbled", _what_is_wrong(error)
+        except DocumentError as error:
+            self.outcome.ended = "garbled"
+            self.outcome.garbled = f"it sent what does not fit: {error}"
         return bool(data)
 
     def _take(self, frame: Frame) -> None:
@@ -274,10 +275,3 @@ class _Child:
 
     def _gone(self) -> bool:
         return self.worker.exit_code is not None
-
-
-def _what_is_wrong(error: Exception) -> str:
-    """Return what a reason says about a message that is none."""
-    if isinstance(error, DocumentError):
-        return f"it sent what does not fit: {error}"
-    return "it wrote into the channel to the harness"

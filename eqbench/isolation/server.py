@@ -268,7 +268,7 @@ class _Serving:
         while self._connection.fileno() >= 0 or self._channels or self._ended:
             events = self._selector.select(CLEAN_UP_S if self._ended else None)
             for key, _ in events:
-                if key.fileobj in self._selector.get_map():  # else another event has closed it
+                if key in self._selector.get_map().values():  # else another event has closed it
                     key.data()
             if not events:
                 self._sweep()

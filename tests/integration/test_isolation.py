@@ -304,10 +304,10 @@ def test_nothing_that_a_solver_starts_outlives_its_cell(
 def test_what_a_solver_leaves_is_killed_while_its_neighbor_keeps_its_own(solve: Any) -> None:
     solve("exits")
     with ThreadPoolExecutor(2) as threads:
-        neighbor = threads.submit(solve, 'accidents(kind="daemon_and_hang")', SHORT)
+        neighbor = threads.submit(solve, "accidents(kind=daemon_and_hang)", SHORT)
         assert wait_for(lambda: len(processes()) >= 2)
         limits = dataclasses.replace(SHORT, timeout_s=0.1)
-        assert isinstance(solve('accidents(kind="daemon")', limits).last, DoneFrame)
+        assert isinstance(solve("accidents(kind=daemon)", limits).last, DoneFrame)
         assert neighbor.result().ended == "timeout"
     assert processes() == set()
 
