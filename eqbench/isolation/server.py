@@ -277,6 +277,10 @@ class _Serving:
     def _on(self, readable: Any, call: Callable[[], None]) -> None:
         self._selector.register(readable, selectors.EVENT_READ, call)
 
+    def _off(self, channel: socket.socket) -> None:
+        with contextlib.suppress(KeyError):  # it is off already
+            self._selector.unregister(channel)
+
     def _accept(self) -> None:
         """Take a request; without one the run is gone."""
         data, descriptors, *_ = socket.recv_fds(self._connection, 1, 4)
@@ -324,7 +328,7 @@ class _Serving:
 
     def _let_go(self, channel: socket.socket) -> None:
         """Plan to remove a folder."""
-        self._selector.unregister(channel)
+        self._off(channel)
         self._removed.append(self._folders.pop(channel))
         channel.close()
 
@@ -334,7 +338,7 @@ class _Serving:
 
     def _kill(self, number: int) -> None:
         """Kill a worker; what it leaves behind follows when it has ended."""
-        self._selector.unregister(self._channels[number])
+        self._off(self._channels[number])
         os.kill(number, signal.SIGKILL)
         _kill_group(number)
 
@@ -347,8 +351,7 @@ class _Serving:
                 number, status = ended
                 channel = self._channels.pop(number, None)
                 if channel is not None:
-                    with contextlib.suppress(KeyError):  # of one that was killed
-                        self._selector.unregister(channel)
+                    self._off(channel)
                     _kill_group(number)
                     self._ended.append((channel, os.waitstatus_to_exitcode(status)))
                     self._clean_until = time.monotonic() + CLEAN_UP_S
