@@ -108,7 +108,9 @@ GUARDED = {
     "eqbench/harness/plan.py": f"unit/test_plan.py {CELLS}",
     "eqbench/harness/judge.py": f"{CELLS} unit/test_exact_certificates.py",
     "eqbench/harness/record.py": f"{CELLS} {CLUSTERS}",
-    "eqbench/documents.py": "unit/test_documents.py unit/test_messages.py unit/test_damaged_runs.py",
+    "eqbench/documents.py": (
+        "unit/test_documents.py unit/test_messages.py unit/test_damaged_runs.py"
+    ),
     "eqbench/text.py": "unit/test_documents.py unit/test_terminal.py",
     "eqbench/model/assemble.py": TREES,
     "eqbench/model/tree_files.py": TREES,
