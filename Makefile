@@ -52,7 +52,7 @@ way: $(STAMP)  ## count what one run enters in its own process; ARGS=--list name
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10
 
-attack: $(STAMP)  ## try hostile plugins, files and commands; ARGS=--kill kills runs instead
+attack: $(STAMP)  ## try hostile files, names and commands; ARGS=--kill kills runs instead
 	cd tests && ../$(BIN)/python -m attack.run --jobs 3 $(ARGS)
 
 mutants: $(STAMP)  ## break the guarded code in 200 ways and see whether its tests notice

@@ -46,7 +46,7 @@ def _outcome(interrupt: Any) -> tuple[Any, str]:
     if sys.platform not in ("linux", "darwin"):
         return USAGE_ERROR, f"eqbench runs on Linux and macOS; this is {sys.platform}"
     try:
-        from eqbench.harness.worker import COLLECT_AFTER
+        from eqbench.isolation.worker import COLLECT_AFTER
 
         gc.set_threshold(*COLLECT_AFTER)
         import click

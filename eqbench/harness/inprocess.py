@@ -9,10 +9,10 @@ from typing import Any
 from eqbench.documents import checked
 from eqbench.equilibria import Identity
 from eqbench.errors import UsageError, check_keywords
-from eqbench.harness.child import Outcome
-from eqbench.harness.frames import Frame, ReadyFrame
 from eqbench.harness.judge import Judge, Received
 from eqbench.harness.solve import solve_once
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.messages import Frame, ReadyFrame
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry, load_game

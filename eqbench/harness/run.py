@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
@@ -15,14 +14,14 @@ from typing import Any
 
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.attempt import Place, not_loaded
-from eqbench.harness.child import interrupts_held
 from eqbench.harness.engine import Ended, Engine, LocalEngine
 from eqbench.harness.experiment import Experiment, experiment_text
-from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan, manifest
 from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
+from eqbench.isolation.child import interrupts_held
+from eqbench.isolation.server import ScratchFolder
 from eqbench.registry import Registry, default_registry
 from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
@@ -127,14 +126,13 @@ class Run:
 
     def __enter__(self) -> Run:
         self._scheduler = self.experiment.scheduler
-        self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
-        self._guardian = Guardian(self._workspace.name)
+        self._workspace = ScratchFolder()
         try:
             workspace = Path(self._workspace.name)
             cells = [
                 cell
                 for part in self.experiment.parts
-                for cell in make_plan(part, self.registry, self._guardian, workspace)
+                for cell in make_plan(part, self.registry, workspace)
             ]
             self.cells = list({cell.key: cell for cell in cells}.values())
         except BaseException:
@@ -143,12 +141,7 @@ class Run:
         return self
 
     def __exit__(self, *error: object) -> None:
-        try:
-            self._workspace.cleanup()
-        except (OSError, RecursionError):  # a solver may leave there what it likes
-            pass
-        finally:
-            self._guardian.close()
+        self._workspace.cleanup()
 
     # -- the folder ----------------------------------------------------------------------------
 
@@ -346,7 +339,7 @@ class Run:
 
     def _engine(self, say: Say) -> Engine:
         """What carries out the cells: this machine, or a cluster."""
-        jobs, place = self.experiment.jobs, Place(self._guardian, self.experiment.jobs or 1)
+        jobs, place = self.experiment.jobs, Place(self.experiment.jobs or 1)
         if self._scheduler is None:
             return LocalEngine(place, jobs or 1)
         from eqbench.harness.cluster import ClusterEngine  # which needs Dask

@@ -20,7 +20,7 @@ DOCUMENTS = {
     ),
     "tree": ("eqbench.model.tree_files:TreeHeader", "labels.json beside a game's arrays"),
     "experiment": ("eqbench.harness.experiment:experiment_schema", "files that eqbench run takes"),
-    "frame": ("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
+    "frame": ("eqbench.isolation.messages:Message", "messages of a solver's process to a run"),
 }
 CLOSED = ("record", "clusters", "completeness")  # have no further keys
 

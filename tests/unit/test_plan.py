@@ -10,17 +10,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from command import PLUGINS
 
 from eqbench import load_game
 from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
-from eqbench.harness.child import Outcome
 from eqbench.harness.environment import solver_version
-from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.harness.plan import Cell, GameFolder, PlannedSolver, make_plan, new_folder
 from eqbench.harness.request import Request
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.model.game_cache import store_game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.registry import default_registry
@@ -44,7 +45,7 @@ class Children:
     garbled: str = ""
     game: str = ""
 
-    def __call__(self, job: dict[str, Any], limits: Limits, guardian: Any) -> Outcome:
+    def __call__(self, job: dict[str, Any], limits: Limits) -> Outcome:
         self.job, self.limits = job, limits
         if self.game:
             store_game(replace(load_game(self.game), folder=None), Path(job["folder"]))
@@ -56,9 +57,8 @@ def cells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list
     def planned(children: Children | None = None, **request: Any) -> list[Cell]:
         monkeypatch.setattr(plan, "run_child", children)
         registry: Any = default_registry().with_plugins(FILES)
-        guardian: Any = None
         made = Request(**({"games": ["kuhn2"], "solvers": ["cfr"]} | request))
-        return make_plan(made, registry, guardian, tmp_path)
+        return make_plan(made, registry, tmp_path)
 
     return planned
 
@@ -279,35 +279,12 @@ def test_new_folders_differ_and_the_scratch_folder_is_made_again(tmp_path: Path)
         new_folder(tmp_path / "file" / "below")
 
 
-def _in_place(folder: Path) -> None:
-    """Other payoffs of the same size, and the old time of writing."""
-    file = folder / "base.npy"
-    before = file.stat()
-    content = file.read_bytes()
-    with open(file, "r+b") as raw:
-        raw.write(content[:-8] + bytes(8))
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
-def _pipe(folder: Path) -> Path:
-    os.mkfifo(folder / "pipe")
-    return folder / "pipe"
-
-
-def _file_instead_of(folder: Path) -> None:
-    shutil.rmtree(folder)
-    folder.write_text("")
-
-
 DAMAGES = {
-    "a file is overwritten in place": _in_place,
+    "a file is overwritten": lambda folder: np.save(folder / "base.npy", np.zeros((3, 2))),
     "a file is gone": lambda folder: (folder / "base.npy").unlink(),
     "the folder is gone": shutil.rmtree,
     "all scratch folders are gone": lambda folder: shutil.rmtree(folder.parent),
     "a file is more": lambda folder: (folder / "slope.npy").write_bytes(b"x"),
-    "a file is a folder of many levels": lambda folder: os.makedirs(folder / "/".join("a" * 400)),
-    "the scratch folder is a file": lambda folder: _file_instead_of(folder.parent),
-    "a file is a pipe": lambda folder: os.replace(_pipe(folder), folder / "base.npy"),
 }
 
 
