@@ -11,7 +11,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check docs docs-links reference schemas size fuzz attack mutants clean
+.PHONY: help setup run test check docs docs-links reference schemas size fuzz attack mutants goldens clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -45,6 +45,9 @@ schemas: $(STAMP)  ## generate docs/reference/schemas anew from the declared typ
 
 size: $(STAMP)  ## count modules, lines, circles and options
 	$(BIN)/python tests/house.py
+
+goldens: $(STAMP)  ## write the reports that tests compare with; review the diff
+	EQBENCH_GOLDENS=write $(BIN)/python -m pytest -q tests/golden
 
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10
