@@ -37,6 +37,8 @@ COMMANDS = {
 } | {
     **{f"endings-{n}.txt": (n, "report endings") for n in (40, 80, 200)},
     "endings-columns.txt": (120, "report endings --sort time --columns time,cpu,setup,credible"),
+    "endings-summary.md": (120, "report endings --summary --format md"),
+    "endings-summary.csv": (120, "report endings --summary --format csv"),
     "endings-some.md": (120, "report endings --status ok,limit --solver lcp,logit --format md"),
     **{f"seeds-summary.{end}": (120, f"report seeds --summary --format {FORMATS[end]}")
        for end in FORMATS if end != "html"},
@@ -52,6 +54,7 @@ COMMANDS = {
     "compare.md": (120, "compare seeds again --format md"),
     "compare.html": (120, "compare seeds again --format html --out -"),
     "compare.json": (120, "compare seeds again --fail-if elapsed_s>1.2x --json"),
+    "compare-hostile.html": (120, "compare hostile hostile --format html --out -"),
     "compare-solvers.txt": (120, "compare seeds --solver cfr_plus,mccfr"),
     "compare-solvers.md": (120, "compare seeds --solver cfr_plus,sequence_lp --format md"),
     "compare-solvers.html": (120, "compare seeds --solver cfr_plus,mccfr --format html --out -"),

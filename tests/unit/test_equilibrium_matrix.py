@@ -13,7 +13,7 @@ import pytest
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.report.equilibria import MOST_CLUSTERS
-from eqbench.report.exports import report_on, results_csv, summary_csv
+from eqbench.report.exports import report_on, results_csv
 from eqbench.report.rows import Report, Table
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
@@ -55,33 +55,6 @@ def seeds() -> list[CellRecord]:
     ]
 
 
-def test_rows_say_by_whom_an_equilibrium_was_found_and_how_often(
-    seeds: list[CellRecord], tmp_path: Path
-) -> None:
-    table = matrix(report(tmp_path / "run", *seeds))
-    assert [(row.label, row.values["solvers"], row.values["found by"]) for row in table.rows] == [
-        (C0, 1, ["a 2/3"]),
-        (HALF, 1, ["a 1/3"]),
-        ("cluster:2", 1, ["a 1/3"]),
-        ("cluster:10", 1, ["b 1/3"]),
-        # near only where no profile of the cell is on the path of any equilibrium
-        (f"≈ {C0}", 1, ["b 1/3"]),
-    ]
-    assert table.rows[0].values["family"] == "β 0.013…0.228"
-    assert table.notes == ("not identified: b (seed 2)",)
-
-
-def test_figures_are_those_of_the_best_and_payoffs_of_all(tmp_path: Path) -> None:
-    bad = identified(cell("01", seed=0), on("cluster:1"))
-    best = identified(cell("02", seed=1), on("cluster:1"))
-    best = replace(
-        best, equilibria=[replace(best.equilibria[0], max_regret=0.0, payoffs=[0.25, 1 / 18])]
-    )
-    (row,) = matrix(report(tmp_path / "run", bad, best)).rows
-    assert row.values["best regret"] == 0
-    assert row.values["payoffs"] == ["-0.05556…+0.25000", pytest.approx(1 / 18)]
-
-
 @pytest.mark.parametrize(
     ("records", "shown"),
     [
@@ -103,43 +76,6 @@ def test_table_stands_where_several_or_unknown_equilibria_were_found(
     assert [bool(table.topic) for table in made.tables] == [False, *[True] * shown]
 
 
-def test_summary_always_has_the_table_of_a_game_with_identities(tmp_path: Path) -> None:
-    records = [
-        identified(cell("01"), on(C0)),
-        cell("02", game="other", game_spec="other"),
-    ]
-    made = report(tmp_path / "run", *records, summarize=True)
-    assert [(table.title.partition(" ")[0], table.topic) for table in made.tables] == [
-        ("kuhn2", ""),
-        ("kuhn2", "equilibria found"),
-        ("other", ""),
-    ]
-
-
-def test_summary_counts_equilibria_by_name(seeds: list[CellRecord], tmp_path: Path) -> None:
-    text = summary_csv([read_run(write_run(tmp_path / "run", *seeds))])
-    machine = [json.loads(row["equilibria"]) for row in csv.DictReader(io.StringIO(text))]
-    assert machine == [{C0: 2, HALF: 1, "cluster:2": 1}, {"cluster:10": 1}, {}, {}]
-
-
-def test_clusters_of_several_runs_are_told_apart(tmp_path: Path) -> None:
-    runs = [
-        write_run(
-            tmp_path / name,
-            identified(cell("01", seed=0), on(C0)),
-            identified(cell("02", seed=1), on("cluster:1")),
-        )
-        for name in ("first", "second")
-    ]
-    table = matrix(report_on([read_run(run) for run in runs]))
-    assert [(row.label, row.values["found by"]) for row in table.rows] == [
-        (C0, ["cfr_plus (first) 1/2", "cfr_plus (second) 1/2"]),
-        ("cluster:1 (first)", ["cfr_plus (first) 1/2"]),
-        ("cluster:1 (second)", ["cfr_plus (second) 1/2"]),
-    ]
-    assert matrix(report_on([read_run(runs[0])])).rows[1].label == "cluster:1"
-
-
 @pytest.mark.parametrize("solvers", [2, MOST_CLUSTERS + 4])
 def test_of_many_clusters_the_best_of_every_solver_are_shown(solvers: int, tmp_path: Path) -> None:
     # the first solver finds many, and often; every other a single one, and not well
@@ -155,17 +91,6 @@ def test_of_many_clusters_the_best_of_every_solver_are_shown(solvers: int, tmp_p
     (note,) = table.notes
     more = len(many) + solvers - 1 - room
     assert note.startswith(f"{more} more clusters; eqbench show RUN CELL --candidates")
-
-
-def test_what_is_only_near_has_a_range_and_no_payoffs(tmp_path: Path) -> None:
-    records = [
-        identified(cell(f"0{k}", seed=k), on(C0, beta, on_path=False))
-        for k, beta in enumerate((0.1, 0.2))
-    ]
-    table = matrix(report(tmp_path / "run", *records))
-    (row,) = table.rows
-    assert (row.label, row.values["family"]) == (f"≈ {C0}", "β 0.1…0.2")
-    assert "payoffs" not in [column.title for column in table.columns]
 
 
 def test_csv_of_cells_has_the_identity_of_the_best_candidate(

@@ -75,21 +75,6 @@ def test_times_to_the_target_are_those_of_snapshots(tmp_path: Path) -> None:
     assert (row["median_time_to_target_s"], row["median_elapsed_s"]) == (1.0, 9.0)
 
 
-def test_solver_that_never_reaches_the_target_has_its_limit() -> None:
-    rows = rows_of(*seeds({"a": [None] * 5, "b": [1.0] * 5}))
-    assert rows["a"]["median time to target (s)"] == "> 10.0 s"
-    assert rows["a"]["95 % interval"] == "> 10.0 s"
-    assert rows["a"]["PAR-2 time (s)"] == "20.0"
-    never = run_of(*seeds({"a": [None] * 5, "b": [None] * 5}))
-    assert VIRTUAL_BEST not in [row["solver"] for row in summary_rows([never])]
-
-
-def test_one_seed_has_no_quartiles_and_no_interval() -> None:
-    (row,) = rows_of(cell("01", seed=0, elapsed_s=2.0)).values()
-    assert row["median time to target (s)"] == "2.00"
-    assert not [title for title in row if "quartile" in title or "interval" in title]
-
-
 def test_virtual_best_solver_is_the_fastest_of_each_seed() -> None:
     best = virtual_best(entries_of([run_of(*seeds(TIMES))]))
     assert best is not None
