@@ -93,7 +93,12 @@ def test_tracers_of_one_branch_that_end_apart_are_named(text: str, *, is_said: b
         (
             [
                 cell(f"{game}{solver}", solver=solver, game=game, game_spec=game, elapsed_s=time)
-                for game, solver, time in [("g", "a", 1), ("g", "b", 2), ("h", "a", 2), ("h", "b", 1)]
+                for game, solver, time in (
+                    ("g", "a", 1),
+                    ("g", "b", 2),
+                    ("h", "a", 2),
+                    ("h", "b", 1),
+                )
             ],
             "On 2 games 2 of 2 solvers reached",
             "fastest to it: a on 1 game, b on 1 game.",
