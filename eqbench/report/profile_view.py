@@ -143,7 +143,7 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
         loss = _number(item["loss"]) if item.get("refuted") else ""
         head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"]), loss]
         for first in range(0, len(item["actions"]), abreast):
-            values = [""] * len(head) if first else head
+            values = [""] * len(head) if first else [*head]
             for action in item["actions"][first : first + abreast]:
                 gap = "–" if action["gap"] is None else _number(action["gap"], (0,))
                 values += [shortened(action["action"]), _number(action["frequency"]), gap]

@@ -10,13 +10,14 @@ import json
 import os
 import re
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from command import eqbench_here
 
 import eqbench
-from eqbench.model.profile import BehaviorProfile
+from eqbench.equilibria import known_sets
 from eqbench.report.tree_drawing import draw_tree
 
 HERE = Path(__file__).parent
@@ -65,7 +66,9 @@ COMMANDS = {
     "show-average.txt": (120, "show verified kuhn2/cfr_plus"),
     "show.json": (120, "show verified kuhn2/lcp --json"),
     "show-no-profile.txt": (80, "show endings sequence_lp"),
+    "show-cluster.txt": (80, "show verified minimum_effort/cfr_plus"),
     "verify.txt": (120, "verify verified kuhn2/lcp --exact"),
+    "verify-cluster.txt": (80, "verify verified minimum_effort/cfr_plus --exact"),
 }  # fmt: skip
 
 
@@ -115,8 +118,8 @@ def test_index_of_runs_reads_as_before(runs: Path) -> None:
     assert text == compared("index.html", text)
 
 
-@pytest.mark.parametrize("spec", ["kuhn2", "random_tree(players=3,depth=3,seed=2)"])
-def test_drawing_of_a_tree_is_as_before(spec: str) -> None:
-    tree = eqbench.load_game(spec).tree
-    text = draw_tree(tree, spec, BehaviorProfile.uniform(tree))
-    assert text == compared(f"{spec.partition('(')[0]}.svg", text)
+def test_drawing_of_a_tree_is_as_before() -> None:
+    """Kuhn 1950: the equilibrium in which P1 bets a third of the lowest cards."""
+    game = eqbench.load_game("kuhn2")
+    text = draw_tree(game.tree, "kuhn2", known_sets(game)[0].member([Fraction(1, 3)]))
+    assert text == compared("kuhn2.svg", text)
