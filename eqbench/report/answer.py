@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eqbench.errors import SpecError, counted, first_of
-from eqbench.report.entries import STATUSES, arranged, named, trials
-from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.naming import found
 from eqbench.report.rows import seconds, small
+from eqbench.report.view import STATUSES, Found, arranged, equilibria, named, trials
 from eqbench.spec import parse_spec
 from eqbench.store.trials import Entry, Trials, began
 from eqbench.text import printable

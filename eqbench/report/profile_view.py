@@ -14,9 +14,9 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data, said
-from eqbench.report.entries import game_title
 from eqbench.report.naming import decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
+from eqbench.report.view import game_title
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
-from eqbench.report.equilibria import MOST_CLUSTERS
 from eqbench.report.exports import report_on, results_csv
 from eqbench.report.rows import Report, Table
+from eqbench.report.view import MOST_CLUSTERS
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 

@@ -10,10 +10,9 @@ import pytest
 from rich.console import Console
 from stored_runs import run_of
 
-from eqbench.report.entries import arranged
 from eqbench.report.exports import report_on
 from eqbench.report.terminal import print_report
-from eqbench.report.view import View
+from eqbench.report.view import View, arranged
 from eqbench.store.schema import CellRecord, Claim, EquilibriumRecord
 from eqbench.store.trials import Entry
 from eqbench.verification import credible_text
