@@ -84,6 +84,29 @@ def data_lines(folder: str) -> tuple[int, int]:
     return len(files), len(found)
 
 
+def wording() -> tuple[int, int]:
+    """Return how many tests pin a text of twelve characters or more, or any `match=`; and all."""
+    tests = [
+        node
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    return sum(any(map(_is_wording, ast.walk(test))) for test in tests), len(tests)
+
+
+def _is_wording(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return any(keyword.arg == "match" for keyword in node.keywords)
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [node.left, *node.comparators]
+    sides += [each for side in sides if hasattr(side, "elts") for each in side.elts]
+    known = (part for side in sides for part in getattr(side, "values", [side]))
+    texts = (part.value for part in known if isinstance(part, ast.Constant))
+    return any(isinstance(text, str) and len(text) >= 12 for text in texts)
+
+
 def main() -> None:
     """Print the counts."""
     for name, folders in (
@@ -112,6 +135,8 @@ def main() -> None:
     for name in slices:
         print(f"  {name} <- {next(iter(importers[name]))}")
     print(f"{len(circles(imports))} circles")
+    pinned, tests = wording()
+    print(f"{tests:,} tests, {pinned / tests:.0%} of which pin the wording of a text")
     print(f"{declared_options()} declared options")
 
 
