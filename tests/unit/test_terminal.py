@@ -5,46 +5,23 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
+from stored_runs import cell as stored_cell
 from stored_runs import run_of
 
 from eqbench.report.exports import report_on
 from eqbench.report.terminal import print_report
 from eqbench.report.view import View, arranged
-from eqbench.store.schema import CellRecord, Claim, EquilibriumRecord
+from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.trials import Entry
 from eqbench.verification import credible_text
 
 
-def cell(solver: str = "cfr", **fields) -> CellRecord:
-    known = {
-        "key": "k",
-        "game": "kuhn3",
-        "solver": solver,
-        "game_spec": "kuhn(players=3)",
-        "solver_spec": solver,
-        "seed": None,
-        "status": "ok",
-        "payoffs": [-0.0312, -0.0208, 0.0521],
-        "regrets": [1e-12, 0.0, 2e-12],
-        "nash_conv": 3e-12,
-        "max_regret": 2e-12,
-        "exploitability": 1e-12,
-        "elapsed_s": 0.0123,
-        "peak_memory_bytes": 2**27,
-    }
-    return CellRecord(**(known | fields))
-
-
-def found(
-    *identities: dict[str, object] | None, claim: Claim = "average"
-) -> list[EquilibriumRecord]:
-    return [
-        EquilibriumRecord(claim, [0.0] * 3, [0.0] * 3, 0.0, 0.0, identity=each)
-        for each in identities
-    ]
+def cell(solver: str = "cfr", **fields: Any) -> CellRecord:
+    return replace(stored_cell("k", solver=solver, solver_spec=solver), **fields)
 
 
 def printed(*records: CellRecord, width: int = 120) -> str:
@@ -58,9 +35,9 @@ def test_nothing_is_cut_off_at_any_width(width: int) -> None:
     text = printed(cell("cfr_linear"), cell(status="unavailable", reason="no license"), width=width)
     assert "…" not in text
     words = " ".join(text.split())
-    for word in ("cfr_linear", "not available here: cfr (no license)", "2.0e-12"):
+    for word in ("cfr_linear", "not available here: cfr (no license)", "1.2e-11"):
         assert word in words
-    for name, figure in {"memory": "128 MiB", "payoffs": "-0.03120 -0.02080 +0.05210"}.items():
+    for name, figure in {"memory": "157 MiB", "payoffs": "-0.05556 +0.05556"}.items():
         assert figure in words or re.search(rf"not shown at this width: [\w, ]*{name}", words)
     assert max(map(len, text.splitlines())) <= width
 
@@ -131,9 +108,9 @@ def test_nothing_is_proved_where_no_direction_is_known_or_the_cell_is_not_to_be_
 
 
 def judged(exact: str | None = "5/2", **fields: object) -> EquilibriumRecord:
-    (item,) = found(None, claim="equilibrium")
+    (item,) = cell().equilibria
     known = {"sets": 48, "credible": 43, "worst": 2.5, "worst_set": ["P1", "4:KBC"]}
-    return replace(item, credible=known | {"exact": exact} | fields)
+    return replace(item, claim="equilibrium", credible=known | {"exact": exact} | fields)
 
 
 def test_credible_is_a_count_where_space_is_short_and_goes_before_nash_conv() -> None:
