@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("eqbench", "games", "solvers")
 SLICES_MAY_STAND = ("eqbench.papers", "eqbench.solvers")
+LONG_TEXT = 12  # characters, from which a test pins the wording of what it compares
 
 
 def assemble(place: Path, root: Path = ROOT) -> Path:
@@ -85,7 +86,7 @@ def data_lines(folder: str) -> tuple[int, int]:
 
 
 def wording() -> tuple[int, int]:
-    """Return how many tests pin a text of twelve characters or more, or any `match=`; and all."""
+    """Return how many tests pin a text of twelve characters or more, in all or by `match=`."""
     tests = [
         node
         for file in (ROOT / "tests").rglob("test_*.py")
@@ -96,15 +97,15 @@ def wording() -> tuple[int, int]:
 
 
 def _is_wording(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        return any(keyword.arg == "match" for keyword in node.keywords)
-    if not isinstance(node, ast.Compare):
-        return False
-    sides = [node.left, *node.comparators]
+    """Return whether a comparison, or what an error must match, holds a text of words."""
+    if isinstance(node, ast.keyword):
+        sides = [node.value] * (node.arg == "match")
+    else:
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
     sides += [each for side in sides if hasattr(side, "elts") for each in side.elts]
     known = (part for side in sides for part in getattr(side, "values", [side]))
     texts = (part.value for part in known if isinstance(part, ast.Constant))
-    return any(isinstance(text, str) and len(text) >= 12 for text in texts)
+    return any(isinstance(text, str) and len(text) >= LONG_TEXT for text in texts)
 
 
 def main() -> None:
