@@ -276,7 +276,7 @@ class CellRecord(Displayed, CellId):
         values = asdict(self)
         if not self.repeat:
             del values["repeat"]
-        return values
+        return {name: values[name] for name in _KEYS if name in values}
 
     def without_files(self) -> CellRecord:
         """Same record for a folder that does not have its files."""
@@ -308,6 +308,11 @@ class CellRecord(Displayed, CellId):
         except ValueError as error:
             raise DocumentError(f"the record is damaged: {error}") from None
         return record
+
+
+# The order of keys in documents, so that those of several versions can be compared as texts.
+_REST = [each.name for each in fields(CellRecord) if each.name not in (*NAMES, "status", "host")]
+_KEYS = (*NAMES[:6], "status", "target", "tolerance", *_REST, *NAMES[8:], "host")
 
 
 class RequestRecord(TypedDict, total=False):
