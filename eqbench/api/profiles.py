@@ -151,7 +151,7 @@ def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> K
     SpecError, ProfileError
         If the spec is wrong, or the profile does not fit the game.
     UsageError
-        If `exact` is asked for of a game whose payoffs are floats.
+        If `exact` is given for a game whose payoffs are floats.
 
     Examples
     --------

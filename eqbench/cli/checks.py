@@ -158,7 +158,7 @@ def lock_checks(
     Parameters
     ----------
     wait_s : 0 to check this machine only
-    tell : is told what to do meanwhile
+    tell : gets a message about what to do meanwhile
     host : name of this machine; as the system says unless given
 
     Raises

@@ -1,4 +1,4 @@
-"""One run from several: what each of them finished, planned and was asked for, in a new folder."""
+"""One run from several: their cells, plans and requests in a new folder."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
 
     Of a cell that several of them have counts, as in a run that was resumed, one that finished
     before one that is run again, and before one that was interrupted; of equals that of the last
-    run. Clusters are found anew.
+    run. Clusters are found again.
 
     Parameters
     ----------
-    tell : is told what is damaged or missing
+    tell : gets messages about what is damaged or missing
 
     Raises
     ------
@@ -94,13 +94,13 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
 
 
 def _plan(runs: list[RunFolder]) -> tuple[Experiment, dict[str, Any]]:
-    """What all runs were asked for, and the manifest that says so."""
-    asked = [stored_experiment(run) for run in runs]
+    """The requests of all runs, and the manifest with them."""
+    experiments = [stored_experiment(run) for run in runs]
     parts: list[Request] = []
-    for part in (replace(part, **_HOW) for each in asked for part in each.parts):
+    for part in (replace(part, **_HOW) for each in experiments for part in each.parts):
         if part not in parts:
             parts.append(part)
-    named = asked[0] if len({each.name for each in asked}) == 1 else Experiment(())
+    named = experiments[0] if len({each.name for each in experiments}) == 1 else Experiment(())
     experiment = Experiment(tuple(parts), named.name, named.report)
     places: list[dict[str, Any]] = []
     for plan in (plan for run in runs for plan in (run.manifest, run.plan)):

@@ -47,8 +47,8 @@ def run_of(words: Iterable[str]) -> str:
     games, solvers = (
         ",".join(word for word in kinds if kinds[word] == kind) for kind in ("game", "solver")
     )
-    asked = ["eqbench", "run", "--game", games, "--solver", solvers or "all"]
-    return shlex.join(asked) if games else ""
+    typed = ["eqbench", "run", "--game", games, "--solver", solvers or "all"]
+    return shlex.join(typed) if games else ""
 
 
 class Statuses(Words):
@@ -300,7 +300,7 @@ def _print(run: Run, options: RunOptions) -> None:
         document.setdefault(where, []).append(record.to_json())
     put_result(
         document,
-        # what has not finished is said below
+        # a message below says what has not finished
         lambda: replace(report_on([stored], options, summarize=options.summarize), notes=()),
         as_json=options.as_json,
     )

@@ -234,7 +234,7 @@ def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cel
 
 
 def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
-    """What a run was asked for and where it ran, as JSON values.
+    """Return the request of a run and where it runs, as JSON values.
 
     `request` is that of the only part; of several, all games and solvers with the limits of the
     first, and `parts` has them one by one.

@@ -1,4 +1,4 @@
-"""What a run is asked for; the options of ``eqbench run`` and the keys of an experiment file."""
+"""The request of a run: the options of ``eqbench run`` and the keys of an experiment file."""
 
 from __future__ import annotations
 

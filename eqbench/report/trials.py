@@ -79,7 +79,7 @@ class Entry:
 
     @property
     def limit_s(self) -> float:
-        """Seconds of solving that the cell had; no more than it took where nobody knows."""
+        """Seconds of solving that the cell had; what it took where that is not known."""
         return self.source.timeout_s if self.source else self.record.elapsed_s or 0.0
 
     def time_to(self, regret: float | None = None) -> float:
@@ -165,12 +165,12 @@ class VirtualBest:
     """The fastest solver of each trial, as if one knew in advance which it is."""
 
     cells: int  #: number of trials
-    wins: Mapping[str, int]  #: by solver, in how many trials nobody reached the target earlier
+    wins: Mapping[str, int]  #: by solver, in how many trials no other reached the target earlier
     statistics: Mapping[str, Any]  #: as those of `Trials`
 
 
 def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
-    """Virtual best solver of the cells of a game; None for a single one, or if nobody was ok."""
+    """Virtual best solver of the cells of a game; None for a single one, or if none was ok."""
     times, limits, wins = [], [], Counter[str]()
     for _, own in by_trial(entries):
         reached = {solver: entry.time_to() for solver, entry in own.items()}

@@ -1,4 +1,4 @@
-"""What a run's folder holds, as declared types: records of cells, and what was asked for."""
+"""What a run's folder holds, as declared types: records of cells, and plans."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class CredibleRecord(TypedDict):
 
 
 class SubgamesRecord(TypedDict):
-    """How many proper subgames there are, and in how many of them nobody gains by deviating."""
+    """How many proper subgames there are, and in how many of them no player gains by deviating."""
 
     proper: Count
     perfect: Count
@@ -316,7 +316,7 @@ _KEYS = (*NAMES[:6], "status", "target", "tolerance", *_REST, *NAMES[8:], "host"
 
 
 class RequestRecord(TypedDict, total=False):
-    """What a run was asked for."""
+    """The request of a run."""
 
     games: list[Name]
     solvers: list[Name]
