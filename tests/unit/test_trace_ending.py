@@ -84,7 +84,7 @@ SKP = ("--game", "skp", "--from", "2", "--to", "6")
         ([*SKP, "--at", "7"], "--at 7 lies outside the range from 2 to 6"),
         ([*SKP, "--at", "many"], "'many' is not a number"),
         ([*SKP, "--to", "1/0"], "'1/0' is not a number"),
-        ([*SKP, "--starts", "3"], "--starts looks beside the branch at the values of --at"),
+        ([*SKP, "--starts", "3"], "--starts looks off the branch at the values of --at"),
         ([*SKP, "--close-up", "3,4"], "--close-up is about figures"),
         ([*SKP, "--figures", "--close-up", "4,3"], "'4,3' is not an interval"),
         ([*SKP, "--figures", "--close-up", "7,8"], "lies outside 2 to 6"),
