@@ -158,6 +158,17 @@ class Registry:
         """Entry that a solver spec names; imports nothing, and raises as `game_entry`."""
         return self._find("solver", spec)[0]
 
+    def entry(self, spec: str) -> Entry:
+        """Return the game or solver that a spec names; SpecError if there is none."""
+        name = parse_spec(spec).name
+        if is_foreign(name):
+            return self.game_entry(spec)
+        entries = self._entries("solver") | self._entries("game")
+        if name not in entries:
+            known = nearest(name, entries, FOREIGN_HINT)
+            raise SpecError(f"unknown game or solver {name!r}: {known}; {PLUGIN_HINT}")
+        return entries[name]
+
     def kind_of(self, word: str) -> Kind | None:
         """Whether a word names games or solvers, None if neither."""
         finds: dict[Kind, Callable[[str], Any]] = {

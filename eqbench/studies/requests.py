@@ -249,13 +249,6 @@ class RangesRequest(StudyRequest):
             "Solver that looks for optima; its options sense and of are set here.", SOLVER
         ),
     ] = "ncp"
-    backend: Annotated[
-        str | None,
-        _replaceable(
-            "Program behind the solver, where it has such an option.",
-            Choice(words=("auto", "gurobi", "scip")),
-        ),
-    ] = None
     timeout_s: Annotated[
         float,
         _replaceable(
