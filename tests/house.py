@@ -6,7 +6,6 @@ imports needs them inside, so a tree of links puts them there.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import sys
 import tempfile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -192,7 +193,7 @@ class NamedArgument(click.Argument):
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Take a word unless the option is typed: then all words are those of other arguments."""
         if any(typed.partition("=")[0] == self.word for typed in ctx.meta.get(_TYPED, ())):
-            parser.add_option(self, [self.word], self.name)
+            click.Option([self.word, str(self.name)]).add_to_parser(parser, ctx)
         else:
             super().add_to_parser(parser, ctx)
 
@@ -228,7 +229,9 @@ def _parameter(field: Field, *, stored: bool = False) -> click.Parameter:
         return _option(field, stored=stored)
     metavar = _metavar(field.option.kind)
     metavar = metavar if field.required else f"[{metavar}]"
+    is_optional = not field.required and not field.several
     settings: dict[str, Any] = {
+        **({"default": field.write(field.default)} if is_optional else {}),
         "nargs": -1 if field.several else 1,
         "required": field.required and not stored,
         "type": KindType(field.option.kind),
@@ -291,7 +294,9 @@ class KindType(click.ParamType):
                 if before.count("(") > before.count(")"):  # a comma between options of a spec
                     return []
                 names = [before + comma + name for name in _names(what) if name.startswith(begun)]
-                return [*map(CompletionItem, names)] or [CompletionItem(incomplete, type="file")]
+                if not names and what != "solver":
+                    return [CompletionItem(incomplete, type="file")]
+                return [*map(CompletionItem, names)]
             case Choice(words=words):
                 return [CompletionItem(word) for word in words if word.startswith(incomplete)]
             case File():
@@ -301,13 +306,14 @@ class KindType(click.ParamType):
 
 
 def _names(what: str) -> list[str]:
-    """Names of games or solvers, or of either."""
+    """Names of games, with the game files of this folder, or of solvers, or of both."""
     from eqbench.registry import GROUPS, default_registry
-    from eqbench.spec import PREFIXES
+    from eqbench.spec import GAME_FILES, PREFIXES
 
     registry, names = default_registry(), list[str]()
     if what != "solver":
-        names += [*(entry.name for entry in registry.games()), *PREFIXES]
+        files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
+        names += [*(entry.name for entry in registry.games()), *PREFIXES, *files]
     if what != "game":
         names += [*(entry.name for entry in registry.solvers()), "all", *GROUPS]
     return names

@@ -69,7 +69,7 @@ def test_stored_profile_verifies_to_the_reported_figures(tmp_path: Path) -> None
 def test_all_runs_every_default_solver_and_its_profiles_can_be_verified_exactly(
     tmp_path: Path,
 ) -> None:
-    listed = eqbench("list", "solvers", "--json", cwd=tmp_path).json["solvers"]
+    listed = eqbench("info", "solvers", "--json", cwd=tmp_path).json["solvers"]
     done = eqbench(
         *("run", "--game", "kuhn2", "--solver", "all", "--json"),
         *("--iterations", "77", "--target", "0"),
@@ -98,7 +98,7 @@ def test_two_names_of_one_game_are_one_game(tmp_path: Path) -> None:
 
 def test_closed_pipe_is_not_reported_as_a_crash(tmp_path: Path) -> None:
     done = subprocess.run(
-        f"{sys.executable} -m eqbench list games | true; exit ${{PIPESTATUS[0]}}",
+        f"{sys.executable} -m eqbench info games | true; exit ${{PIPESTATUS[0]}}",
         shell=True,
         executable="/bin/bash",
         cwd=tmp_path,
@@ -159,7 +159,7 @@ def test_a_method_that_does_not_converge_is_never_called_ok(
 def test_listing_imports_no_heavy_package(tmp_path: Path, what: str) -> None:
     code = (
         "import sys; from eqbench.cli import app;"
-        f"app.main(['list', '{what}', '--json'], standalone_mode=False);"
+        f"app.main(['info', '{what}', '--json'], standalone_mode=False);"
         "heavy = {'numpy', 'numba', 'scipy', 'pandas', 'matplotlib', 'pyspiel', 'pygambit'};"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
