@@ -87,10 +87,14 @@ class _Commands(WithExamples, click.Group):
             hint = meant or nearest(word, self.list_commands(ctx))
             raise click.UsageError(f"unknown command {word!r}: {hint}") from None
 
+    def sections(self) -> dict[str, list[str]]:
+        """Names of the commands by what they are for."""
+        others = [name for name in _installed() if name not in _COMMANDS]
+        return {title: [*names] for title, names in _GROUPS.items()} | {"Installed studies": others}
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, each with its whole first sentence."""
-        others = [name for name in _installed() if name not in _COMMANDS]
-        for title, names in (*_GROUPS.items(), ("Installed studies", others)):
+        for title, names in self.sections().items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             rows = [(f"{name:<10}", _first_sentence(each.help)) for name, each in found if each]
             if rows:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eqbench.plugins import Entry
     from eqbench.registry import Registry
 
-_LISTS = ("games", "solvers", "experiments")
+LISTS = ("games", "solvers", "experiments")
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class InfoRequest(NameOptions):
 @command(InfoRequest)
 def info(request: InfoRequest) -> None:
     registry, spec = request.registry(), request.spec
-    if not spec or spec in _LISTS:
-        kinds = [spec] if spec else _LISTS
+    if not spec or spec in LISTS:
+        kinds = [spec] if spec else LISTS
         rows = {kind: _listed(kind, registry) for kind in kinds}
         if request.as_json:
             put_json({"schema": f"eqbench.{spec or 'info'}/1", **rows})
