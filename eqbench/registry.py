@@ -51,7 +51,7 @@ from eqbench.plugins import (
     merge,
     scan_plugin,
 )
-from eqbench.requests import MOST_NODES, MaxNodes, Plugins
+from eqbench.requests import Plugins
 from eqbench.spec import (
     FOREIGN_HINT,
     PLUGIN_HINT,
@@ -338,17 +338,6 @@ class NameOptions:
     def registry(self) -> Registry:
         """Registry of the names that specs may use."""
         return default_registry().with_plugins(self.plugins)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GameOptions(NameOptions):
-    """What commands are asked that load a game."""
-
-    max_nodes: MaxNodes = MOST_NODES
-
-    def load_game(self, spec: str) -> Game:
-        """Load a game; raises as :meth:`Registry.load_game`."""
-        return self.registry().load_game(spec, max_nodes=self.max_nodes)
 
 
 def default_registry() -> Registry:

@@ -391,7 +391,7 @@ class Option:
     once : whether it holds for one call, as limits do, and a study that goes on does not keep it
     argument : whether it is typed without the name before it
     named : whether an argument may also be typed with its name before it
-    formerly : the name before this one, which old files have; typed, it is refused with a hint
+    formerly : the name before this one, which old files have
     """
 
     help: str

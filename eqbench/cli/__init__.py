@@ -24,12 +24,15 @@ def main() -> None:
     """
     try:
         code, message = _outcome()
-        if message:
-            from eqbench.cli.output import say_always
-
-            say_always(message)
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        code, message = INTERRUPTED, ""
+    except MemoryError:
+        code = 1
+        message = "Error: out of memory; ask for something smaller, or allow this process more"
+    if message:
+        from eqbench.cli.output import say_always
+
+        say_always(message)
     # the interpreter itself would print a traceback if it were interrupted while it ends
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_DFL)
     atexit.register(gc.freeze)  # without a last search for garbage, which takes time
@@ -38,20 +41,17 @@ def main() -> None:
 
 def _outcome() -> tuple[int, str]:
     """Run the command: its exit code, and a message if it ended early."""
+    import click
+
+    from eqbench.cli.commands import app
+    from eqbench.cli.output import give_up_output, open_streams
+    from eqbench.errors import EqbenchError, UsageError
+    from eqbench.harness.worker import COLLECT_AFTER
+
+    gc.set_threshold(*COLLECT_AFTER)
+    open_streams()
     if sys.platform not in ("linux", "darwin"):
         return USAGE_ERROR, f"eqbench runs on Linux and macOS; this is {sys.platform}"
-    try:
-        import click
-
-        from eqbench.cli.commands import app
-        from eqbench.cli.output import give_up_output, open_streams
-        from eqbench.errors import EqbenchError, UsageError
-        from eqbench.harness.worker import COLLECT_AFTER
-
-        gc.set_threshold(*COLLECT_AFTER)
-        open_streams()
-    except MemoryError:
-        return 1, _OUT_OF_MEMORY
     try:
         # outside standalone mode click returns the code that a command exits with
         return int(app.main(standalone_mode=False, prog_name="eqbench") or 0), ""
@@ -70,11 +70,6 @@ def _outcome() -> tuple[int, str]:
         return 1, f"Error: a package cannot be loaded: {reason}; eqbench doctor says what is broken"
     except RecursionError:
         return 1, "Error: something given here is nested too deeply"
-    except MemoryError:
-        return 1, _OUT_OF_MEMORY
-
-
-_OUT_OF_MEMORY = "Error: out of memory; ask for something smaller, or allow this process more"
 
 
 def __getattr__(name: str) -> Any:

@@ -49,7 +49,6 @@ class ExportRequest(NameOptions):
             FILE,
             argument=True,
             named=True,
-            formerly="to",
         ),
     ]
     profile: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -52,6 +52,7 @@ MOVED = {
     "compare --allow-missing": "eqbench compare BASE NEW --allow missing",
     "compare --allow-worse-status": "eqbench compare BASE NEW --allow worse-status",
     "doctor --wait": "eqbench doctor --locks DIR, which waits 30 s for another machine",
+    "export --to": "eqbench export GAME FILE",
     "export --json": "eqbench info GAME --json, for the size of the game",
     "export --max-nodes": "eqbench run --max-nodes N",
     "export --quiet": "eqbench export GAME FILE 2> /dev/null",
@@ -59,6 +60,9 @@ MOVED = {
     "merge --quiet": "eqbench merge RUN... --out DIR 2> /dev/null",
     "publish --quiet": "eqbench publish DIR RUN... 2> /dev/null",
     "report --quiet": "eqbench report RUN --format FORMAT --out DIR 2> /dev/null",
+    "simulate --memory": "eqbench simulate GAME --remember N",
+    "simulate --time": "eqbench simulate GAME --duration X",
+    "trace --time": "eqbench trace GAME --timeout S",
     "verify --max-nodes": "eqbench verify RUN CELL: a game has the size that its run allowed",
 }
 R = TypeVar("R")
@@ -100,7 +104,6 @@ def command(
             callback=carry_out,
             params=params,
             help=inspect.cleandoc(about or request.__doc__ or ""),
-            fields=(*own, *stored),
             meant=meant,
         )
 
@@ -116,6 +119,7 @@ def examples(ctx: click.Context) -> list[str]:
 
 def refuse_moved(ctx: click.Context, word: str) -> None:
     """Refuse a word of an earlier version with what to type instead."""
+    word = "--quiet" if word == "-q" else word
     old = f"{ctx.command_path} {word}".partition(" ")[2]
     if old in MOVED:
         raise click.UsageError(f"there is no `eqbench {old}` any more; use: {MOVED[old]}", ctx)
@@ -146,25 +150,19 @@ class Statuses(Words):
 class RequestCommand(WithExamples):
     """A command of requests, which says what was probably meant where its words do not fit."""
 
-    def __init__(
-        self, name: str, fields: Sequence[Field], meant: Callable[[list[str]], str], **rest: Any
-    ) -> None:
+    def __init__(self, name: str, meant: Callable[[list[str]], str], **rest: Any) -> None:
         super().__init__(name, **rest)
-        self.fields, self.meant = fields, meant
+        self.meant = meant
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         typed = ctx.meta[_TYPED] = [*args]
-        if args and not Path(args[0]).exists():
+        if args and not os.path.exists(args[0]):
             refuse_moved(ctx, args[0])
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             name = error.option_name
             refuse_moved(ctx, name)
-            for field in self.fields:
-                if name == f"--{field.option.formerly}":
-                    words = f"no such option {name}: it is now --{field.name}"
-                    raise click.UsageError(words, ctx) from None
             # who mistypes a word mostly begins it right; others would be far from what is meant
             near = [each for each in error.possibilities or () if each[:3] == name[:3]]
             raise click.NoSuchOption(name, possibilities=near, ctx=ctx) from None

@@ -10,10 +10,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from command import accepted, eqbench_here
+from command import PLUGINS, accepted, eqbench_here
 
 TABLE = Path(__file__).with_name("command_table.txt")
-MACROS = {"{DIGITS}": "9" * 400, "{LONG}": "x" * 2_000_000, "{MANY}": "cfr_plus(" * 5000}
+MACROS = {
+    "{CLEAR}": "\x1b[2J\u009b31m\u202e",
+    "{DIGITS}": "9" * 50_000,
+    "{FAULTS}": str(PLUGINS / "faults.py"),
+    "{GAMES}": ",".join(f"kuhn(pot={k + 1})" for k in range(8000)),
+    "{LONG}": "x" * 2_000_000,
+    "{MANY}": "cfr_plus(" * 5000,
+    "{NESTED}": "(" * 20_000 + ")" * 20_000,
+    "{SPECS}": ",".join(f"cfr(start={k})" for k in range(5000)),
+}
+RAISES = """
+import eqbench
+@eqbench.register_solver("raises_on_import")
+class Solver:
+    pass
+"""
 COIN = """
 from dataclasses import dataclass
 import eqbench
@@ -31,7 +46,7 @@ class Coin:
                 tree.terminal((second, other), [won, -won])
         return tree.tree()
 """
-FILES = {
+FILES: dict[str, str | bytes] = {
     "coin.py": COIN,
     "old.toml": 'game = "kuhn2"\nsolver = "lcp"\n',
     "thread.toml": 'game = ["kuhn2"]\nsolver = ["cfr"]\nisolation = "thread"\n',
@@ -44,6 +59,16 @@ FILES = {
     "action.json": '{"behavior": {"P1": {"1:": {"bte": 1}}}}',
     "nan.json": '{"behavior": {"P1": {"1:": {"bet": NaN}}}}',
     "zero.json": '{"behavior": {"P1": {"1:": {"bet": "1/0"}}}}',
+    "beyond.json": '{"behavior": {"P1": {"1:": {"bet": 1e999, "check": NaN}}}}',
+    "power.json": '{"behavior": {"P1": {"1:": {"bet": 1e-999999999}}}}',
+    "game.json": '{"game": 5, "behavior": []}',
+    "binary": bytes(range(256)) * 100,
+    "binary.nfg": bytes(range(256)) * 100,
+    "bad.efg": 'EFG 2 R "bad" { "A" }\np "" 1 1 "1" { "x" } 0\n',
+    "deep": "[" * 200_000 + "]" * 200_000,
+    "deep.py": "x = " + "(" * 100_000 + ")" * 100_000,
+    "raises.py": f"{RAISES}raise ValueError('x\x1b[2J' * 10**6)\n",
+    "exits.py": f"{RAISES}import os; os._exit(5)\n",
     "part.json": '{"behavior": {"P1": {"1:": {"bet": 1}}}}',
 }
 RUNS = (
@@ -84,7 +109,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with runs, profiles, experiments, and what is no file."""
     folder = tmp_path_factory.mktemp("place")
     for name, text in FILES.items():
-        (folder / name).write_text(text)
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     for words in RUNS:
         accepted("run", *words.split(), "-q", cwd=folder)
     for name, game in {"half.json": "kuhn2", "skp.json": "skp"}.items():
@@ -93,7 +118,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     document["behavior"]["P1"]["1:"] = {"check": 0.3333333333, "bet": 0.6666666666}
     (folder / "decimals.json").write_text(json.dumps(document))
     (folder / "folder").mkdir()
-    os.mkfifo(folder / "fifo")
+    for name in ("fifo", "pipe.efg"):
+        os.mkfifo(folder / name)
+    for name in ("sparse", "sparse.efg"):  # which take no space
+        (folder / name).touch()
+        os.truncate(folder / name, 1_500_000_000)
+    (folder / "device.efg").symlink_to("/dev/zero")
     return folder
 
 
@@ -112,6 +142,7 @@ def test_command_ends_as_the_table_says(place: Path, row: Row) -> None:
     assert [word for word in row.err if word not in err] == [], err
     assert [word for word in row.out if word not in out] == [], out
     assert "Traceback" not in err
+    assert err.isprintable()
     assert len(err) < 3000
     if row.code == 2:
         assert (done.out, contents(place)) == ("", before)
