@@ -68,10 +68,6 @@ def test_cells_of_files_are_named_as_they_are_listed(place: Path) -> None:
     [
         ("show", "coins", "lcp"),
         ("verify", "coins", "lcp"),
-        ("verify", "coins/lcp", "--exact"),
-        ("export", "coin", ".svg", "--profile", "coins/lcp"),
-        ("crossplay", "coins"),
-        ("crossplay", "coins", "--game", "coin"),
     ],
     ids=" ".join,
 )
