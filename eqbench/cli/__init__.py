@@ -14,8 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-USAGE_ERROR = 2
-
 
 def main() -> None:
     """Run the command that was typed and exit with its code, after at most one message.
@@ -51,7 +49,7 @@ def _outcome() -> tuple[int, str]:
     gc.set_threshold(*COLLECT_AFTER)
     open_streams()
     if sys.platform not in ("linux", "darwin"):
-        return USAGE_ERROR, f"eqbench runs on Linux and macOS; this is {sys.platform}"
+        return 2, f"eqbench runs on Linux and macOS; this is {sys.platform}"
     try:
         # outside standalone mode click returns the code that a command exits with
         return int(app.main(standalone_mode=False, prog_name="eqbench") or 0), ""
@@ -61,7 +59,7 @@ def _outcome() -> tuple[int, str]:
         error.show(text := io.StringIO())
         return error.exit_code, text.getvalue().rstrip()
     except EqbenchError as error:
-        return USAGE_ERROR if isinstance(error, UsageError) else 1, f"Error: {error}"
+        return 2 if isinstance(error, UsageError) else 1, f"Error: {error}"
     except OSError as error:
         give_up_output()
         return 1, f"Error: {error}"

@@ -94,9 +94,12 @@ class _Commands(WithExamples, click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, each with its whole first sentence."""
+        width = max(map(len, self.list_commands(ctx)))
         for title, names in self.sections().items():
             found = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(f"{name:<10}", _first_sentence(each.help)) for name, each in found if each]
+            rows = [
+                (f"{name:<{width}}", _first_sentence(each.help)) for name, each in found if each
+            ]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

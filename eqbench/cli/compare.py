@@ -72,7 +72,6 @@ def compare(request: CompareRequest) -> int:
     )
     from eqbench.store.stored_run import read_run, run_folder
 
-    rules = tuple(map(Rule.of, request.conditions))
     base = read_run(run_folder(request.base))
     if request.new is None:
         comparison = compare_solvers(base, request.solvers, request.games)
@@ -81,7 +80,7 @@ def compare(request: CompareRequest) -> int:
         comparison = compare_runs(base, new, request.games, request.solvers)
     comparison = replace(
         comparison,
-        rules=rules,
+        rules=tuple(map(Rule.of, request.conditions)),
         allow_worse_status="worse-status" in request.allow or request.new is None,
         allow_missing="missing" in request.allow,
         only_changed=request.only_changed,

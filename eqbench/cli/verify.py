@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from eqbench.report.rows import Table
     from eqbench.verification import Verification
 
-SCHEMA = "eqbench.verify/1"
 _SUMS = ("nash_conv", "max_regret", "exploitability")
 
 
@@ -114,7 +113,7 @@ def verify(request: VerifyRequest) -> int:
     identity = Identifier(loaded).identify(candidate, float(measured.max_regret))
     is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
     document = {
-        "schema": SCHEMA,
+        "schema": "eqbench.verify/1",
         **_figures(measured, float),
         "resolved": measured.resolved,
         "error": measured.error,

@@ -12,7 +12,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
-from command import accepted, eqbench_here
+from command import eqbench_here
 
 from eqbench.cli.commands import app
 from eqbench.cli.options import KindType, command, examples, given
@@ -162,9 +162,3 @@ def test_experiment_that_was_begun_takes_what_to_run_again(tmp_path: Path) -> No
     again = eqbench_here("run", "old.toml", "--retry", "ok", "--dry-run", cwd=tmp_path)
     assert again.code == 0
     assert "1 to run" in again.out
-
-
-@pytest.mark.parametrize("words", ["--game kuhn2 {}", "{} --game=kuhn2", "kuhn2 {}"])
-def test_game_is_named_by_an_option_or_by_its_place(tmp_path: Path, words: str) -> None:
-    accepted("export", *words.format("a.efg").split(), cwd=tmp_path)
-    assert "kuhn" in (tmp_path / "a.efg").read_text()
