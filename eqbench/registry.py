@@ -51,7 +51,7 @@ from eqbench.plugins import (
     merge,
     scan_plugin,
 )
-from eqbench.requests import MOST_NODES, MaxNodes, Plugins
+from eqbench.requests import Plugins
 from eqbench.spec import (
     FOREIGN_HINT,
     PLUGIN_HINT,
@@ -157,6 +157,17 @@ class Registry:
     def solver_entry(self, spec: str | Spec) -> Entry:
         """Entry that a solver spec names; imports nothing, and raises as `game_entry`."""
         return self._find("solver", spec)[0]
+
+    def entry(self, spec: str) -> Entry:
+        """Return the game or solver that a spec names; SpecError if there is none."""
+        name = parse_spec(spec).name
+        if is_foreign(name):
+            return self.game_entry(spec)
+        entries = self._entries("solver") | self._entries("game")
+        if name not in entries:
+            known = nearest(name, entries, FOREIGN_HINT)
+            raise SpecError(f"unknown game or solver {name!r}: {known}; {PLUGIN_HINT}")
+        return entries[name]
 
     def kind_of(self, word: str) -> Kind | None:
         """Whether a word names games or solvers, None if neither."""
@@ -327,17 +338,6 @@ class NameOptions:
     def registry(self) -> Registry:
         """Registry of the names that specs may use."""
         return default_registry().with_plugins(self.plugins)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GameOptions(NameOptions):
-    """What commands are asked that load a game."""
-
-    max_nodes: MaxNodes = MOST_NODES
-
-    def load_game(self, spec: str) -> Game:
-        """Load a game; raises as :meth:`Registry.load_game`."""
-        return self.registry().load_game(spec, max_nodes=self.max_nodes)
 
 
 def default_registry() -> Registry:

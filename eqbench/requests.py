@@ -353,19 +353,6 @@ class Pair(Kind):
         return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
 
-@dataclass(frozen=True)
-class Age(Kind):
-    """How long ago, in hours, days or weeks, such as 30d; in seconds."""
-
-    metavar: str = "AGE"
-
-    def read(self, value: Any) -> float:
-        match = re.fullmatch(r"(\d{1,6})([hdw])", str(value).strip())
-        if match is None:
-            raise ValueError(f"{quoted(value)} is not an age; write for example 12h, 30d or 8w")
-        return int(match[1]) * {"h": 3600.0, "d": 24 * 3600.0, "w": 7 * 24 * 3600.0}[match[2]]
-
-
 TEXT, FLAG, FILE, FOLDER = Kind(), Flag(), File(), File("DIR")
 RUN, CELL, PROFILE = StoredRun(), Cell(), StoredProfile()
 GAME, SOLVER = Spec("GAME", "game"), Spec("SOLVER", "solver")
@@ -391,7 +378,7 @@ class Option:
     once : whether it holds for one call, as limits do, and a study that goes on does not keep it
     argument : whether it is typed without the name before it
     named : whether an argument may also be typed with its name before it
-    formerly : the name before this one, which old files have; typed, it is refused with a hint
+    formerly : the name before this one, which old files have
     """
 
     help: str

@@ -6,7 +6,6 @@ imports needs them inside, so a tree of links puts them there.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import sys
 import tempfile
@@ -60,15 +59,15 @@ def circles(imports: dict[str, set[str]]) -> list[set[str]]:
     return [set(circle) for circle in found]
 
 
-def declared_options() -> int:
-    """Options and arguments that commands declare one by one."""
-    calls = (
-        node
-        for file in (ROOT / "eqbench" / "cli").rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-    )
-    return sum(ast.unparse(call.func) in ("click.option", "click.argument") for call in calls)
+def commands() -> dict[str, int]:
+    """Count options and arguments of each command; those of `study FILE` belong to its file."""
+    import click
+
+    from eqbench.cli import app
+
+    context = click.Context(app)
+    found = {name: app.get_command(context, name) for name in app.list_commands(context)}
+    return {name: len(command.params) for name, command in found.items() if command}
 
 
 def lines(*folders: str) -> tuple[int, int]:
@@ -112,7 +111,8 @@ def main() -> None:
     for name in slices:
         print(f"  {name} <- {next(iter(importers[name]))}")
     print(f"{len(circles(imports))} circles")
-    print(f"{declared_options()} declared options")
+    options = commands()
+    print(f"{len(options)} commands, {sum(options.values())} options and arguments")
 
 
 if __name__ == "__main__":

@@ -91,8 +91,8 @@ def request_of(planned: Mapping[str, Any]) -> RangesRequest:
     )
 
 
-def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str:
-    """Return the spec of a solver that can look for optima, on a backend if one is given.
+def solver_for_ranges(text: str, registry: Registry) -> str:
+    """Return the spec of a solver that can look for optima.
 
     Options of solvers of plugins are not looked up, since their code runs in children only.
     UsageError if it is not one solver, lacks the options `sense` and `of`, or these are given.
@@ -106,13 +106,14 @@ def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str
             f"--solver {text}: leave sense and of out, the command sets them; choose by "
             "--of, --payoffs, --first-actions or --all-actions"
         )
-    wanted = {"sense", "of"} if backend is None else {"sense", "of", "backend"}
-    if entry.builtin and (missing := wanted - {option.name for option in registry.options(entry)}):
+    if entry.builtin and (
+        missing := {"sense", "of"} - {option.name for option in registry.options(entry)}
+    ):
         raise UsageError(
             f"{spec.name} has no option {' and '.join(sorted(missing))}, so it gives no "
             "range over all equilibria; use --solver ncp"
         )
-    return str(spec if backend is None else spec.replace(backend=backend))
+    return str(spec)
 
 
 def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
@@ -169,7 +170,7 @@ class RangesStudy(Study[RangesRequest]):
         self.request, registry = request, request.registry()
         if len(split_specs(request.game)) != 1:
             raise UsageError(f"--game {request.game}: give one game; each has a table of its own")
-        solver = solver_for_ranges(request.solver, request.backend, registry)
+        solver = solver_for_ranges(request.solver, registry)
         self.fields: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
         self.fields |= {"games": [request.game], "solvers": [solver]}
         # games of plugins are built in a child, so the game comes from a plan, too

@@ -7,13 +7,14 @@ from fractions import Fraction
 from functools import partial
 from typing import Annotated, ClassVar
 
-from eqbench.registry import GameOptions
+from eqbench.registry import NameOptions
 from eqbench.requests import (
     DURATION,
     FLAG,
     GAME,
     JOBS,
     MILLION,
+    MOST_NODES,
     NODES,
     NUMBER,
     NUMBER_OR_NONE,
@@ -30,6 +31,7 @@ from eqbench.requests import (
     Integer,
     Interval,
     Kind,
+    MaxNodes,
     Number,
     Option,
     Pair,
@@ -59,8 +61,10 @@ class StudyCommand:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyRequest(StudyCommand, GameOptions):
+class StudyRequest(StudyCommand, NameOptions):
     """The base of the requests of studies of games."""
+
+    max_nodes: MaxNodes = MOST_NODES
 
 
 _game = partial(Option, kind=GAME, argument=True, named=True)
@@ -249,13 +253,6 @@ class RangesRequest(StudyRequest):
             "Solver that looks for optima; its options sense and of are set here.", SOLVER
         ),
     ] = "ncp"
-    backend: Annotated[
-        str | None,
-        _replaceable(
-            "Program behind the solver, where it has such an option.",
-            Choice(words=("auto", "gurobi", "scip")),
-        ),
-    ] = None
     timeout_s: Annotated[
         float,
         _replaceable(

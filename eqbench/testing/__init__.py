@@ -1,7 +1,6 @@
 """Contract suites for authors of games and solvers; the built-in ones pass the same.
 
-`eqbench check solver NAME` and `eqbench check game NAME` run them from the command line. In a
-test::
+`eqbench check NAME` runs them from the command line. In a test::
 
     from eqbench.testing import check_solver
 

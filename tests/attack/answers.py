@@ -154,8 +154,7 @@ def what_is_derived_goes_by_content_of_the_game() -> Iterator[tuple[str, str]]:
             for words in (
                 ("show", *cell),
                 ("verify", *cell),
-                ("refine", *cell),
-                ("contains", "run/cluster:1", *cell),
+                ("verify", *cell, "--refine", "-", "--in", "run/cluster:1"),
                 ("crossplay", "run", *plugin),
             ):
                 refusal = sandbox.command(*words).refusal()

@@ -109,22 +109,6 @@ def test_rank_chooses_the_candidate(place: Path) -> None:
     assert second["information_sets"] != best["information_sets"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["run", "mccfr"], "fits several cells"),
-        (["run", "gurobi"], "has no cell 'gurobi'"),
-        (["nowhere", "cfr"], "holds no run"),
-        (["run", "kuhn2/mccfr", "--rank", "-1"], "--rank"),
-        (["run", "kuhn2/mccfr", "--rank", "2"], "0 (the best) to 1"),
-    ],
-)
-def test_what_cannot_be_shown_is_a_usage_error(
-    place: Path, arguments: list[str], message: str
-) -> None:
-    refused("show", *arguments, words=message, cwd=place)
-
-
 def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
     tree = load_game(spec).tree
     (path / "profiles/0a-0.json").write_text(

@@ -158,7 +158,7 @@ def test_listing_solvers_runs_no_code_of_others(tmp_path: Path) -> None:
         '@eqbench.register_solver("mine", summary="of a file")\n@dataclass\nclass Mine:\n'
         "    def solve(self, game, monitor, rng): ...\n\nraise SystemExit(7)\n"
     )
-    words = ("list", "solvers", "--plugin", str(plugin))
+    words = ("info", "solvers", "--plugin", str(plugin))
     rows = eqbench_here(*words, "--json", cwd=tmp_path).json["solvers"]
     assert {row["name"]: row["takes"] for row in rows}["mine"] == {}
     text = eqbench_here(*words, cwd=tmp_path).out

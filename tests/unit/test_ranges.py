@@ -363,11 +363,11 @@ def test_names_of_nothing_are_refused(game: str, name: str, words: str) -> None:
 )
 def test_solvers_without_an_objective_to_set_are_refused(solver: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        solver_for_ranges(solver, None, default_registry())
+        solver_for_ranges(solver, default_registry())
 
 
 def test_request_of_a_run_is_read_back_as_the_selection() -> None:
-    solver = solver_for_ranges("ncp(gap=1e-3)", "scip", default_registry())
+    solver = solver_for_ranges("ncp(gap=1e-3,backend=scip)", default_registry())
     selection = RangesRequest(game="kuhn2", solver=solver, of=("P1", ALPHA))
     assert len(optima(selection)) == 4
     for spec, sense in zip(optima(selection), ["min", "max"] * 2, strict=True):

@@ -13,7 +13,6 @@ from random_trees import random_tree
 
 import eqbench
 from eqbench.equilibria import known_sets
-from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
@@ -168,12 +167,6 @@ def test_labels_are_escaped_and_long_ones_cut() -> None:
     assert "an action with a name that …" in written
     assert {"(0.1, 1e-09)", "(0.6667, 1.235e+07)"} <= set(written)
     check_apart(list(boxes(body(found))))
-
-
-def test_large_tree_is_refused_with_its_size() -> None:
-    tree = tree_of("kuhn4")
-    with pytest.raises(UsageError, match="kuhn4 has 7,801 nodes; a drawing has at most 1,500"):
-        draw_tree(tree, "kuhn4")
 
 
 # -- play -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`eqbench list`, `info` and `schema`: games, solvers, experiments, and the forms of documents."""
+"""`eqbench info`: which games, solvers and experiments there are, and all about one of them."""
 
 from __future__ import annotations
 
@@ -15,52 +15,100 @@ from typing import TYPE_CHECKING, Annotated, Any
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, say
 from eqbench.cli.progress import told
-from eqbench.harness.schemas import DOCUMENTS, schema_text
-from eqbench.registry import GROUPS, GameOptions, NameOptions
-from eqbench.requests import Choice, Json, Option, Spec
+from eqbench.registry import GROUPS, NameOptions
+from eqbench.requests import Json, Option, Spec
 from eqbench.text import short_number, shortened
 
 if TYPE_CHECKING:
     from eqbench.plugins import Entry
+    from eqbench.registry import Registry
+
+LISTS = ("games", "solvers", "experiments")
 
 
 @dataclass(frozen=True)
-class ListRequest(NameOptions):
-    """List the games, the solvers or the shipped experiments.
+class InfoRequest(NameOptions):
+    """Describe a game or a solver with its options, or list games, solvers and experiments.
 
-    Of solvers also which kinds of games they take, as they answer for a few games of each kind.
+    For a game: what kind it is, its sizes, which solvers take it, and its published equilibria.
+    For a solver: its method with sources, what an iteration is, what it claims, which games it
+    takes. The words games, solvers and experiments list these; without SPEC all are listed. Of
+    solvers also which kinds of games they take, as they answer for a few games of each kind.
     """
 
-    kind: Annotated[
+    spec: Annotated[
         str,
-        Option("What to list.", Choice(words=("games", "solvers", "experiments")), argument=True),
-    ]
+        Option(
+            "Game or solver; or games, solvers or experiments.",
+            Spec("SPEC", "game or solver"),
+            "game",
+            argument=True,
+            named=True,
+        ),
+    ] = ""
     as_json: Json = False
 
 
-@command(ListRequest, name="list")
-def list_(request: ListRequest) -> None:
-    if request.kind == "experiments":
-        _list_experiments(as_json=request.as_json)
+@command(InfoRequest)
+def info(request: InfoRequest) -> None:
+    registry, spec = request.registry(), request.spec
+    if not spec or spec in LISTS:
+        kinds = [spec] if spec else LISTS
+        rows = {kind: _listed(kind, registry) for kind in kinds}
+        if request.as_json:
+            put_json({"schema": f"eqbench.{spec or 'info'}/1", **rows})
+            return
+        for kind in kinds:
+            if not spec:
+                put(f"{'' if kind == kinds[0] else chr(10)}{kind}")
+            _print_list(kind, rows[kind])
         return
+    facts = _facts(spec, registry)
+    if request.as_json:
+        put_json(facts)
+    else:
+        _print(facts)
+
+
+def _listed(kind: str, registry: Registry) -> list[dict[str, Any]]:
+    """All games, solvers or experiments."""
     from eqbench.builtin import FOREIGN_GAMES
 
-    registry = request.registry()
-    lists_solvers = request.kind == "solvers"
-    games = [*registry.games(), *FOREIGN_GAMES.values()]
-    rows = [
+    if kind == "experiments":
+        return list(_experiments())
+    is_solvers = kind == "solvers"
+    return [
         {"name": entry.name, "summary": entry.summary, "source": entry.source}
-        | (_solver_facts(entry) if lists_solvers else {})
-        for entry in (registry.solvers() if lists_solvers else games)
+        | (_solver_facts(entry) if is_solvers else {})
+        for entry in (
+            registry.solvers() if is_solvers else (*registry.games(), *FOREIGN_GAMES.values())
+        )
     ]
-    if request.as_json:
-        put_json({"schema": f"eqbench.{request.kind}/1", request.kind: rows})
+
+
+def _experiments() -> Iterator[dict[str, Any]]:
+    from eqbench.harness.experiment import read_experiment, shipped
+
+    for name, file in shipped().items():
+        found = read_experiment(file)
+        sizes = found.sizes()
+        takes = found.takes or f"at most {math.ceil(sizes['most_seconds'] / 60)} min"
+        yield {"name": name, "title": found.name, "file": str(file), "takes": takes, **sizes}
+
+
+def _print_list(kind: str, rows: list[dict[str, Any]]) -> None:
+    if kind == "experiments":
+        for row in ({key: key for key in rows[0]}, *rows):
+            counts = f"{row['games']:>5} {row['solvers']:>7}"
+            put(f"{row['name']:<23} {counts}  {row['takes']:<15}  {row['title']}")
+        say("\nRun one of them: eqbench run kuhn_games")
         return
-    _put_names({row["name"]: _summary(row) for row in rows})
-    if lists_solvers:
+    texts = {row["name"]: _summary(row) for row in rows}  # for programs a line each
+    _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1, sys.maxsize)
+    if kind == "solvers":
         _print_takes(rows)
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
-    if lists_solvers:
+    if kind == "solvers":
         say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
         say(f"Several at once: {', '.join(('all', *GROUPS))}")
 
@@ -91,80 +139,32 @@ def _print_takes(rows: list[dict[str, Any]]) -> None:
         put(_filled(", ".join(names), text))
 
 
-def _list_experiments(*, as_json: bool) -> None:
-    from eqbench.harness.experiment import read_experiment, shipped
-
-    rows: list[dict[str, Any]] = []
-    for name, file in shipped().items():
-        found = read_experiment(file)
-        sizes = found.sizes()
-        takes = found.takes or f"at most {math.ceil(sizes['most_seconds'] / 60)} min"
-        rows.append({"name": name, "title": found.name, "file": str(file), "takes": takes, **sizes})
-    if as_json:
-        put_json({"schema": "eqbench.experiments/1", "experiments": rows})
-        return
-    for row in ({key: key for key in rows[0]}, *rows):
-        counts = f"{row['games']:>5} {row['solvers']:>7}"
-        put(f"{row['name']:<23} {counts}  {row['takes']:<15}  {row['title']}")
-    say("\nRun one of them: eqbench run kuhn_games")
-
-
-@dataclass(frozen=True)
-class InfoRequest(GameOptions):
-    """Describe a game or a solver, with its options.
-
-    For a game: what kind it is, its sizes, which solvers take it, and its published equilibria.
-    For a solver: its method with sources, what an iteration is, what it claims, which games it
-    takes.
-    """
-
-    spec: Annotated[
-        str,
-        Option(
-            "Game or solver.", Spec("SPEC", "game or solver"), "game", argument=True, named=True
-        ),
-    ]
-    as_json: Json = False
-
-
-@command(InfoRequest)
-def info(request: InfoRequest) -> None:
+def _facts(spec: str, registry: Registry) -> dict[str, Any]:
+    """What there is to say about a game or a solver."""
     from eqbench.equilibria import known_equilibria
-    from eqbench.errors import SpecError, nearest
     from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
-    from eqbench.spec import FOREIGN_HINT, PLUGIN_HINT, is_foreign, parse_spec
+    from eqbench.spec import parse_spec
 
-    registry = request.registry()
-    name = parse_spec(request.spec).name
-    entries = {entry.name: entry for entry in (*registry.solvers(), *registry.games())}
-    if is_foreign(name):
-        entries[name] = registry.game_entry(request.spec)
-    if name not in entries:
-        known = nearest(name, entries, FOREIGN_HINT)
-        raise SpecError(f"unknown game or solver {name!r}: {known}; {PLUGIN_HINT}")
-    entry = entries[name]
+    entry, name = registry.entry(spec), parse_spec(spec).name
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        with told(f"building {request.spec}"):
-            instance = registry.describe_game(request.spec)[0]
-            game = registry.load_game(request.spec, max_nodes=request.max_nodes)
+        with told(f"building {spec}"):
+            instance = registry.describe_game(spec)[0]
+            game = registry.load_game(spec)
         facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}
         facts["solvers"] = _answers(registry.obstacles(game))
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
-        solver = registry.load_solver(request.spec)
+        solver = registry.load_solver(spec)
         instance = solver.instance
         facts |= {"spec": solver.spec, **_solver_facts(entry), "about": _about(instance)}
     values = option_texts(instance)
     facts["options"] = [
         option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
     ]
-    if request.as_json:
-        put_json(facts)
-    else:
-        _print(facts)
+    return facts
 
 
 def _solver_facts(entry: Entry) -> dict[str, Any]:
@@ -258,11 +258,6 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
         _put_facts(((title, text) for title in texts for text in texts[title]), "    ", 12)
 
 
-def _put_names(texts: dict[str, str]) -> None:
-    """Print names with what each of them is, below each other; for programs a line each."""
-    _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1, sys.maxsize)
-
-
 def _put_facts(
     facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19, widest: int = 100
 ) -> None:
@@ -291,23 +286,3 @@ def _text(value: Any) -> str:
         case int():
             return short_number(value)
     return f"{value:g}"
-
-
-@dataclass(frozen=True)
-class SchemaRequest:
-    """Print the JSON Schema of a document, or list the documents.
-
-    It is generated from the types that readers check against.
-    """
-
-    name: Annotated[
-        str | None, Option("Document.", Choice("NAME", tuple(DOCUMENTS)), argument=True)
-    ] = None
-
-
-@command(SchemaRequest)
-def schema(request: SchemaRequest) -> None:
-    if request.name is None:
-        _put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
-    else:
-        put(schema_text(request.name), end="")
