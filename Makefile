@@ -48,7 +48,7 @@ size: $(STAMP)  ## count modules, lines, circles and options
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10
 
-attack: $(STAMP)  ## try hostile plugins, files and commands; ARGS=--kill kills runs instead
+attack: $(STAMP)  ## try hostile files, names and commands; ARGS=--kill kills runs instead
 	cd tests && ../$(BIN)/python -m attack.run --jobs 3 $(ARGS)
 
 mutants: $(STAMP)  ## break the guarded code in 200 ways and see whether its tests notice

@@ -68,9 +68,9 @@ def run(
     `others` how many cores other programs have used meanwhile.
     """
     from eqbench.harness.experiment import Experiment
-    from eqbench.harness.fork_server import close_servers
     from eqbench.harness.request import Request
     from eqbench.harness.start import carry_out
+    from eqbench.isolation.server import close_server
     from eqbench.store.stored_run import read_run
 
     parent_mib: dict[int, float] = {}
@@ -97,7 +97,7 @@ def run(
         out = carry_out(Experiment((request,)), Path(folder, "run"), note)
         wall_s, busy_s = time.perf_counter() - begin_s, _busy_s() - busy_s
         records = read_run(out).cells
-    close_servers()  # only what has been reaped counts
+    close_server()  # only what has been reaped counts
     assert [record.status for record in records] == ["limit"] * cells
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     own_s, children_s = (each.ru_utime + each.ru_stime for each in used)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.harness.frames import CandidateFrame, Clocks, SnapshotFrame
+from eqbench.isolation.messages import CandidateFrame, Clocks, SnapshotFrame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Claim
 

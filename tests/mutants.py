@@ -71,8 +71,12 @@ CLUSTERS = (
     "integration/test_identities.py::test_a_run_names_the_sub_family_and_verify_says_the_same "
     "integration/test_identities.py::test_a_profile_that_was_deleted_costs_its_name_only"
 )
+# Nothing that kills processes is changed.
 CHILDREN = (
-    "unit/test_deadlines.py unit/test_child_start.py unit/test_frames.py integration/test_child.py"
+    "unit/test_deadlines.py unit/test_messages.py unit/test_processes.py "
+    "integration/test_isolation.py::test_exit_code_and_last_words_of_a_child_arrive "
+    "integration/test_isolation.py::test_every_frame_of_a_flood_arrives_in_order "
+    "integration/test_isolation.py::test_hanging_child_is_killed_at_its_deadline"
 )
 TREES = (
     "unit/test_tree_checks.py unit/test_tree_files.py unit/test_game_cache.py "
@@ -98,12 +102,15 @@ GUARDED = {
     "eqbench/verification/compiled_sweep.py": "unit/test_compiled_sweep.py",
     "eqbench/verification/*.py": VERIFIER,
     "eqbench/store/*.py": STORE,
-    "eqbench/harness/child.py": CHILDREN,
-    "eqbench/harness/frames.py": CHILDREN,
+    "eqbench/isolation/child.py": CHILDREN,
+    "eqbench/isolation/messages.py": CHILDREN,
+    "eqbench/isolation/processes.py": CHILDREN,
     "eqbench/harness/plan.py": f"unit/test_plan.py {CELLS}",
     "eqbench/harness/judge.py": f"{CELLS} unit/test_exact_certificates.py",
     "eqbench/harness/record.py": f"{CELLS} {CLUSTERS}",
-    "eqbench/documents.py": "unit/test_documents.py unit/test_frames.py unit/test_damaged_runs.py",
+    "eqbench/documents.py": (
+        "unit/test_documents.py unit/test_messages.py unit/test_damaged_runs.py"
+    ),
     "eqbench/text.py": "unit/test_documents.py unit/test_terminal.py",
     "eqbench/model/assemble.py": TREES,
     "eqbench/model/tree_files.py": TREES,

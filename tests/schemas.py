@@ -19,7 +19,7 @@ DOCUMENTS = {
     "profile": "eqbench.model.profile_json:ProfileDocument",
     "tree": "eqbench.model.tree_files:TreeHeader",
     "experiment": "eqbench.harness.experiment:experiment_schema",
-    "frame": "eqbench.harness.frames:Message",
+    "frame": "eqbench.isolation.messages:Message",
 }
 CLOSED = ("record", "clusters", "completeness")  # have no further keys
 

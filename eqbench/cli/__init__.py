@@ -44,7 +44,7 @@ def _outcome() -> tuple[int, str]:
     from eqbench.cli.commands import app
     from eqbench.cli.output import give_up_output, open_streams
     from eqbench.errors import EqbenchError, UsageError
-    from eqbench.harness.worker import COLLECT_AFTER
+    from eqbench.isolation.worker import COLLECT_AFTER
 
     gc.set_threshold(*COLLECT_AFTER)
     open_streams()

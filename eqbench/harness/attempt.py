@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.harness.child import Outcome, run_child
 from eqbench.harness.environment import host_facts
-from eqbench.harness.frames import ErrorFrame, most_bytes
-from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Finding, Judge, Received
 from eqbench.harness.plan import Cell
+from eqbench.isolation.child import Outcome, run_child
+from eqbench.isolation.messages import ErrorFrame
 from eqbench.model.profile_json import profile_text
 from eqbench.solver import CLAIMS
 from eqbench.store.schema import CellRecord
@@ -52,7 +51,7 @@ class Result:
 
 
 class Place:
-    """Where cells run: who cleans up after them, and the judges of their games.
+    """The machine where cells run, with the judges of their games.
 
     Several threads may share it.
 
@@ -65,8 +64,8 @@ class Place:
     host : facts about this machine
     """
 
-    def __init__(self, guardian: Guardian, games: int = 1) -> None:
-        self.guardian, self._games = guardian, games
+    def __init__(self, games: int = 1) -> None:
+        self._games = games
         self.host = host_facts()
         self._judges: dict[str, Judge] = {}
         self._lock = threading.Lock()
@@ -119,8 +118,7 @@ def observe(cell: Cell, place: Place, stop: threading.Event, received: Received)
         "seed": cell.seed or 0,
         "budget": asdict(cell.budget),
     }
-    most = most_bytes(cell.game.game.tree.n_actions)
-    outcome = run_child(job, cell.limits, place.guardian, received.add, stop, most)
+    outcome = run_child(job, cell.limits, received.add, stop)
     outcome.setup_s += cell.game.build_s
     return outcome
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from eqbench.harness.child import GRACE_S
 from eqbench.harness.plan import Cell
+from eqbench.isolation.child import GRACE_S
 from eqbench.store.schema import CellRecord
 
 # Of a cell beside its solving: a child, imports, verification. As measured the median is 0.1 s and

@@ -10,10 +10,10 @@ from typing import Any
 from eqbench.documents import checked
 from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured
 from eqbench.errors import ProfileError, UsageError, check_keywords
-from eqbench.harness.child import Limits, Outcome
-from eqbench.harness.frames import Frame, ReadyFrame
 from eqbench.harness.judge import Judge, Received
 from eqbench.harness.solve import solve_once
+from eqbench.isolation.child import Limits, Outcome
+from eqbench.isolation.messages import Frame, ReadyFrame
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from eqbench.equilibria import Identifier, affordable_kind, completeness
 from eqbench.errors import ProfileError, counted
-from eqbench.harness.child import GRACE_S, Limits, Outcome
-from eqbench.harness.frames import (
+from eqbench.isolation.child import GRACE_S, Limits, Outcome
+from eqbench.isolation.messages import (
     CandidateFrame,
     DoneFrame,
     ErrorFrame,

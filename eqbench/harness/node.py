@@ -11,7 +11,6 @@ import functools
 import hashlib
 import io
 import json
-import tempfile
 import threading
 import time
 import zipfile
@@ -26,13 +25,13 @@ from distributed import Status, WorkerPlugin, get_worker
 from eqbench.documents import size_text
 from eqbench.errors import EqbenchError, UsageError, counted
 from eqbench.harness.attempt import Place, Result, attempt, observe
-from eqbench.harness.child import Outcome
 from eqbench.harness.environment import fingerprint, host_facts, solver_version
-from eqbench.harness.frames import Clocks, Message, ReadyFrame
-from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, PlannedGame, PlannedSolver, new_folder, planned_game
 from eqbench.harness.request import Request
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.messages import Clocks, Message, ReadyFrame
+from eqbench.isolation.server import ScratchFolder
 from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
 from eqbench.registry import Registry, default_registry
@@ -128,9 +127,8 @@ class Node:
     """A machine at work for runs on other machines; several threads share it."""
 
     def __init__(self) -> None:
-        self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
-        self._guardian = Guardian(self._workspace.name)
-        self.place = Place(self._guardian, GAMES)
+        self._workspace = ScratchFolder()
+        self.place = Place(GAMES)
         self._games: dict[str, PlannedGame] = {}
         self._lock = threading.Lock()
         self._stops: dict[str, threading.Event] = {}

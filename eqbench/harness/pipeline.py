@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -12,14 +11,14 @@ from pathlib import Path
 from typing import Protocol
 
 from eqbench.harness.attempt import Place, not_loaded
-from eqbench.harness.child import interrupts_held
 from eqbench.harness.engine import Ended, Engine, LocalEngine
 from eqbench.harness.experiment import Experiment
-from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
+from eqbench.isolation.child import interrupts_held
+from eqbench.isolation.server import ScratchFolder
 from eqbench.registry import Registry, default_registry
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder
@@ -127,14 +126,13 @@ class PlannedRun:
 
     def __enter__(self) -> PlannedRun:
         self._scheduler = self.experiment.scheduler
-        self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
-        self._guardian = Guardian(self._workspace.name)
+        self._workspace = ScratchFolder()
         try:
             workspace = Path(self._workspace.name)
             cells = [
                 cell
                 for part in self.experiment.parts
-                for cell in make_plan(part, self.registry, self._guardian, workspace)
+                for cell in make_plan(part, self.registry, workspace)
             ]
             self.cells = list({cell.key: cell for cell in cells}.values())
         except BaseException:
@@ -143,12 +141,7 @@ class PlannedRun:
         return self
 
     def __exit__(self, *error: object) -> None:
-        try:
-            self._workspace.cleanup()
-        except (OSError, RecursionError):  # a solver may leave there what it likes
-            pass
-        finally:
-            self._guardian.close()
+        self._workspace.cleanup()
 
     @property
     def records(self) -> list[CellRecord]:
@@ -207,7 +200,7 @@ class PlannedRun:
         """
         done = self.finished_in(folder, again)
         assert self._lines is not None
-        self._place = Place(self._guardian, self.experiment.jobs or 1)
+        self._place = Place(self.experiment.jobs or 1)
         recorder = self._recorder = Recorder(folder)
         queue = Queue([cell for cell in self.cells if cell.key not in done], folder, self._lines)
         self.waiting = queue.waiting

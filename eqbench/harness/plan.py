@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import shutil
-import stat
 import tempfile
 import threading
 import time
@@ -18,16 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.errors import StoreError, UsageError, counted
-from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.environment import environment, solver_version
 from eqbench.harness.experiment import Experiment
-from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
-from eqbench.harness.guard import Guardian
 from eqbench.harness.request import Request, placed_scheduler
+from eqbench.isolation.child import Limits, Outcome, run_child
+from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
 from eqbench.model.size_limit import enough_memory, node_limit
-from eqbench.model.tree_files import FORM, content_hash, load_tree
+from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.plugins import Entry, absolute_files
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
@@ -40,10 +37,9 @@ MOST_CELLS, MOST_GAMES = 100_000, 1_000  # of a part; all games are built before
 
 
 class GameFolder:
-    """A folder with the arrays of a game, which children map; it stays as this process wrote it.
+    """A folder with the arrays of a game, which children map.
 
-    A child may do with files what the user may. So a folder that anybody has touched is left, and
-    the game written anew from memory.
+    A plugin may change or remove its files by mistake; then the game is written to another folder.
     """
 
     def __init__(self, game: Game, path: Path, workspace: Path) -> None:
@@ -63,34 +59,24 @@ class GameFolder:
             if _state_of(self._path) != self._written:
                 self._path = new_folder(self._workspace)
                 with _scratch_errors(self._workspace):
-                    # compiled anew, because the form beside the old arrays is not ours any more
                     store_game(replace(self._game, folder=None), self._path)
                 self._written = _state_of(self._path)
             return self._path
 
 
-def _state_of(folder: Path) -> dict[str, tuple[int, ...]]:
-    """What tells for each file whether it was written to; the time of change cannot be forged.
-
-    Folders other than that of the sequence form count as files: nobody looks into them.
-    """
-    states: dict[str, tuple[int, ...]] = {}
-    for place in (folder, folder / FORM):
-        with contextlib.suppress(OSError), os.scandir(place) as entries:
-            for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                known = entry.name == FORM and stat.S_ISDIR(status.st_mode)
-                states[entry.path] = (status.st_ino, status.st_mode) + (
-                    () if known else (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-                )
+def _state_of(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return size and time of change of each file."""
+    states = {}
+    with contextlib.suppress(OSError):
+        for file in folder.rglob("*"):
+            status = file.stat()
+            states[file] = (status.st_size, status.st_mtime_ns)
     return states
 
 
 def new_folder(workspace: Path) -> Path:
-    """New folder in the scratch folder of a run, which is made again if somebody has removed it."""
+    """Make a folder in the scratch folder of a run, which is made again if it is gone."""
     with _scratch_errors(workspace):
-        if workspace.is_symlink() or (workspace.exists() and not workspace.is_dir()):
-            workspace.unlink()
         workspace.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=workspace))
 
@@ -221,9 +207,7 @@ class Cell:
         object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
 
 
-def make_plan(
-    request: Request, registry: Registry, guardian: Guardian, workspace: Path
-) -> list[Cell]:
+def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cell]:
     """Cells in the order games, solvers, seeds, repeats.
 
     Built-in games and solvers are loaded here; third-party code only ever runs in children.
@@ -235,7 +219,7 @@ def make_plan(
     """
     versions: dict[str, str] = {}
     solvers = [
-        _plan_solver(text, request, registry, guardian, versions)
+        _plan_solver(text, request, registry, versions)
         for text in registry.resolve_solvers(",".join(request.solvers))
     ]
     named = dict.fromkeys(part for text in request.games for part in split_specs(text))
@@ -253,7 +237,7 @@ def make_plan(
             f"a run has at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into "
             "several"
         )
-    games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
+    games = [_plan_game(text, request, registry, workspace) for text in named]
     cells = [
         Cell(game, solver, seed, request, repeat)
         for game in _different(games)
@@ -308,11 +292,7 @@ def _different(games: list[PlannedGame]) -> list[PlannedGame]:
 
 
 def _plan_solver(
-    text: str,
-    request: Request,
-    registry: Registry,
-    guardian: Guardian,
-    versions: dict[str, str],
+    text: str, request: Request, registry: Registry, versions: dict[str, str]
 ) -> PlannedSolver:
     """A planned solver; `versions` keeps those of entries, since hashing sources takes a while."""
     entry = registry.solver_entry(text)
@@ -321,11 +301,7 @@ def _plan_solver(
         loaded = registry.load_solver(text)
         return PlannedSolver(text, loaded.spec, is_deterministic(loaded.instance), version)
     plugins = (entry.plugin,) if entry.plugin else ()
-    outcome = run_child(
-        {"do": "describe", "solver": text, "plugins": plugins},
-        _loading(request),
-        guardian,
-    )
+    outcome = run_child({"do": "describe", "solver": text, "plugins": plugins}, _loading(request))
     _go_on_unless_interrupted(outcome)
     match outcome.last:
         case DescribedFrame(spec=spec, deterministic=deterministic):
@@ -372,15 +348,13 @@ def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
     return "crashed", f"its plugin ended the process while loading ({outcome.exit_code})"
 
 
-def _plan_game(
-    text: str, request: Request, registry: Registry, guardian: Guardian, workspace: Path
-) -> PlannedGame:
+def _plan_game(text: str, request: Request, registry: Registry, workspace: Path) -> PlannedGame:
     started = time.perf_counter()
     entry = registry.game_entry(text)
     if entry.builtin:
         game = registry.load_game(text, max_nodes=request.max_nodes)
     else:
-        game = _build_in_child(text, entry, request, guardian, workspace)
+        game = _build_in_child(text, entry, request, workspace)
     shipped = entry.builtin and not is_foreign(text)
     return replace(planned_game(text, game, workspace, started), shipped=shipped)
 
@@ -397,9 +371,7 @@ def planned_game(typed: str, game: Game, workspace: Path, started: float) -> Pla
     return PlannedGame(typed, game, kept, build_s, content_hash(game.tree))
 
 
-def _build_in_child(
-    text: str, entry: Entry, request: Request, guardian: Guardian, workspace: Path
-) -> Game:
+def _build_in_child(text: str, entry: Entry, request: Request, workspace: Path) -> Game:
     """Game of a plugin, built in a child: its answer is read as a copy and checked."""
     folder = new_folder(workspace)
     outcome = run_child(
@@ -411,7 +383,6 @@ def _build_in_child(
             "max_nodes": request.max_nodes,
         },
         _loading(request),
-        guardian,
     )
     _go_on_unless_interrupted(outcome)
     match outcome.last:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eqbench.errors import SolverUnavailableError, UsageError
-from eqbench.harness.frames import (
+from eqbench.isolation.messages import (
     CandidateFrame,
     Clocks,
     DoneFrame,

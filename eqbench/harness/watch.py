@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from eqbench.errors import ProfileError
 from eqbench.harness.estimate import Estimate
-from eqbench.harness.frames import ProfileFrame
 from eqbench.harness.pipeline import PlannedRun, Running
 from eqbench.harness.plan import Cell
 from eqbench.harness.standing import Standing, clock
+from eqbench.isolation.messages import ProfileFrame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report.rows import seconds, small
 from eqbench.store.schema import CellRecord

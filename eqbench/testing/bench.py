@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.errors import UsageError
-from eqbench.harness.child import Limits, Outcome, run_child
-from eqbench.harness.frames import (
-    MOST_BYTES_OF_ALL,
+from eqbench.harness.jobs import perform
+from eqbench.isolation.child import Limits, Outcome, run_child
+from eqbench.isolation.messages import (
     BuiltFrame,
     ErrorFrame,
     Frame,
@@ -20,8 +20,7 @@ from eqbench.harness.frames import (
     ProfileFrame,
     encode,
 )
-from eqbench.harness.guard import Guardian
-from eqbench.harness.worker import perform
+from eqbench.isolation.server import ScratchFolder
 from eqbench.model.game import Game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree_files import load_tree
@@ -56,27 +55,25 @@ class Bench:
     Parameters
     ----------
     plugins : files that register what is tried out
-    guardian : watches the children; without one everything runs in this process
+    isolated : whether jobs run in child processes; else everything runs in this one
     scratch : folder for trees
     """
 
-    def __init__(self, plugins: Sequence[str], guardian: Guardian | None, scratch: Path) -> None:
+    def __init__(self, plugins: Sequence[str], scratch: Path, *, isolated: bool) -> None:
         self.plugins = absolute_files(plugins)
-        self.guardian, self.scratch = guardian, scratch
+        self.isolated, self.scratch = isolated, scratch
 
     def attempt(self, do: str, *, timeout_s: float = 10.0, **job: Any) -> Trial:
         """How a job goes; a broken one is a trial as well."""
         job |= {"do": do, "plugins": self.plugins}
         trial = Trial()
-        if self.guardian is None:
+        if not self.isolated:
             # as over a pipe, so that what fits no frame is noticed here too
-            decoder = FrameDecoder(MOST_BYTES_OF_ALL)
+            decoder = FrameDecoder()
             perform(job, lambda frame: trial.frames.extend(decoder.feed(encode(frame))))
             return trial
         limits = Limits(setup_timeout_s=SETUP_S, timeout_s=timeout_s)
-        outcome: Outcome = run_child(
-            job, limits, self.guardian, trial.frames.append, most_bytes=MOST_BYTES_OF_ALL
-        )
+        outcome: Outcome = run_child(job, limits, trial.frames.append)
         trial.ended, trial.log = outcome.garbled or outcome.ended, outcome.log
         if outcome.ended == "interrupted":
             raise KeyboardInterrupt
@@ -113,10 +110,5 @@ def complaint(trial: Trial) -> str:
 @contextmanager
 def open_bench(plugins: Sequence[str], *, isolated: bool) -> Iterator[Bench]:
     """A bench and its scratch folder, both gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="eqbench-check-") as scratch:
-        guardian = Guardian(scratch) if isolated else None
-        try:
-            yield Bench(plugins, guardian, Path(scratch))
-        finally:
-            if guardian is not None:
-                guardian.close()
+    with ScratchFolder() if isolated else tempfile.TemporaryDirectory() as scratch:
+        yield Bench(plugins, Path(scratch), isolated=isolated)

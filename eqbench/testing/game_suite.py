@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from eqbench.errors import EqbenchError
-from eqbench.harness.frames import BuiltFrame
+from eqbench.isolation.messages import BuiltFrame
 from eqbench.model import reference
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from eqbench.harness.frames import BuiltFrame, DescribedFrame
+from eqbench.isolation.messages import BuiltFrame, DescribedFrame
 
 S = TypeVar("S")
 Promise = Callable[[S], str | None]

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from eqbench.errors import ProfileError, UsageError
-from eqbench.harness.frames import (
+from eqbench.harness.judge import Finding, ending, measure
+from eqbench.isolation.messages import (
     CandidateFrame,
     DescribedFrame,
     DoneFrame,
@@ -17,7 +18,6 @@ from eqbench.harness.frames import (
     ProfileFrame,
     RefusedFrame,
 )
-from eqbench.harness.judge import Finding, ending, measure
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.solver import Budget

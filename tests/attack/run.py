@@ -8,17 +8,16 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from . import answers, commands, folders, games, kills, losses, names, solvers
+from . import answers, commands, folders, kills, losses, names
 from .sandbox import Job, Result
 
-MODULES = (solvers, games, names, commands, folders, answers, losses)
+MODULES = (names, commands, folders, answers, losses)
 
 
-def all_jobs(*, quick: bool = False, isolation: str = "fork") -> Iterator[Job]:
-    """All jobs, or the cheap ones that the tests run; runs of plugins start their cells so."""
+def all_jobs(*, quick: bool = False) -> Iterator[Job]:
+    """All jobs, or the cheap ones that the tests run."""
     for module in MODULES:
-        chosen = {"isolation": isolation} if module in (solvers, games) else {}
-        yield from module.jobs(quick=quick, **chosen)
+        yield from module.jobs(quick=quick)
 
 
 def carried_out(jobs: Sequence[Job], at_once: int) -> Iterator[tuple[Job, list[Result], float]]:
@@ -62,7 +61,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m attack.run", description=__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time")
     parser.add_argument("--quick", action="store_true", help="only what the tests run")
-    parser.add_argument("--isolation", choices=("fork", "spawn"), default="fork")
     parser.add_argument("--only", default="", help="jobs whose kind or name contains this")
     parser.add_argument("--kill", type=int, nargs="?", const=50, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of --kill")
@@ -70,7 +68,7 @@ def main() -> int:
     if options.kill:
         jobs = list(kills.jobs(options.kill, options.seed))
     else:
-        jobs = list(all_jobs(quick=options.quick, isolation=options.isolation))
+        jobs = list(all_jobs(quick=options.quick))
     jobs = [job for job in jobs if options.only in f"{job.kind}, {job.name}"]
     results: list[Result] = []
     start = time.monotonic()

@@ -1,4 +1,4 @@
-"""A folder of its own for an attack, and what is wrong with how a command in it ended."""
+"""A folder of its own for a trial, and what is wrong with how a command in it ended."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
-MARK = "EQBENCH_ATTACK"  # in the environment of every process: where attacks leave their names
+MARK = "EQBENCH_ATTACK"  # in the environment of every process of a trial
 MOST_OUTPUT = 20_000
 MOST_MESSAGE = 2_500
 MOST_READ = 64 * 2**20
 DEADLINE_S = 60.0
 LAST_BREATH_S = 5.0
-# No attack may fill the disk, or the memory, for example by reading a device to its end.
+# No trial may fill the disk, or the memory, for example by reading a device to its end.
 LIMITS = {
     resource.RLIMIT_FSIZE: 2 * 2**30,
     resource.RLIMIT_AS: 8 * 2**30,
@@ -194,10 +194,6 @@ class Sandbox:
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
             return Ended(code, _text(out), _text(err))
-
-    def struck(self, name: str) -> bool:
-        """Whether an attack got as far as to strike."""
-        return (self.marks / name).exists()
 
     def survivors(self) -> list[tuple[int, str]]:
         """Processes that any command here has started and that are still there."""

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from attack import games, run
+from attack import run
 from attack.sandbox import Ended, Job, Sandbox
 
 QUICK = list(run.all_jobs(quick=True))
@@ -43,9 +43,3 @@ def test_process_that_stays_is_noticed_and_killed() -> None:
         process.wait()
         assert len(sandbox.left_behind()) == 1
         assert sandbox.survivors() == []
-
-
-def test_game_that_is_no_attack_is_run() -> None:
-    """The refusals of the others are worth nothing otherwise."""
-    for plugin, kind in (("trees", games.TREES), ("games", games.GAMES)):
-        assert games.trials(plugin, kind, [games.HONEST])[0].held

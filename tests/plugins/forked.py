@@ -1,10 +1,11 @@
-"""Solvers that tell in what kind of process they find themselves."""
+"""Solvers that report in what kind of process they find themselves."""
 
 import os
 import signal
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -21,15 +22,10 @@ def sum_in_parallel(values):
     return total
 
 
-def end(game, monitor):
-    monitor.candidate(eqbench.BehaviorProfile.uniform(game.tree), claim="iterate")
-    return Termination("limit", "asked")
-
-
 @eqbench.register_solver("process")
 @dataclass(frozen=True)
 class Process:
-    """Its surroundings, and what an unseeded generator gives."""
+    """Report the surroundings, and what an unseeded generator and a parallel kernel give."""
 
     seconds: int = 0
 
@@ -39,19 +35,15 @@ class Process:
             drawn=float(np.random.rand()),  # noqa: NPY002
             folder=os.getcwd(),
             variable=os.environ.get("EQBENCH_TEST_VARIABLE", ""),
-            loader=os.path.basename(os.readlink("/proc/self/exe")),
+            threads=os.environ["OMP_NUM_THREADS"],
+            module=Path("/proc/self/cmdline").read_bytes().split(b"\0")[3].decode(),
             tasks=len(os.listdir("/proc/self/task")),
             files=len(os.listdir("/proc/self/fd")),
+            handlers=[str(signal.getsignal(n)) for n in (2, 15, signal.SIGCHLD)],
+            total=float(sum_in_parallel(np.ones(1000))),
         )
-        return end(game, monitor)
-
-
-@eqbench.register_solver("parallel")
-@dataclass(frozen=True)
-class Parallel:
-    def solve(self, game, monitor, rng):
-        monitor.record(total=float(sum_in_parallel(np.ones(1000))))
-        return end(game, monitor)
+        monitor.candidate(eqbench.BehaviorProfile.uniform(game.tree), claim="iterate")
+        return Termination("limit", "reported")
 
 
 @eqbench.register_solver("exits")
@@ -61,11 +53,6 @@ class Exits:
 
     def solve(self, game, monitor, rng):
         sys.stdout.write("the last words")
+        if self.code == "interrupt":
+            signal.raise_signal(signal.SIGINT)
         raise SystemExit(self.code)
-
-
-@eqbench.register_solver("interrupts_itself")
-@dataclass(frozen=True)
-class InterruptsItself:
-    def solve(self, game, monitor, rng):
-        signal.raise_signal(signal.SIGINT)

@@ -20,8 +20,8 @@ READING_CALLS = frozenset(
 # What comes from outside is read by eqbench.documents, which never waits for a pipe and never reads
 # without end; but these read the system, own sources, or bytes that were read by it.
 UNBOUNDED_CALLS = frozenset({"read_text", "read_bytes", "np.load"})
-BOUNDED = ("cli", "harness", "papers", "plots", "store", "studies")
-TRUSTING = frozenset({"harness/environment.py", "harness/keeper.py"})
+BOUNDED = ("cli", "harness", "isolation", "papers", "plots", "store", "studies")
+TRUSTING = frozenset({"harness/environment.py"})
 
 
 def lint(place: Path) -> subprocess.CompletedProcess[str]:

@@ -13,10 +13,10 @@ from command import PLUGINS
 from eqbench import load_game
 from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
-from eqbench.harness.child import Limits, Outcome
-from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.harness.plan import Cell, PlannedSolver, make_plan, new_folder
 from eqbench.harness.request import Request
+from eqbench.isolation.child import Limits, Outcome
+from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.model.game_cache import store_game
 from eqbench.registry import default_registry
 
@@ -37,7 +37,7 @@ class Children:
     garbled: str = ""
     game: str = ""
 
-    def __call__(self, job: dict[str, Any], limits: Limits, guardian: Any) -> Outcome:
+    def __call__(self, job: dict[str, Any], limits: Limits) -> Outcome:
         self.job, self.limits = job, limits
         if self.game:
             store_game(replace(load_game(self.game), folder=None), Path(job["folder"]))
@@ -50,8 +50,7 @@ def cells_of(
     monkeypatch.setattr(plan, "run_child", children)
     registry: Any = default_registry().with_plugins(FILES)
     request = Request(**({"games": ["kuhn2"], "solvers": ["cfr"]} | asked))
-    guardian: Any = None
-    return make_plan(request, registry, guardian, folder)
+    return make_plan(request, registry, folder)
 
 
 @pytest.fixture

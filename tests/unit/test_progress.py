@@ -21,7 +21,6 @@ from eqbench.cli.output import messages
 from eqbench.cli.progress import shown
 from eqbench.equilibria import known_corners
 from eqbench.harness import watch
-from eqbench.harness.child import GRACE_S
 from eqbench.harness.estimate import DEFAULT_SETUP_S, Estimate
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.judge import Received
@@ -30,6 +29,7 @@ from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.request import Request
 from eqbench.harness.standing import Standing, Told
 from eqbench.harness.watch import Watch
+from eqbench.isolation.child import GRACE_S
 from eqbench.registry import default_registry
 from eqbench.verification import Verifier
 
@@ -40,9 +40,8 @@ _, CORNER = known_corners(load_game("kuhn2"))[0]
 
 @pytest.fixture
 def cells(tmp_path: Path) -> list[Cell]:
-    guardian: Any = None  # built-in plugins need no child
     asked = Request(["kuhn2"], ["cfr", "mccfr"], seeds=3, timeout_s=7.0)
-    return make_plan(asked, default_registry(), guardian, tmp_path)
+    return make_plan(asked, default_registry(), tmp_path)
 
 
 def ended(cell: Cell, elapsed_s: float | None) -> Any:

@@ -20,8 +20,12 @@ from eqbench import BehaviorProfile, load_game, solve
 from eqbench.errors import StoreError
 from eqbench.harness import attempt, judge
 from eqbench.harness.attempt import Place, Result, judged, not_loaded
-from eqbench.harness.child import Outcome
-from eqbench.harness.frames import (
+from eqbench.harness.judge import Received, measure, measure_all
+from eqbench.harness.plan import Cell, make_plan
+from eqbench.harness.record import Recorder
+from eqbench.harness.request import Request
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.messages import (
     CandidateFrame,
     Clocks,
     DoneFrame,
@@ -29,10 +33,6 @@ from eqbench.harness.frames import (
     Frame,
     SnapshotFrame,
 )
-from eqbench.harness.judge import Received, measure, measure_all
-from eqbench.harness.plan import Cell, make_plan
-from eqbench.harness.record import Recorder
-from eqbench.harness.request import Request
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord
@@ -57,8 +57,7 @@ def snapshot(frequencies: ArrayLike = UNIFORM.probabilities, *, work: int = 1) -
 
 @pytest.fixture
 def cell(tmp_path: Path) -> Cell:
-    guardian: Any = None  # built-in plugins need no child
-    (planned,) = make_plan(Request(["kuhn2"], ["cfr"]), default_registry(), guardian, tmp_path)
+    (planned,) = make_plan(Request(["kuhn2"], ["cfr"]), default_registry(), tmp_path)
     return planned
 
 
@@ -68,10 +67,9 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def result_of(cell: Cell, outcome: Outcome | None, received: Received) -> Result:
-    nobody: Any = None  # no child is started
     if outcome is None:
         return not_loaded(cell)
-    return judged(cell, Place(nobody), outcome, received)
+    return judged(cell, Place(), outcome, received)
 
 
 def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Frame) -> CellRecord:
@@ -341,9 +339,8 @@ def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
 def test_building_the_game_is_part_of_the_set_up(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nobody: Any = None
     monkeypatch.setattr(attempt, "run_child", lambda *job: Outcome(setup_s=0.25))
-    seen = attempt.observe(cell, Place(nobody), threading.Event(), Received(TREE.n_actions))
+    seen = attempt.observe(cell, Place(), threading.Event(), Received(TREE.n_actions))
     assert seen.setup_s == 0.25 + cell.game.build_s
 
 
@@ -353,9 +350,8 @@ def test_building_the_game_is_part_of_the_set_up(
 @pytest.fixture
 def unknown(tmp_path: Path) -> Cell:
     """A cell of a game of which no equilibrium is published."""
-    guardian: Any = None
     game = "random(actions=4,seed=1)"
-    (planned,) = make_plan(Request([game], ["cfr"]), default_registry(), guardian, tmp_path)
+    (planned,) = make_plan(Request([game], ["cfr"]), default_registry(), tmp_path)
     return planned
 
 
@@ -380,9 +376,8 @@ def test_clusters_are_the_same_for_another_runner(unknown: Cell, folder: RunFold
 
 
 def test_judges_of_games_at_work_are_kept(cell: Cell, unknown: Cell) -> None:
-    nobody: Any = None
     for games, kept in ((1, False), (2, True)):
-        place = Place(nobody, games)
+        place = Place(games)
         first, second = place.judge_of(cell), place.judge_of(unknown)
         assert (place.judge_of(cell) is first) == kept
         assert (place.judge_of(unknown) is second) == kept

@@ -16,9 +16,9 @@ import pytest
 import eqbench
 from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.harness import plan
-from eqbench.harness.child import Outcome
-from eqbench.harness.frames import BuiltFrame
 from eqbench.harness.request import Request
+from eqbench.isolation.child import Outcome
+from eqbench.isolation.messages import BuiltFrame
 from eqbench.model import assemble, size_limit
 from eqbench.model.assemble import MOST_PLAYERS
 from eqbench.model.builder import TreeBuilder
@@ -333,7 +333,7 @@ def planned(
     monkeypatch.setattr(plan, "run_child", run_child)
     monkeypatch.setattr(Registry, "game_entry", lambda self, text: entry)
     request = Request(games=["mine"], solvers=[])
-    return plan._plan_game("mine", request, Registry(), None, tmp_path)  # type: ignore[arg-type]
+    return plan._plan_game("mine", request, Registry(), tmp_path)
 
 
 def built(spec: str = "mine") -> BuiltFrame:

@@ -12,9 +12,9 @@ from frame_cases import CLOCKS
 from frame_cases import candidate as frame_of
 from textbook_games import exact_profile, selten_horse
 
-from eqbench.harness.frames import CandidateFrame, SnapshotFrame, TremblesMessage
 from eqbench.harness.judge import Received, measure
 from eqbench.harness.solve import solve_once
+from eqbench.isolation.messages import CandidateFrame, SnapshotFrame, TremblesMessage
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.trembles import LARGEST_ORDER, Trembles

@@ -12,10 +12,16 @@ from frame_cases import candidate, handed_over
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.child import Limits, Outcome
-from eqbench.harness.frames import DescribedFrame, DoneFrame, ErrorFrame, LastFrame, RefusedFrame
 from eqbench.harness.judge import Finding, credible_record, ending, kind_record, measure
 from eqbench.harness.judge import verdict as verdict_of
+from eqbench.isolation.child import Limits, Outcome
+from eqbench.isolation.messages import (
+    DescribedFrame,
+    DoneFrame,
+    ErrorFrame,
+    LastFrame,
+    RefusedFrame,
+)
 from eqbench.solver import Candidate
 from eqbench.verification import Allowance, Verification, Verifier
 

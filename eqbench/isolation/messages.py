@@ -1,14 +1,12 @@
 """Messages from child to parent: JSON of declared types, never pickles.
 
-A frame is 4 magic bytes, the length of its document as little-endian uint32, and the document: one
-of the types in `Message`, told apart by `kind`. What arrives need not come from our code, so it is
-decoded against these types and refused where it does not fit.
+A frame is a line with a document of one of the types in `Message`, told apart by `kind`. What a
+plugin has put into it or written into the pipe by mistake is refused where it fits none of them.
 """
 
 from __future__ import annotations
 
 import os
-import struct
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
@@ -18,16 +16,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.documents import Count, Seconds, check_plain, decode
+from eqbench.documents import Count, Seconds, check_plain, decode, size_text
+from eqbench.errors import DocumentError
 from eqbench.model.trembles import LARGEST_ORDER, Trembles
 from eqbench.solver import Claim, Ending
 
-MAGIC = b"EQB2"
-_PREFIX = struct.Struct("<4sI")
 MOST_TEXT = 20_000  # characters of a message or a traceback
-# Of a document: texts and the figures of a method, and for each frequency its bytes and a fraction.
-MOST_BYTES, MOST_BYTES_OF_ALL = 4 * 2**20, 256 * 2**20
-BYTES_PER_FREQUENCY = 9_000
+MOST_BYTES = 256 * 2**20  # of a document
 
 Text = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
 # A power of ten could take forever to write out.
@@ -198,19 +193,13 @@ def text(value: object) -> str:
     )
 
 
-def most_bytes(frequencies: int) -> int:
-    """Size of the largest document of a job on a game with so many frequencies."""
-    return min(MOST_BYTES + BYTES_PER_FREQUENCY * frequencies, MOST_BYTES_OF_ALL)
-
-
 def encode(frame: Frame) -> bytes:
-    """Bytes of a frame."""
-    document = msgspec.json.encode(frame)
-    return _PREFIX.pack(MAGIC, len(document)) + document
+    """Return the bytes of a frame."""
+    return msgspec.json.encode(frame) + b"\n"
 
 
 def write_frame(descriptor: int, frame: Frame) -> None:
-    """Write a whole frame to a pipe; blocks until the other side has taken it."""
+    """Write a whole frame to a pipe; block until the other side has taken it."""
     data = memoryview(encode(frame))
     while data:
         data = data[os.write(descriptor, data) :]
@@ -224,23 +213,18 @@ class FrameDecoder:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """Frames that are complete with `data`.
+        """Yield the frames that are complete with `data`.
 
         Raises
         ------
         DocumentError
-            If a document fits none of the types, for example because a solver wrote it.
-        ValueError
-            If the bytes are not frames at all.
+            If a line fits none of the types, for example because a solver wrote it.
         """
         self._buffer += data
-        while len(self._buffer) >= _PREFIX.size:
-            magic, size = _PREFIX.unpack_from(self._buffer)
-            if magic != MAGIC or size > self._most:
-                raise ValueError("the child's messages are garbled")
-            end = _PREFIX.size + size
-            if len(self._buffer) < end:
-                return
-            document = bytes(self._buffer[_PREFIX.size : end])
-            del self._buffer[:end]
-            yield decode(document, Message, "a message")  # type: ignore[arg-type]
+        if len(self._buffer) > self._most:
+            raise DocumentError(f"a message has more than {size_text(self._most)}")
+        if b"\n" not in data:
+            return
+        *lines, self._buffer = self._buffer.split(b"\n")
+        for line in lines:
+            yield decode(bytes(line), Message, "a message")  # type: ignore[arg-type]

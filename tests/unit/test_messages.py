@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqbench.errors import DocumentError
-from eqbench.harness.frames import (
-    MAGIC,
+from eqbench.isolation.messages import (
     MOST_TEXT,
     BuiltFrame,
     CandidateFrame,
@@ -27,7 +26,6 @@ from eqbench.harness.frames import (
     RefusedFrame,
     TremblesMessage,
     encode,
-    most_bytes,
     text,
 )
 from eqbench.model.trembles import Trembles
@@ -49,11 +47,11 @@ def trembles(**changes: Any) -> dict[str, Any]:
 
 
 def documents() -> list[dict[str, Any]]:
-    return [json.loads(encode(frame)[8:]) for frame in FRAMES]
+    return [json.loads(encode(frame)) for frame in FRAMES]
 
 
 def received(document: bytes) -> list[Frame]:
-    return list(FrameDecoder().feed(MAGIC + len(document).to_bytes(4, "little") + document))
+    return list(FrameDecoder().feed(document + b"\n"))
 
 
 @pytest.mark.parametrize("size", [1, 3, 17, 10_000])
@@ -84,26 +82,15 @@ def test_torn_frame_is_not_delivered() -> None:
     assert list(FrameDecoder().feed(encode(FRAMES[1])[:-1])) == []
 
 
-def test_garbage_is_refused() -> None:
-    with pytest.raises(ValueError, match="garbled"):
-        list(FrameDecoder().feed(b"print('hello') from some solver"))
-
-
 @pytest.mark.parametrize("beyond", [0, 1])
-def test_document_may_be_as_large_as_its_job_admits_and_no_larger(beyond: int) -> None:
+def test_document_has_at_most_so_many_bytes(beyond: int) -> None:
     frame = encode(FRAMES[2])
-    decoder = FrameDecoder(most_bytes=len(frame) - 8 - beyond)
+    decoder = FrameDecoder(most_bytes=len(frame) - beyond)
     if beyond:
-        with pytest.raises(ValueError, match="garbled"):
-            list(decoder.feed(frame[:8]))  # before the rest has even arrived
+        with pytest.raises(DocumentError, match="more than"):
+            list(decoder.feed(frame))
     else:
         assert list(decoder.feed(frame)) == [FRAMES[2]]
-
-
-def test_exact_profile_of_the_longest_fractions_fits() -> None:
-    fraction = f"{'1' * 4000}/{'3' * 4000}"
-    frame = candidate(np.zeros(500), exact=[fraction] * 500)
-    assert list(FrameDecoder(most_bytes(500)).feed(encode(frame))) == [frame]
 
 
 DAMAGES: dict[str, tuple[int, dict[str, Any]]] = {
@@ -111,13 +98,10 @@ DAMAGES: dict[str, tuple[int, dict[str, Any]]] = {
     "unknown field": (0, {"more": 1}),
     "claim of another kind": (1, {"claim": "best"}),
     "exact that is a number": (1, {"exact": 3}),
-    "exact of numbers": (1, {"exact": [1, 2]}),
     "fraction with a power of ten": (1, {"exact": ["1e400000000"]}),
     "fraction that is too long": (1, {"exact": ["1" * 4001]}),
     "claimed regret that is a text": (1, {"claimed_regret": "0"}),
-    "profile that is a list": (1, {"profile": [0.5, 0.5]}),
     "profile of broken bytes": (1, {"profile": "AAAA"}),
-    "clock that is a text": (2, {"clocks": {"elapsed_s": "1"}}),
     "clock that runs backwards": (
         *(2,),
         {"clocks": {"elapsed_s": -1.0, "cpu_s": 0, "overhead_s": 0, "work": 1}},
@@ -127,27 +111,17 @@ DAMAGES: dict[str, tuple[int, dict[str, Any]]] = {
         {"clocks": {"elapsed_s": 1.0, "cpu_s": 0, "overhead_s": 0, "work": 2**63}},
     ),
     "statistics that are a list": (2, {"statistics": [1]}),
-    "statistics that are a text": (2, {"statistics": "fast"}),
-    "statistic beyond 64 bits": (2, {"statistics": {"x": [2**63]}}),
     "statistics without end": (2, {"statistics": json.loads("[" * 40 + "]" * 40)}),
     "reason that is no ending": (2, {"reason": "ok"}),
-    "detail that is a number": (2, {"detail": 7}),
-    "memory beyond 64 bits": (2, {"memory_bytes": 2**63}),
     "memory that is true": (2, {"memory_bytes": True}),
     "message without end": (3, {"message": "x" * (MOST_TEXT + 1)}),
     "status that is no refusal": (4, {"status": "ok"}),
-    "deterministic that is a text": (5, {"deterministic": "yes"}),
-    "spec that is a number": (6, {"spec": 3}),
     "trembles that are a list": (7, {"trembles": [1, 2]}),
     "trembles of the order 0": (7, trembles(order=[0, 1])),
-    "trembles of half an order": (7, trembles(order=[1.5, 1])),
     "trembles of a huge order": (7, trembles(order=[2**20 + 1, 1])),
     "trembles of no weight": (7, trembles(weight=[0.0, 1])),
-    "trembles of negative weight": (7, trembles(weight=[-1.0, 1])),
     "trembles of weight nan": (7, trembles(weight=[None, 1])),
-    "trembles of negative fractions": (7, trembles(weight=["-1/2", 1])),
     "trembles over nothing": (7, trembles(weight=["1/0", 1])),
-    "trembles of a word": (7, trembles(weight=["nan", 1])),
     "trembles of weights alone": (7, {"trembles": {"weight": [1.0]}}),
     "snapshot with trembles": (7, {"kind": "snapshot"}),
 }
@@ -162,7 +136,15 @@ def test_document_that_fits_no_type_is_refused(damage: str) -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [b"", b"[]", b"null", b'{"kind":"ready"', b'{"kind":"ready"}x', b"\xff", b"[" * 10**5],
+    [
+        b"",
+        b"[]",
+        b"progress: 10 %",
+        b'{"kind":"ready"',
+        b'{"kind":"ready"}x',
+        b"\xff",
+        b"[" * 10**5,
+    ],
 )
 def test_what_is_no_document_is_refused(document: bytes) -> None:
     with pytest.raises(DocumentError):
@@ -194,7 +176,7 @@ def test_damaged_field_is_refused_or_as_good_as_before(data: st.DataObject) -> N
         (frame,) = received(json.dumps(document).encode())
     except DocumentError:
         return
-    assert received(encode(frame)[8:]) == [frame]
+    assert received(encode(frame)[:-1]) == [frame]
     for value in (getattr(frame, name) for name in frame.__struct_fields__):
         json.dumps(value if isinstance(value, dict) else str(value), allow_nan=False)
 
@@ -203,10 +185,3 @@ def test_damaged_field_is_refused_or_as_good_as_before(data: st.DataObject) -> N
 def test_any_value_becomes_a_text_that_a_frame_can_hold(value: object) -> None:
     frame = RefusedFrame("unsupported", text(value))
     assert list(FrameDecoder().feed(encode(frame))) == [frame]
-
-
-def test_document_grows_with_the_game_up_to_a_size() -> None:
-    assert most_bytes(0) == 4 * 2**20
-    assert most_bytes(1) - most_bytes(0) == 9_000
-    assert most_bytes(10**9) == 2**28
-    assert MOST_TEXT == 20_000

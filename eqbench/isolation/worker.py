@@ -1,0 +1,48 @@
+"""The process of one job: ``python -m eqbench.isolation.worker FRAMES``.
+
+Reads the job as JSON on standard input, and answers with messages on the descriptor FRAMES.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import sys
+from typing import NoReturn
+
+JOBS = "eqbench.harness.jobs"  # by its name, since it is above; its `perform` does a job
+# Of the garbage collector. Loading packages makes so many objects that looking through them
+# again and again would take a seventh of the time.
+COLLECT_AFTER = (50_000, 10, 10)
+
+
+def main(frames: int) -> NoReturn:
+    """Do the job, and end the process with code 0, whatever the result."""
+    gc.set_threshold(*COLLECT_AFTER)
+    job = json.loads(sys.stdin.buffer.read())
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.set_inheritable(frames, False)
+    jobs = importlib.import_module(JOBS)
+    from eqbench.isolation.messages import write_frame
+
+    jobs.perform(job, lambda frame: write_frame(frames, frame))
+    leave(0)
+
+
+def leave(code: int) -> NoReturn:
+    """End this process at once; taking down Numba and the interpreter takes long."""
+    import ctypes
+
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # a solver may have closed or replaced them
+            stream.flush()
+    ctypes.CDLL(None).fflush(None)  # what native code has printed
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
