@@ -43,6 +43,7 @@ class Entry:
     family : name in canonical specs; the entry's own unless it is an alias
     default_row : for solvers, whether ``all`` includes it
     requires : import names of the optional packages that it needs; ``a or b`` needs one of them
+    takes : of a built-in solver, `yes`, `some` or `no` for each kind of games
     origin : `builtin`, `distribution`, `plugin` or `decorator`
     source : who brought it: ``eqbench``, ``distribution NAME``, a file, or a module
     plugin : absolute path of the file that a child process has to load first, or None
@@ -56,6 +57,7 @@ class Entry:
     family: str = ""
     default_row: bool = True
     requires: tuple[str, ...] = ()
+    takes: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Literal["builtin", "distribution", "plugin", "decorator"] = "builtin"
     source: str = "eqbench"
     plugin: str | None = None
