@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,18 +39,13 @@ def _file(file: Path, data: st.DataObject) -> str:
 
 _FILES: dict[str, Callable[[Path, bytes], object]] = {
     "missing": lambda file, content: None,
-    "extra": lambda file, content: [
-        place.write_bytes(content) for place in (file, file.with_name("surprise.npy"))
-    ],
     "empty": lambda file, content: file.write_bytes(b""),
     "cut": lambda file, content: file.write_bytes(content[:-1]),
     "longer": lambda file, content: file.write_bytes(content + b"\0" * 8),
     "garbage": lambda file, content: file.write_bytes(b"\xff" * len(content)),
-    "fifo": lambda file, content: os.mkfifo(file),
     "device": lambda file, content: file.symlink_to("/dev/zero"),
     "folder": lambda file, content: file.mkdir(),
     "dangling": lambda file, content: file.symlink_to("nowhere"),
-    "loop": lambda file, content: file.symlink_to(file.name),
     "deep": lambda file, content: file.write_bytes(b"[" * 100_000),
 }
 

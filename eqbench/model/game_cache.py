@@ -20,7 +20,7 @@ from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.model.cache import cache_root, package_sources, source_hash
 from eqbench.model.game import Game
 from eqbench.model.tree import GameTree
-from eqbench.model.tree_files import load_tree, map_form, map_tree, save_form, save_tree
+from eqbench.model.tree_files import load_form, load_tree, map_tree, save_form, save_tree
 
 CACHED_FROM = 50_000  # nodes; smaller games are built as fast as they are read
 CHECKSUMS = "checksums.json"
@@ -76,7 +76,7 @@ def mapped_game(spec: str, folder: Path) -> Game:
     For processes whose answers somebody else verifies with a copy of his own.
     """
     game = Game(spec, map_tree(folder), folder)
-    form = map_form(folder, game.tree)
+    form = load_form(folder, game.tree, mapped=True)
     if form is not None:
         game.__dict__["sequence_form"] = form
     return game
