@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from rank_cases import REDUCED, SPECS, distance, game, ranks, verified_regrets, without_pot
 
 import eqbench
+from eqbench.model import rank_sums
 from eqbench.model.choices import Choices
 from eqbench.model.payoff_model import PayoffModel, SequenceFormModel
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.model.rank_sums import RankSums, kernels
+from eqbench.model.rank_sums import RankSums
 from eqbench.model.tree import GameTree
 from eqbench.verification import verify
 
@@ -207,7 +208,7 @@ def test_model_at_another_pot_runs_the_code_that_is_compiled_already(
         types.append([numba.typeof(argument) for argument in arguments])
         return 0.0, 0.0
 
-    monkeypatch.setattr(kernels, "best_responses", remember)
+    monkeypatch.setattr(rank_sums, "best_responses", remember)
     model, behavior = ranks(game("kuhn3").tree), np.full(96, 0.5)
     for other in (ranks(without_pot(game("kuhn3").tree)), model, model.at(3.2)):
         other.regrets(behavior)
