@@ -120,7 +120,7 @@ BUILTIN_GAMES = _table(
     ),
     _game("goofspiel", "goofspiel:Goofspiel", "Goofspiel with hidden bids"),
     _game("liars_dice", "liars_dice:LiarsDice", "liar's dice, the highest face wild"),
-    _game("skp", "skp:SimplifiedKuhn", "simplified three-player Kuhn poker (Billingham 2017)"),
+    _game("skp", "kuhn:SimplifiedKuhn", "simplified three-player Kuhn poker (Billingham 2017)"),
     _game("matrix", "matrix:Matrix", "a named classic in strategic form"),
     _classic("rock_paper_scissors", "rock, paper, scissors"),
     _classic("matching_pennies", "matching pennies"),
@@ -128,23 +128,23 @@ BUILTIN_GAMES = _table(
     _classic("battle_of_sexes", "the battle of the sexes"),
     _classic("shapley", "3x3 game in which fictitious play cycles (Shapley 1964)"),
     _classic("jordan", "three-player matching pennies (Jordan 1993)"),
-    _game("random", "random_games:RandomGame", "strategic form with uniform random payoffs"),
-    _game("random_signed", "random_games:SignedRandomGame", "payoffs as by Černý et al. (2026)"),
-    _game("covariance", "random_games:CovarianceGame", "normal payoffs with a given covariance"),
+    _game("random", "gamut:RandomGame", "strategic form with uniform random payoffs"),
+    _game("random_signed", "gamut:SignedRandomGame", "payoffs as by Černý et al. (2026)"),
+    _game("covariance", "gamut:CovarianceGame", "normal payoffs with a given covariance"),
     _game("dispersion", "gamut:Dispersion", "common payoffs that reward spreading over actions"),
     _game("minimum_effort", "gamut:MinimumEffort", "weakest link (Van Huyck et al. 1990)"),
     _game("majority_voting", "gamut:MajorityVoting", "votes for candidates of random utility"),
     _game("travelers_dilemma", "gamut:TravelersDilemma", "the traveler's dilemma (Basu 1994)"),
-    _game("gamut", "gamut_distributions:Gamut", "GAMUT's distributions of random games (2004)"),
+    _game("gamut", "gamut:Gamut", "GAMUT's distributions of random games (2004)"),
     _game("random_tree", "random_tree:RandomTree", "random extensive form with perfect recall"),
 )
 
 # Games that are not named in advance: by the start or the end of their specs.
 FOREIGN_GAMES = {
     "openspiel:": _game("openspiel:NAME", "openspiel:OpenSpielGame", "any game of OpenSpiel"),
-    "gambit:": _game("gambit:NAME", "gambit_catalog:CatalogGame", "a game of Gambit's catalog"),
-    ".efg": _game("PATH.efg", "efg:EfgFile", "a game file of Gambit, in extensive form"),
-    ".nfg": _game("PATH.nfg", "nfg:NfgFile", "a game file of Gambit, in strategic form"),
+    "gambit:": _game("gambit:NAME", "gambit_files:CatalogGame", "a game of Gambit's catalog"),
+    ".efg": _game("PATH.efg", "gambit_files:EfgFile", "a game file of Gambit, in extensive form"),
+    ".nfg": _game("PATH.nfg", "gambit_files:NfgFile", "a game file of Gambit, in strategic form"),
 }
 
 BUILTIN_SOLVERS = _table(

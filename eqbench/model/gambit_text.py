@@ -15,7 +15,7 @@ from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 
 def efg_text(tree: GameTree, title: str = "") -> str:
-    """Text of a game that Gambit and :mod:`eqbench.games.efg` read; ends with a newline.
+    """Text of a game that Gambit and eqbench read; ends with a newline.
 
     Nodes stand in depth-first order. Information set k of a player here is the k-th in
     `tree.infosets_of(player)`, from 1; every chance node is an information set of its own.
@@ -115,7 +115,7 @@ def _probabilities(tree: GameTree, chance: NDArray) -> list[Fraction]:
 
 
 def nfg_text(tree: GameTree, title: str = "") -> str:
-    """Text of a game that Gambit and :mod:`eqbench.games.nfg` read; ends with a newline.
+    """Text of a game that Gambit and eqbench read; ends with a newline.
 
     Numbers and labels are written as in :func:`eqbench.model.gambit_text.efg_text`.
 
