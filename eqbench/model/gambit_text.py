@@ -55,26 +55,20 @@ def exact_sums(tree: GameTree) -> set[Fraction]:
 
 
 def _node_lines(tree: GameTree) -> Iterator[str]:
-    first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes))
-    n_children = np.bincount(tree.parent[1:], minlength=tree.n_nodes)
-    decisions = _decision_lines(tree)
+    first, decisions = tree.first_children(), _decision_lines(tree)
     ends = _terminal_lines(tree)
     row = np.searchsorted(tree.terminals, np.arange(tree.n_nodes))
     chances = 0
-    stack = [0]
-    while stack:
-        node = stack.pop()
+    for node in tree.in_depth():
         player = tree.player[node]
         if player == TERMINAL:
             yield ends[row[node]]
-            continue
-        children = slice(first_child[node], first_child[node] + n_children[node])
-        if player == CHANCE:
+        elif player == CHANCE:
             chances += 1
-            yield _chance_line(chances, _probabilities(tree, tree.chance[children]))
+            drawn = tree.chance[first[node] : first[node + 1]]
+            yield _chance_line(chances, _probabilities(tree, drawn))
         else:
             yield decisions[tree.infoset[node]]
-        stack.extend(reversed(range(children.start, children.stop)))
 
 
 def _decision_lines(tree: GameTree) -> list[str]:

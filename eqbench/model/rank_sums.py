@@ -32,16 +32,11 @@ from numpy.typing import NDArray
 from eqbench.model.choices import Choices
 from eqbench.model.compiled import kernel
 from eqbench.model.payoff_model import Linearization
-from eqbench.model.tree import CHANCE, FloatArray, GameTree
+from eqbench.model.tree import CHANCE, FloatArray, GameTree, frozen
 
 PLAYERS = 3
 SITUATIONS = ("", "KKB", "KBF", "KBC", "K", "B", "KKBF", "KKBC", "KK", "KB", "BF", "BC")
 MOVES = 2 * len(SITUATIONS)
-
-
-def _frozen(array: NDArray) -> NDArray:
-    array.setflags(write=False)
-    return array
 
 
 def _paths() -> NDArray[np.int64]:
@@ -51,7 +46,7 @@ def _paths() -> NDArray[np.int64]:
             situation = SITUATIONS.index(history[:length])
             own = path[situation // 4]
             own[0 if own[0] < 0 else 1] = 2 * situation + (letter in "BC")
-    return _frozen(paths)
+    return frozen(paths)
 
 
 def _earlier() -> NDArray[np.int64]:
@@ -59,13 +54,13 @@ def _earlier() -> NDArray[np.int64]:
     for first, second in PATHS.reshape(-1, 2):
         if second >= 0:
             earlier[second // 2] = first
-    return _frozen(earlier)
+    return frozen(earlier)
 
 
 _AFTER = [h + letter for h in SITUATIONS for letter in ("FC" if "B" in h else "KB")]
 ENDINGS = tuple(history for history in _AFTER if history not in SITUATIONS)
 # What each move leads to: a situation, or 12 + an ending.
-LEADS_TO = _frozen(np.array([(*SITUATIONS, *ENDINGS).index(history) for history in _AFTER]))
+LEADS_TO = frozen(np.array([(*SITUATIONS, *ENDINGS).index(history) for history in _AFTER]))
 # Own moves on the way to each ending, int64 (13, 3, 2); -1 where there is no second one.
 PATHS = _paths()
 # The own move before each situation, -1 at first decisions.
@@ -107,7 +102,7 @@ def recognize(tree: GameTree) -> RankGame | None:
         return None
     situation, card = sets
     n = int(card.max()) + 1
-    infoset = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+    infoset = tree.action_infoset
     active = [a in ("bet", "call") for actions in tree.infoset_actions for a in actions]
     move = 2 * situation[infoset] + active
     if np.any(np.diff(2 * (situation * n + card)[infoset] + active) <= 0):
@@ -126,7 +121,7 @@ def recognize(tree: GameTree) -> RankGame | None:
         slope = _by_rank(tree.payoffs.slope, ending, rank, scale)
     if base is None or (slope is None) != (tree.payoffs.slope is None):
         return None
-    return RankGame(n, _frozen(move * n + card[infoset]), base, slope)
+    return RankGame(n, frozen(move * n + card[infoset]), base, slope)
 
 
 def _infosets(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
@@ -203,7 +198,7 @@ def _by_rank(table: NDArray, ending: NDArray, rank: NDArray, scale: float) -> Fl
         payoffs[ending, player, rank[:, player]] = table[:, player]
         if not np.array_equal(payoffs[ending, player, rank[:, player]], table[:, player]):
             return None
-    return _frozen(payoffs * scale)
+    return frozen(payoffs * scale)
 
 
 # -- kernels ---------------------------------------------------------------------------------------

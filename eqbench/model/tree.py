@@ -212,12 +212,18 @@ class GameTree:
     def action_start(self) -> IntArray:
         """First action of each information set, int32 (I+1,); blocks are contiguous."""
         counts = [len(actions) for actions in self.infoset_actions]
-        return _frozen(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
+        return frozen(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
+
+    @cached_property
+    def action_infoset(self) -> IntArray:
+        """Information set of each action, int32 (A,)."""
+        sets = np.arange(self.n_infosets, dtype=np.int32)
+        return frozen(np.repeat(sets, np.diff(self.action_start)))
 
     @cached_property
     def terminals(self) -> IntArray:
         """Terminal nodes in ascending order, int32 (Z,)."""
-        return _frozen(np.flatnonzero(self.player == TERMINAL).astype(np.int32))
+        return frozen(np.flatnonzero(self.player == TERMINAL).astype(np.int32))
 
     @cached_property
     def levels(self) -> tuple[slice, ...]:
@@ -234,7 +240,7 @@ class GameTree:
         action = self.action_start[infoset] + self.move
         action[infoset < 0] = -1
         action[0] = -1
-        return _frozen(action.astype(np.int32, copy=False))
+        return frozen(action.astype(np.int32, copy=False))
 
     @cached_property
     def chance_probability(self) -> FloatArray:
@@ -245,7 +251,28 @@ class GameTree:
         probability = self.chance / self.chance_denominator
         probability[0] = 1.0
         probability[self.incoming >= 0] = 1.0
-        return _frozen(probability)
+        return frozen(probability)
+
+    def first_children(self) -> NDArray[np.int64]:
+        """First child of each node, (M+1,): the children of a node end where the next's begin."""
+        # of the same dtype: otherwise all parents would be converted
+        nodes = np.arange(self.n_nodes + 1, dtype=self.parent.dtype)
+        return np.searchsorted(self.parent, nodes)
+
+    def along_paths(self, weights: NDArray) -> NDArray:
+        """Products of weights (M,) of nodes along the paths from the root to each node, (M,)."""
+        products = weights.copy()
+        for level in self.levels[1:]:
+            products[level] *= products[self.parent[level]]
+        return products
+
+    def in_depth(self) -> Iterator[int]:
+        """All nodes as play in depth first meets them."""
+        stack, first = [0], self.first_children().tolist()
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(range(first[node], first[node + 1])))
 
     @property
     def payoff_range(self) -> float:
@@ -352,7 +379,8 @@ def _share_structure(old: GameTree, new: GameTree) -> GameTree:
     return new
 
 
-def _frozen(array: NDArray) -> NDArray:
+def frozen(array: NDArray) -> NDArray:
+    """The array itself, made read-only."""
     array.setflags(write=False)
     return array
 
@@ -426,8 +454,7 @@ def _bounds(
 
 def _rows(tree: GameTree, player: int) -> Iterator[tuple[NDArray, NDArray]]:
     """Information sets (R,), sorted, and columns (R, n) of rows of a player, for each n."""
-    nodes = np.arange(tree.n_nodes + 1, dtype=tree.parent.dtype)
-    first = np.searchsorted(tree.parent, nodes)
+    first = tree.first_children()
     count, alike = np.diff(first), tree.infoset.astype(np.int64)
     odds: dict[bytes, int] = {}
     for node in np.flatnonzero(tree.player == CHANCE):
