@@ -65,11 +65,11 @@ def _solver(
     )
 
 
-def _cfr(name: str, summary: str, **preset: OptionValue) -> Entry:
+def _cfr(name: str, summary: str, preset: Mapping[str, OptionValue] | None = None) -> Entry:
     return _solver(name, "cfr.methods:CFR", summary, preset)
 
 
-def _mirror(name: str, summary: str, **preset: OptionValue) -> Entry:
+def _mirror(name: str, summary: str, preset: Mapping[str, OptionValue]) -> Entry:
     return _solver(name, "cfr.methods:MirrorDescent", summary, preset, default_row=False)
 
 
@@ -147,37 +147,41 @@ FOREIGN_GAMES = {
     ".nfg": _game("PATH.nfg", "gambit_files:NfgFile", "a game file of Gambit, in strategic form"),
 }
 
+PREDICTIVE: dict[str, OptionValue]
+PREDICTIVE = {"regrets": "clipped", "predictive": True, "averaging": "quadratic"}
+
 BUILTIN_SOLVERS = _table(
     _cfr("cfr", "counterfactual regret minimization (Zinkevich et al. 2007)"),
-    _cfr("cfr_plus", "CFR+ (Tammelin 2014)", regrets="clipped", averaging="linear"),
+    _cfr("cfr_plus", "CFR+ (Tammelin 2014)", {"regrets": "clipped", "averaging": "linear"}),
     _cfr(
         *("cfr_linear", "CFR with linear discounting (Brown and Sandholm 2019)"),
-        **{"regrets": "discounted", "alpha": 1.0, "beta": 1.0, "averaging": "linear"},
+        {"regrets": "discounted", "alpha": 1.0, "beta": 1.0, "averaging": "linear"},
     ),
     _cfr(
         *("dcfr", "discounted CFR (Brown and Sandholm 2019)"),
-        **{"regrets": "discounted", "alpha": 1.5, "beta": 0.0, "averaging": "quadratic"},
+        {"regrets": "discounted", "alpha": 1.5, "beta": 0.0, "averaging": "quadratic"},
     ),
     _cfr(
         *("pcfr_plus", "predictive CFR+ (Farina, Kroer and Sandholm 2021)"),
         # in turns it stops at cycles from two of three random starts on kuhn3; together, none
-        **{"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
-        alternating=False,
+        PREDICTIVE | {"alternating": False},
     ),
     _cfr(
         "pcfr_plus_alternating",
         "predictive CFR+ with players in turn; for two players with constant sum",
-        **{"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
+        PREDICTIVE,
     ),
-    _mirror("mmd", "magnetic mirror descent (Sokota et al. 2023)"),
+    _mirror("mmd", "magnetic mirror descent (Sokota et al. 2023)", {}),
     _mirror(
         *("reg_cfr", "regularized CFR (Liu, Ozdaglar, Yu and Zhang 2023)"),
-        **{"values": "dilated", "predictive": True},
-        **{"step": 16.0, "slowing": 0.0, "temperature": 0.1, "cooling": 1.0},
+        {
+            **{"values": "dilated", "predictive": True},
+            **{"step": 16.0, "slowing": 0.0, "temperature": 0.1, "cooling": 1.0},
+        },
     ),
     _mirror(
         *("qfr", "Q-function based regret minimization (Liu, Farina and Ozdaglar 2024)"),
-        **{"values": "bidilated", "predictive": True},
+        {"values": "bidilated", "predictive": True},
     ),
     _solver(
         "mccfr",

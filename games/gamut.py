@@ -36,8 +36,26 @@ from .strategic import (
 MOST_DISPERSED = 15  # players; 16 ** 16 would not fit into an int64
 
 
+class _EqualActions:
+    """A game in strategic form in which every player has as many actions as the others."""
+
+    players: int
+    actions: int
+    seed: int | None
+
+    def __post_init__(self) -> None:
+        check_players(self.players)
+        check_at_least(2, actions=self.actions)
+        if self.seed is not None:
+            check_at_least(0, seed=self.seed)
+
+    def expected_nodes(self) -> int:
+        """Number of nodes of the tree, known without building it."""
+        return strategic_form_nodes([self.actions] * self.players)
+
+
 @dataclass(frozen=True)
-class Dispersion:
+class Dispersion(_EqualActions):
     """All get the same, and the more, the more evenly the players spread over the actions.
 
     A strong dispersion game of common interest, symmetric in players and actions (Grenager,
@@ -57,16 +75,9 @@ class Dispersion:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        check_players(self.players)
-        check_at_least(2, actions=self.actions)
+        super().__post_init__()
         if self.players > MOST_DISPERSED:
             raise SpecError(f"players={self.players}; allowed are 2 to {MOST_DISPERSED} players")
-        if self.seed is not None:
-            check_at_least(0, seed=self.seed)
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.actions] * self.players)
 
     def build(self) -> GameTree:
         """Game tree with actions a1, a2, ... of every player.
@@ -229,7 +240,7 @@ class TravelersDilemma:
 
 
 @dataclass(frozen=True)
-class RandomGame:
+class RandomGame(_EqualActions):
     """All payoffs are independent and uniform in [0, 1].
 
     Parameters
@@ -242,15 +253,6 @@ class RandomGame:
     players: int = 2
     actions: int = 2
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_players(self.players)
-        check_at_least(2, actions=self.actions)
-        check_at_least(0, seed=self.seed)
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.actions] * self.players)
 
     def build(self) -> GameTree:
         """Game tree with actions a1, a2, ... of every player."""
@@ -286,7 +288,7 @@ class SignedRandomGame(RandomGame):
 
 
 @dataclass(frozen=True)
-class CovarianceGame:
+class CovarianceGame(_EqualActions):
     """Payoffs are standard normal, with one covariance between players at each profile.
 
     Payoffs at different profiles are independent. This is the covariant game of Rinott and
@@ -307,19 +309,13 @@ class CovarianceGame:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_players(self.players)
-        check_at_least(2, actions=self.actions)
-        check_at_least(0, seed=self.seed)
+        super().__post_init__()
         least = Fraction(-1, self.players - 1)
         if not least <= self.rho <= 1:
             raise SpecError(
                 f"rho={self.rho} is not a covariance of {self.players} players; allowed are "
                 f"{least} to 1"
             )
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.actions] * self.players)
 
     def build(self) -> GameTree:
         """Game tree with actions a1, a2, ... of every player.
@@ -345,7 +341,7 @@ Draws = np.random.Generator
 
 
 @dataclass(frozen=True)
-class Gamut:
+class Gamut(_EqualActions):
     """A game of one of GAMUT's distributions, with payoffs from -1 to 1.
 
     As GAMUT 1.0.1 draws them with ``-random_params -normalize -min_payoff -1 -max_payoff 1``, but
@@ -383,16 +379,10 @@ class Gamut:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_players(self.players)
-        check_at_least(2, actions=self.actions)
-        check_at_least(0, seed=self.seed)
+        super().__post_init__()
         if self.distribution not in DISTRIBUTIONS:
             known = nearest(self.distribution, DISTRIBUTIONS)
             raise SpecError(f"distribution={self.distribution} is unknown: {known}")
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.actions] * self.players)
 
     def build(self) -> GameTree:
         """Game tree with actions a1, a2, ... of every player.

@@ -9,7 +9,6 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 import time
 import zlib
 from collections.abc import Callable
@@ -26,7 +25,7 @@ CACHED_FROM = 50_000  # nodes; smaller games are built as fast as they are read
 CHECKSUMS = "checksums.json"
 MAX_BYTES = 4 * 2**30
 _BLOCK = 2**20
-_ENTRY = re.compile(r"[0-9a-f]{24}|\.(draft|damaged)-\w+")
+_ENTRY = re.compile(r"[0-9a-f]{24}|\.draft-\w+")
 SPARED_S = 24 * 3600.0  # a game that was used so recently may be in use
 
 
@@ -104,10 +103,7 @@ def _write(game: Game, root: Path, folder: Path) -> None:
         store_game(game, draft)
         (draft / CHECKSUMS).write_text(json.dumps(_checksums(draft)), encoding="utf-8")
         if folder.exists() and _read(game.spec, folder) is None:
-            # by renaming, so that nobody meets half an entry
-            damaged = Path(tempfile.mkdtemp(prefix=".damaged-", dir=root))
-            folder.rename(damaged / "game")
-            shutil.rmtree(damaged, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
         draft.rename(folder)
     except OSError:  # no space, or another process was faster
         shutil.rmtree(draft, ignore_errors=True)
