@@ -227,7 +227,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "semismooth",
-        "semismooth.semismooth:Semismooth",
+        "semismooth:Semismooth",
         "semismooth Newton on the complementarity system (De Luca et al. 1996)",
         takes=ALL_BUT_LARGE,
     ),
