@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from fractions import Fraction
 from pathlib import Path
 
 import msgspec
@@ -16,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.documents import decode, read_file
-from eqbench.errors import DocumentError
+from eqbench.errors import DocumentError, EqbenchError
 from eqbench.model.assemble import NODE_ARRAYS, check_tree
+from eqbench.model.rational import parse_rational
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.size_limit import check_expected_nodes
 from eqbench.model.tree import GameTree, Payoffs
@@ -76,7 +76,9 @@ def load_tree(folder: Path, name: str = "the game") -> GameTree:
     try:
         check_expected_nodes(name, _read(folder / "parent.npy", mapped=True).size)
         tree = _read_tree(folder, mapped=False)
-    except (OSError, EOFError, ValueError, ArithmeticError) as error:
+    except EqbenchError:
+        raise
+    except Exception as error:  # NumPy raises several kinds for what is no array
         raise DocumentError(f"the folder of {name} is damaged: {error}") from None
     check_tree(tree)
     return tree
@@ -95,14 +97,19 @@ def save_form(form: SequenceForm, folder: Path) -> None:
 
 
 def load_form(folder: Path, tree: GameTree, *, mapped: bool = False) -> SequenceForm | None:
-    """Sequence form beside a tree, as one's own copy unless it is `mapped`; None without one."""
-    files = sorted((folder / FORM).glob("*.npy"))
-    if not files:
+    """Sequence form beside a tree, as one's own copy unless it is `mapped`.
+
+    None if there is none, or a file of it is missing or damaged: then it is compiled.
+    """
+    try:
+        files = sorted((folder / FORM).glob("*.npy"))
+        arrays = {file.stem: _read(file, mapped=mapped) for file in files}
+        fields: dict = {name: arrays.pop(name) for name in _FORM_ARRAYS if name in arrays}
+        fields = {"slope": None, "value": float(tree.payoffs.value or 0)} | fields
+        form = SequenceForm(tree.n_players, **fields)
+        form.take_entry_arrays(arrays)
+    except (OSError, EOFError, ValueError, LookupError, TypeError):
         return None
-    arrays = {file.stem: _read(file, mapped=mapped) for file in files}
-    fields: dict = {name: arrays.pop(name, None) for name in _FORM_ARRAYS}
-    form = SequenceForm(tree.n_players, value=float(tree.payoffs.value or 0), **fields)
-    form.take_entry_arrays(arrays)
     return form
 
 
@@ -122,6 +129,8 @@ def _save(arrays: dict[str, NDArray], folder: Path) -> None:
 
 def _read(path: Path, *, mapped: bool) -> NDArray:
     """Read-only array in a file; who maps it sees what others write into the file later."""
+    if path.exists() and not path.is_file():  # opening a pipe would wait for its writer
+        raise OSError(f"{path.name} is not a regular file")
     array = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     if not mapped:
         array = np.array(array, order="C")
@@ -139,7 +148,7 @@ def _read_tree(folder: Path, *, mapped: bool) -> GameTree:
         slope=arrays.pop("slope", None),
         denominator=header.payoff_denominator,
         parameter=header.parameter,
-        value=None if header.value is None else Fraction(header.value),
+        value=None if header.value is None else parse_rational(header.value),
     )
     return GameTree(
         players=header.players,

@@ -184,11 +184,6 @@ def array_missing():
     (place() / "infoset.npy").unlink()
     answers()
 @ends()
-def array_more():
-    save_tree(honest(), place())
-    np.save(place() / "surprise.npy", np.zeros(3))
-    answers()
-@ends()
 def labels_garbage(): written("labels.json", b"\xff\xfe{")
 @ends()
 def labels_empty(): written("labels.json", b"{}")
