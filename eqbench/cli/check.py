@@ -15,7 +15,7 @@ from eqbench.registry import GameOptions, NameOptions, default_registry
 from eqbench.requests import GAME, SOLVER, Json, Option
 
 if TYPE_CHECKING:
-    from eqbench.testing import Result
+    from eqbench.testing.bench import Result
 
 
 class _Checks(Group):
