@@ -42,7 +42,6 @@ from eqbench.options import Option, canonical_text, construct, list_options
 from eqbench.plugins import (
     Entry,
     Kind,
-    PluginFile,
     check_name,
     decorated_entry,
     describe,
@@ -116,10 +115,10 @@ class Registry:
 
     Attributes
     ----------
-    files : plugin files, scanned but not run
+    plugins : entries of plugin files, which have been scanned and not run
     """
 
-    files: tuple[PluginFile, ...] = ()
+    plugins: tuple[Entry, ...] = ()
 
     def with_plugins(self, paths: Iterable[str | Path]) -> Registry:
         """Registry that also knows what the files register; none of their code runs.
@@ -129,9 +128,10 @@ class Registry:
         UsageError
             If a file cannot be scanned or brings a name that is taken.
         """
-        files = {file.path: file for file in self.files}
-        files |= {file.path: file for file in map(scan_plugin, paths)}
-        registry = Registry(tuple(files.values()))
+        scanned = list(chain.from_iterable(map(scan_plugin, dict.fromkeys(paths))))
+        again = {entry.plugin for entry in scanned}
+        kept = (entry for entry in self.plugins if entry.plugin not in again)
+        registry = Registry((*kept, *scanned))
         registry.games()
         registry.solvers()
         return registry
@@ -301,7 +301,7 @@ class Registry:
 
     def _entries(self, kind: Kind) -> dict[str, Entry]:
         """Entries by name. The order also says which of two ways to one plugin is kept."""
-        files = chain.from_iterable(file.entries(kind) for file in self.files)
+        files = (entry for entry in self.plugins if entry.kind == kind)
         return merge(chain(BUILTIN[kind].values(), entry_points(kind), files, _decorated(kind)))
 
     def _find(self, kind: Kind, spec: str | Spec) -> tuple[Entry, Spec]:

@@ -71,7 +71,7 @@ class Kind:
         return value
 
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of the values in files."""
+        """JSON Schema of the values in experiment files, of kinds that occur in them."""
         return {"type": "string"}
 
 
@@ -304,9 +304,6 @@ class Exact(Kind):
     def write(self, value: Any) -> str:
         return str(value)
 
-    def schema(self) -> dict[str, Any]:
-        return {"type": ["number", "string"], "examples": ["7/2", 3.2]}
-
 
 @dataclass(frozen=True)
 class Interval(Kind):
@@ -325,9 +322,6 @@ class Interval(Kind):
 
     def write(self, value: Any) -> list[float]:
         return list(value)
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
 @dataclass(frozen=True)
@@ -348,9 +342,6 @@ class Pair(Kind):
 
     def write(self, value: Any) -> list[str]:
         return list(value)
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
 
 TEXT, FLAG, FILE, FOLDER = Kind(), Flag(), File(), File("DIR")

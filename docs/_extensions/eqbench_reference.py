@@ -23,7 +23,7 @@ from numpydoc.docscrape import NumpyDocString
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from eqbench.builtin import FOREIGN_GAMES, takes
+from eqbench.builtin import BUILTIN_SOLVERS, FOREIGN_GAMES, KINDS_OF_GAMES
 from eqbench.cli import app
 from eqbench.cli.options import examples
 from eqbench.plugins import Entry
@@ -150,10 +150,9 @@ class Scopes(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A row for the solvers that answer alike."""
         alike: dict[tuple[str, ...], list[str]] = {}
-        for name, answers in takes().items():
-            alike.setdefault(tuple(answers.values()), []).append(f"`{name}`")
-        kinds = list(takes()["cfr"])
-        rows = [["solvers", *kinds], ["---", *[":-:"] * len(kinds)]]
+        for name, entry in BUILTIN_SOLVERS.items():
+            alike.setdefault(tuple(entry.takes.values()), []).append(f"`{name}`")
+        rows = [["solvers", *KINDS_OF_GAMES], ["---", *[":-:"] * len(KINDS_OF_GAMES)]]
         rows += [[", ".join(names), *answers] for answers, names in alike.items()]
         return self.parse_text_to_nodes("\n".join(f"| {' | '.join(row)} |" for row in rows))
 

@@ -168,10 +168,8 @@ def _facts(spec: str, registry: Registry) -> dict[str, Any]:
 
 
 def _solver_facts(entry: Entry) -> dict[str, Any]:
-    from eqbench.builtin import takes
-
-    known = takes().get(entry.name, {}) if entry.builtin else {}
-    return {"missing": entry.missing(), "default_row": entry.default_row, "takes": known}
+    row = {"missing": entry.missing(), "default_row": entry.default_row}
+    return row | {"takes": dict(entry.takes)}
 
 
 def _about(solver: Any) -> str:

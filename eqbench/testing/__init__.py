@@ -9,8 +9,8 @@
             assert result.passed is not False, result
 """
 
+from eqbench.testing.bench import Result
 from eqbench.testing.game_suite import check_game
-from eqbench.testing.promises import Result
 from eqbench.testing.solver_suite import check_solver
 
 __all__ = ["Result", "check_game", "check_solver"]

@@ -35,7 +35,7 @@ from wide_games import error_ratio, farthest, long_path
 import eqbench
 from eqbench.equilibria import cluster_identities, completeness, kind_of
 from eqbench.errors import ProfileError
-from eqbench.games.random_games import with_numbered_actions
+from eqbench.games.gamut import with_numbered_actions
 from eqbench.harness.judge import Finding, measure, meets
 from eqbench.model.gambit_text import nfg_text
 from eqbench.model.game import Game

@@ -16,6 +16,7 @@ from command import eqbench_here as eqbench
 from gambit_cases import ENDS_ON, ends_on
 
 import eqbench as package
+from eqbench.builtin import BUILTIN_SOLVERS
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
@@ -123,13 +124,14 @@ def test_command_reports_a_solver_that_crashes_and_lives_on(tmp_path: Path) -> N
 
 # -- beyond the suite of all solvers ---------------------------------------------------------------
 
-EXACT = [
-    *("sequence_lp", "lcp", "case_enumeration", "arclength", "semismooth", "ncp", "mip", "logit"),
-    "openspiel_sequential_lp",
-]
-GAMBIT = [solver for solver in SOLVERS if solver.startswith("gambit_")]
 # They refine a profile for as long as they may.
-ITERATIVE = [solver for solver in SOLVERS if solver not in (*EXACT, *GAMBIT)]
+ITERATIVE = [
+    solver
+    for solver in SOLVERS
+    if BUILTIN_SOLVERS[solver].module.removeprefix("eqbench.solvers.").partition(".")[0]
+    in ("cfr", "fictitious_play", "replicator", "liteefg", "openspiel")
+    and solver != "openspiel_sequential_lp"
+]
 STRATEGIC = {"openspiel_adidas": "rock_paper_scissors"}
 # The first looks for pure equilibria only, the second needs a prior with one best reply.
 EMPTY_HANDED = ["gambit_enumpure", "gambit_hp"]

@@ -18,7 +18,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import BUILTIN_GAMES
 
-gamut = importlib.import_module("eqbench.games.gamut_distributions")
+gamut = importlib.import_module("eqbench.games.gamut")
 SPECS = [
     *("random", "random(players=3,actions=20)", "random(players=5,actions=5,seed=3)"),
     *("covariance", "covariance(players=3,actions=4,rho=-1/2)", "dispersion"),

@@ -10,7 +10,7 @@ from solver_cases import bimatrix, run
 
 import eqbench
 from eqbench.errors import UsageError
-from eqbench.games.random_games import with_numbered_actions
+from eqbench.games.gamut import with_numbered_actions
 from eqbench.model.game import Game
 from eqbench.verification import verify
 

@@ -1,4 +1,4 @@
-"""The solver: its options, its starts, and what it hands over."""
+"""Semismooth Newton method on the complementarity system in sequence form."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from eqbench.errors import SpecError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
-from ..fischer_burmeister import Point, System, descend
-from ..offpath import OffPath, handed_over, warm_up
-from ..search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
+from .fischer_burmeister import Point, System, descend
+from .offpath import OffPath, handed_over, warm_up
+from .search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

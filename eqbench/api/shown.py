@@ -1,4 +1,4 @@
-"""A chart that notebooks show, and that can be saved as a picture or a page."""
+"""Reports and charts that notebooks show as they are meant, and that can be saved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import vl_convert
+from markupsafe import escape
 
 from eqbench.errors import UsageError, check_keywords, nearest
 from eqbench.report.charts import VEGA_LITE
@@ -17,6 +17,27 @@ _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
 _LESS = "\ue03c"  # stands for < where what writes the page would not escape it
 # who shows a picture may have wider letters than who measured its legend
 _PADDING = {"left": 5, "top": 5, "right": 30, "bottom": 5}
+
+
+class ReportText(str):
+    """The text of a report; a notebook shows it unquoted, and a page as a page.
+
+    Attributes
+    ----------
+    form : `terminal`, `md`, `csv`, `tex` or `html`
+    """
+
+    form: str
+
+    def __new__(cls, text: str, form: str = "terminal") -> ReportText:
+        made = super().__new__(cls, text)
+        made.form = form
+        return made
+
+    def _repr_html_(self) -> str:
+        if self.form == "html":
+            return f'<iframe srcdoc="{escape(self)}" width="100%" height="800"></iframe>'
+        return f"<pre>{escape(self)}</pre>"
 
 
 def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,18 +113,16 @@ class Chart:
 
     def to_svg(self) -> str:
         """Text of the picture as SVG."""
-        spec = {"padding": _PADDING} | self.spec
-        return str(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE))
+        return str(_converted("svg", {"padding": _PADDING} | self.spec))
 
     def to_png(self, scale: float = 2.0) -> bytes:
         """Picture as PNG, of `scale` pixels for each unit of length."""
-        return bytes(vl_convert.vegalite_to_png(self.spec, vl_version=VEGA_LITE, scale=scale))
+        return bytes(_converted("png", self.spec, scale=scale))
 
     def _page(self) -> str:
         """Page whose script no text of the specification can end."""
         spec = json.loads(json.dumps(self.spec).replace("<", _LESS))
-        page = str(vl_convert.vegalite_to_html(spec, vl_version=VEGA_LITE, bundle=True))
-        return page.replace(_LESS, r"\u003c")
+        return str(_converted("html", spec, bundle=True)).replace(_LESS, r"\u003c")
 
     def save(self, path: str | Path) -> Path:
         """Write it as .svg, .png, .json, or .html, a page that needs no network; return the path.
@@ -126,3 +145,9 @@ class Chart:
             case _:
                 raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
         return path
+
+
+def _converted(to: str, spec: dict[str, Any], **options: Any) -> Any:
+    import vl_convert  # which brings a JavaScript engine
+
+    return getattr(vl_convert, f"vegalite_to_{to}")(spec, vl_version=VEGA_LITE, **options)
