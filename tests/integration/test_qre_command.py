@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command import accepted, eqbench_here, refused
+from command import accepted
 
 import eqbench as package
 
@@ -41,14 +41,6 @@ def test_principal_branch_is_verified_where_it_was_asked_for(place: Path) -> Non
     assert end["payoffs"] == pytest.approx([-0.0276, -0.0208, 0.0484], abs=5e-5)
 
 
-def test_profiles_verify_to_the_figures_of_the_summary(place: Path) -> None:
-    document = json.loads((place / "kuhn/summary.json").read_text())
-    for item in (document["branches"][0]["at"][0], document["branches"][2]["equilibrium"]):
-        done = eqbench_here("verify", "--profile", f"kuhn/{item['profile']}", "--json", cwd=place)
-        assert done.json["max_regret"] == pytest.approx(item["max_regret"], abs=1e-15)
-        assert done.json["payoffs"] == pytest.approx(item["payoffs"], abs=1e-15)
-
-
 def test_random_priors_lead_to_other_equilibria(place: Path) -> None:
     document = json.loads((place / "kuhn/summary.json").read_text())
     assert [entry["seed"] for entry in document["branches"]] == [None, 0, 1]
@@ -77,21 +69,3 @@ def test_table_says_where_the_branch_ends(tmp_path: Path) -> None:
     assert "lambda reached 100" in " ".join(done.out.split())  # lines are wrapped
     assert "kuhn2 α=0.2" in done.out
     assert "Branches from priors at random: 1" in done.out
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--game", "kuhn3", "--solver", "cfr"), "cfr offers no `branch`"),
-        (("--game", "kuhn3", "--at", "1e7"), "beyond the end of the branch at 1e+06"),
-        (("--game", "kuhn3", "--solver", "logit(prior=random)"), "--branches"),
-        (("--game", "liars_dice"), "log-odds"),
-        (("--game", "kuhn3", "--out", "."), "is not empty"),
-        (("--game", "kuhn3", "--to", "0"), "positive"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_with_advice(
-    tmp_path: Path, options: tuple[str, ...], words: str
-) -> None:
-    (tmp_path / "file").touch()
-    refused("qre", *options, words=words, cwd=tmp_path)

@@ -109,29 +109,3 @@ def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: P
     assert "interrupted after 1 of 4 cells; go on with:\n  eqbench ranges --resume run" in err
     assert "closed: 1 of 4 optima" in out
     assert (tmp_path / "run" / "ranges.md").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((), ("Missing argument 'GAME'",)),
-        (("--game", "kuhn7"), ("'kuhn7'", "did you mean")),
-        (("--game", "kuhn2,kuhn3"), ("give one game",)),
-        (("--game", "kuhn2", "--of", "P3"), ("--of P3", "no such player or action")),
-        (("--game", "kuhn2", "--of", "P1|1:|raise"), ("did you mean", "P1|1:|bet")),
-        (("--game", "kuhn2", "--solver", "cfr_plus"), ("no option of and sense", "ncp")),
-        (("--game", "kuhn2", "--solver", "ncp(sense=min,of=P1)"), ("leave sense and of out",)),
-        (("--resume", "nowhere"), ("nowhere holds no run",)),
-        (("--resume", "here", "--out", "there"), ("either --resume or --out",)),
-    ],
-)
-def test_ranges_refuses_in_one_line(
-    tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]
-) -> None:
-    done = eqbench_here("ranges", *arguments, cwd=tmp_path)
-    assert (done.code, done.out) == (2, "")
-    message = done.err.splitlines()[-1]
-    assert message.startswith("Error: ")
-    for word in words:
-        assert word in message
-    assert list(tmp_path.iterdir()) == [], "nothing may be left behind"

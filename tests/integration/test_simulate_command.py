@@ -7,11 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, accepted, eqbench_here, refused, started, wait_for
+from command import PATIENCE_S, PLUGINS, accepted, refused, started, wait_for
 
 import eqbench as package
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_text
 from eqbench.studies.flow.points import read_points
 
 REGIMES = {"periodic", "quasi_periodic", "chaotic_transient", "boundary_absorption", "undecided"}
@@ -56,24 +54,6 @@ def test_profits_are_close_to_those_of_the_stable_solution(place: Path) -> None:
         window = run["windows"][run["longest_window"]]
         assert window["nearest"] == [nearest]
         assert window["gap"] < 0.005
-
-
-def test_profiles_verify_to_the_figures_of_the_summary(place: Path) -> None:
-    run = json.loads((place / "skp/summary.json").read_text())["runs"][0]
-    for item in run["profiles"].values():
-        done = eqbench_here("verify", "--profile", f"skp/{item['profile']}", "--json", cwd=place)
-        assert done.json["max_regret"] == pytest.approx(item["max_regret"], abs=1e-15)
-        assert done.json["payoffs"] == pytest.approx(item["payoffs"], abs=1e-15)
-
-
-def test_points_are_read_back_with_all_runs(place: Path) -> None:
-    runs = read_points(package.load_game("skp"), place / "skp/points.csv")
-    assert [run.name for run in runs] == [
-        f"pot={pot} seed {seed}" for pot in (2.5, 3.75) for seed in (0, 1)
-    ]
-    assert [run.value for run in runs] == [2.5, 2.5, 3.75, 3.75]
-    for run in runs:
-        assert (run.times[0], run.times[-1]) == (0, 300)
 
 
 def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) -> None:
@@ -122,17 +102,6 @@ def test_other_games_are_simulated(tmp_path: Path, game: str) -> None:
     assert "Profits per unit of time" in done.out
 
 
-def test_figures_are_drawn_of_the_pairs_that_were_asked_for(tmp_path: Path) -> None:
-    done = accepted(
-        *("simulate", "--game", "skp(pot=2.5)", "--starts", "1", "--duration", "200"),
-        *("--figures", "--pair", "b3,d2", "--out", "out"),
-        cwd=tmp_path,
-    )
-    for name in ("phase", "series", "profits"):
-        assert f"wrote out/figures/{name}.svg" in done.err
-        assert (tmp_path / f"out/figures/{name}.svg").stat().st_size > 5_000
-
-
 def _interrupted(folder: Path, solver: str, times: int) -> tuple[int, str, str]:
     """Code and output of a simulation that got so many signals while it followed a trajectory."""
     asked = ("--plugin", DRIFTING, "--solver", solver, "--duration", "20", "--out", "out")
@@ -164,28 +133,3 @@ def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) ->
     document = json.loads((tmp_path / "out/summary.json").read_text())
     assert (document["finished"], document["runs"]) == (False, [])
     assert {file.name for file in (tmp_path / "out").iterdir()} == {"manifest.json", "summary.json"}
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--game", "kuhn2", "--remember", "5"), "--model hands"),
-        (("--game", "kuhn2", "--pair", "a,b"), "--figures"),
-        (("--game", "kuhn2", "--pair", "a"), "is not a pair"),
-        (("--game", "skp", "--figures", "--pair", "b3,d9"), "'d9' is not a frequency"),
-        (("--game", "kuhn2", "--start", "missing.json"), "cannot read"),
-        (("--game", "kuhn2", "--start", "pure.json"), "the start pure.json: the frequency"),
-        (("--game", "kuhn2", "--start", "words.txt"), "words.txt: not valid JSON"),
-        (("--game", "kuhn2", "--start", "-"), "standard input: not valid JSON"),
-        (("--game", "kuhn2", "--out", "."), "is not empty"),
-        (("--game", "kuhn2", "--duration", "0"), "positive"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_with_advice(
-    tmp_path: Path, options: tuple[str, ...], words: str
-) -> None:
-    tree = package.load_game("kuhn2").tree
-    pure = BehaviorProfile.of(tree, [1.0, 0.0] + [0.5] * 22)
-    (tmp_path / "pure.json").write_text(profile_text(tree, pure))
-    (tmp_path / "words.txt").write_text("uniform")
-    refused("simulate", *options, words=words, cwd=tmp_path, stdin="")

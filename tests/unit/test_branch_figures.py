@@ -13,8 +13,8 @@ from branch_cases import curves, dots, made_up_branch, texts
 import eqbench
 from eqbench.equilibria.kuhn_ranges import NODES
 from eqbench.errors import UsageError
-from eqbench.plots.branches import crossing_figure, frequency_figure, frequency_table, payoff_figure
-from eqbench.plots.style import log_log_figure, ordered_colors, power_law, save_both, save_figure
+from eqbench.plots.branches import frequency_figure, frequency_table, payoff_figure
+from eqbench.plots.style import log_log_figure, ordered_colors, power_law, save_figure
 from eqbench.studies.branch import Branch
 
 FOLDED = (2.0, 3.0, 3.0, 2.5, 4.0)
@@ -50,22 +50,6 @@ def test_lines_are_broken_where_the_branch_was_outside_its_range() -> None:
             assert np.flatnonzero(np.isnan(y)).tolist() == [2]
     assert dots(payoff_figure({"SKP": left}).axes[0]) == [2.5] * 3
     assert branch().broken().values.tolist() == list(FOLDED)
-
-
-def test_several_branches_have_a_panel_for_each_player() -> None:
-    other = branch("kuhn3", (2.0, 4.0))
-    figure = payoff_figure({"SKP": branch(), "Kuhn": other})
-    assert len(figure.axes) == 3
-    for p, ax in enumerate(figure.axes):
-        assert curves(ax) == [(list(b.values), b.payoffs[:, p].tolist()) for b in (branch(), other)]
-    assert {"SKP", "Kuhn", "expectation of P2"} <= set(texts(figure))
-
-
-def test_reference_curves_are_dashed_with_one_label() -> None:
-    exact = [(np.array([2.0, 3.0]), np.zeros((2, 3))) for _ in range(2)]
-    figure = payoff_figure({"SKP": branch()}, exact=exact)
-    assert curves(figure.axes[0], "--") == [([2.0, 3.0], [0.0, 0.0])] * 6
-    assert texts(figure).count("exact") == 1
 
 
 def test_close_up_shows_all_that_passes_through_it_and_is_marked() -> None:
@@ -130,13 +114,6 @@ def test_nodes_at_which_nothing_is_free_are_named_and_take_no_panel() -> None:
     assert figure.get_suptitle() == "SKP; nothing is free at 6, 9, 12"
 
 
-def test_other_branches_are_drawn_beside() -> None:
-    other = branch("kuhn2", (2.0, 5.0))
-    ax, *_ = frequency_figure(branch("kuhn2"), beside=[other]).axes
-    assert sum(x == [2.0, 5.0] for x, _ in curves(ax)) == 3
-    assert ax.get_xlim() == (2.0, 5.0)
-
-
 def test_what_lies_on_another_line_is_dashed() -> None:
     """P1 and P2 have the same payoffs up to the third point."""
     payoffs = branch().payoffs.copy()
@@ -157,21 +134,6 @@ def test_ordered_colors_are_seen_on_white() -> None:
 
 
 # -- counts and power laws ------------------------------------------------------------------------
-
-
-def test_count_figure_has_a_panel_for_each_branch_and_says_the_largest_count() -> None:
-    figure = crossing_figure({"folded": branch(), "straight": branch("skp", (2.0, 4.0))})
-    titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == ["folded: up to 3", "straight: up to 1"]
-    assert [ax.get_yticks().tolist() for ax in figure.axes] == [[0, 1, 2, 3], [0, 1]]
-
-
-def test_branch_that_hardly_moves_is_one_flat_step() -> None:
-    (ax,) = crossing_figure({"short": branch("skp", (2.0, 2.00005))}).axes
-    assert ax.get_title(loc="left") == "short: up to 1"
-    (steps,) = ax.patches
-    values, edges, _ = steps.get_data()
-    assert (values.tolist(), edges.tolist()) == ([1], [2.0, 2.00005])
 
 
 def test_power_law_is_recovered() -> None:
@@ -207,8 +169,3 @@ def test_same_data_give_the_same_bytes(tmp_path: Path, suffix: str) -> None:
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
     assert contents[0].startswith(b"<?xml" if suffix == ".svg" else b"\x89PNG")
-
-
-def test_figure_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot write"):
-        save_both(tmp_path / "no folder" / "figures", "figure", crossing_figure({"SKP": branch()}))

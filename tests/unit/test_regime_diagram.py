@@ -66,11 +66,6 @@ def test_published_sets_are_ordered_by_their_numbers():
     assert by_name(["szafron:c11=1/2", "szafron:0<c11<1/2"])[0] == "szafron:0<c11<1/2"
 
 
-def test_regime_diagram_of_an_unpublished_game_is_drawn():
-    above, _ = regime_diagram([], runs_at(1.0, "periodic") + runs_at(2.0, "periodic"), "pot").axes
-    assert "no equilibria" in above.get_title(loc="left")
-
-
 def test_bars_join_neighbors_with_one_verdict_and_marks_are_the_others():
     """As Solution 2 of Billingham (2017), which meets Solution 1 at a pot of 3."""
     center = "centre manifold of oscillatory dimension 4"

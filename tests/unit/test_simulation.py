@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -34,19 +33,6 @@ def simulated(folder: Path, of: SimulationStudy, **more: Any) -> dict[str, Any]:
     document = StudyFolder.create(of, folder).carry_out(of, Session(folder, **more))
     assert json.loads((folder / "summary.json").read_text()) == document
     return document
-
-
-def resumed(folder: Path) -> dict[str, Any]:
-    """What a simulation finds that goes on in the folder of another one."""
-    study_folder, request = StudyFolder.open(SimulationStudy, folder)
-    return study_folder.carry_out(SimulationStudy(request), Session(folder))
-
-
-def untimed(document: dict[str, Any]) -> dict[str, Any]:
-    """The same without clocks."""
-    clocks = {"elapsed_s", "cpu_s"}
-    runs = [{key: run[key] for key in run.keys() - clocks} for run in document["runs"]]
-    return document | {"runs": runs}
 
 
 def printed(document: dict[str, Any], width: int = 150) -> str:
@@ -157,32 +143,6 @@ def test_interrupt_ends_the_present_trajectory_and_keeps_it(tmp_path: Path) -> N
     assert run["interrupted"]
     assert run["time"] < 20
     assert (tmp_path / run["profiles"]["final"]["profile"]).exists()
-
-
-@pytest.mark.parametrize("broken", ["interrupted", "killed"])
-def test_simulation_that_goes_on_finds_what_one_without_a_break_finds(
-    tmp_path: Path, broken: str
-) -> None:
-    at = (Fraction(2), Fraction(3))
-    of = setting("kuhn2", at=at, profiles=UNIFORM, starts=1, duration=200.0)
-    whole, folder = tmp_path / "whole", tmp_path / "broken"
-    expected = simulated(whole, of)
-    told: list[str] = []
-    if broken == "interrupted":
-        part = simulated(
-            folder, SimulationStudy(of.request), interrupted=lambda: len(told) > 4, tell=told.append
-        )
-        assert [run["interrupted"] for run in part["runs"]] == [False, True]
-    else:  # before the third record was written, but not its points
-        shutil.copytree(whole, folder)
-        records = (folder / "records.jsonl").read_text().splitlines(keepends=True)
-        (folder / "records.jsonl").write_text("".join(records[:2]))
-    assert untimed(resumed(folder)) == untimed(expected)
-    files = [file.relative_to(whole) for file in whole.rglob("*.*")]
-    assert {file.relative_to(folder) for file in folder.rglob("*.*")} == set(files)
-    for file in files:
-        if file.name == "points.csv" or "profiles" in file.parts:
-            assert (folder / file).read_bytes() == (whole / file).read_bytes()
 
 
 @pytest.mark.parametrize("model", ["ode", "hands"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -98,13 +96,6 @@ def test_other_frequencies_keep_their_labels():
     assert all(name.startswith(("P1|", "P2|")) for name in names)
 
 
-def test_what_moves_late_in_some_run_is_moving(game, names):
-    early = {"b3": np.where(TIMES < 15, 0.1, 0.9), "d2": 0.5 + 0.2 * np.sin(TIMES)}
-    runs = [run_of(game, names, early), run_of(game, names, {"a1": 0.5 + 0.2 * np.sin(TIMES)})]
-    drawn = {ax.get_ylabel().split()[0] for ax in series_figure(game, runs).axes if ax.get_ylabel()}
-    assert drawn == {"a1", "d2"}
-
-
 def test_couplings_are_derivatives_of_both_gains(game, names, two_oscillators):
     """Billingham (2017, eqs. 2 and 3): 24 dE3/db3 has -(P+1) d2 and 24 dE2/dd2 has (P+1) b3."""
     strength = couplings(game, [two_oscillators])
@@ -120,12 +111,6 @@ def test_decoupled_oscillators_get_a_plane_each(game, names, two_oscillators):
         frozenset({"b2", "d1"}),
         frozenset({"b3", "d2"}),
     }
-
-
-def test_frequencies_that_move_in_different_runs_share_no_plane(game, names):
-    one = run_of(game, names, {"b3": 0.5 + 0.2 * np.sin(TIMES)})
-    other = run_of(game, names, {"d2": 0.5 + 0.2 * np.sin(TIMES)})
-    assert coupled_pairs(game, [one, other], 8) == []
 
 
 def test_planes_form_no_circle_and_are_not_too_many(game, names):
@@ -161,15 +146,6 @@ def test_last_turns_begin_with_a_rise_through_the_middle():
     assert last_turns(motion, 30)[-1].tolist() == motion[-1].tolist()
     assert len(last_turns(motion[:2000], 30)) == 2000
     assert len(last_turns(motion, 0)) < 100
-
-
-def test_planes_show_thirty_turns(game, names):
-    times = np.linspace(0, 200, 2001)
-    turn = 2 * np.pi * times
-    moving = {"b2": 0.5 + 0.2 * np.sin(turn), "d1": 0.5 + 0.2 * np.cos(turn)}
-    run = run_of(game, names, moving, times=times)
-    (ax,) = phase_figure(game, [run], planes_of(game, [run], [("b2", "d1")])).axes
-    assert len(lines_of(ax)[0].get_xdata()) == pytest.approx(300, abs=11)
 
 
 def test_late_part_is_the_finely_spaced_end(game, names):
@@ -275,30 +251,6 @@ def test_averages_leave_out_oscillations_that_cannot_be_seen(game, names):
         average = ax.get_lines()[0].get_ydata()
         assert np.abs(average[ax.get_lines()[0].get_xdata() > 400] - 1).max() < 0.01
         assert np.ptp(average[:100]) > 1  # early ones can
-
-
-def test_profits_without_published_payoffs_are_drawn():
-    game = eqbench.load_game("leduc")
-    behavior = np.full((11, game.tree.n_actions), 0.5)
-    times = np.linspace(0, 1, 11)
-    ones = np.ones((11, 2))
-    run = SimulatedRun("seed 0", times, behavior, ones, times[:, None] * ones)
-    figure = profit_figure(game, [run])
-    assert [len(ax.get_lines()) for ax in figure.axes] == [1, 1, 1, 1]
-
-
-def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
-    at = (Fraction(5, 2), Fraction(15, 4))
-    request = SimulationRequest(
-        game="skp", solver=DOP853, starts=1, at=at, duration=30.0, pairs=(("b3", "d2"),)
-    )
-    study = SimulationStudy(request, figures=True)
-    folder = StudyFolder.create(study, tmp_path)
-    files = list(folder.draw(study, folder.carry_out(study, Session(tmp_path))))
-    assert all(file.stat().st_size > 0 for file in files)
-    kinds = ("phase", "series", "profits")
-    names = {f"{kind}-pot-{pot}" for kind in kinds for pot in ("2.5", "3.75")} | {"regimes"}
-    assert {file.name for file in files} == {f"{n}{end}" for n in names for end in (".svg", ".png")}
 
 
 def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from command import eqbench_here
 from scipy.optimize import linear_sum_assignment
 from stability_cases import flow, given, printed, study
 
 import eqbench
 from eqbench.errors import UsageError
+from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_text
+from eqbench.plots.stability import draw_stability, eigenvalue_figure
 from eqbench.requests import GivenProfile
 from eqbench.studies.flow.rest_points import rest_points, verdicts
 from eqbench.verification import verify
@@ -253,3 +259,92 @@ def test_search_is_in_the_document_and_the_table() -> None:
         assert (point["is_equilibrium"], point["verdict"]) == (False, "unstable")
     assert f"Rest points: 20 faces searched; found {search['distinct']} besides" in printed(found)
     assert study("shapley", rest_points=20) == found
+
+
+# -- files ---------------------------------------------------------------------------------------
+
+
+def test_points_are_the_profiles_of_the_entries(tmp_path: Path) -> None:
+    found = study("skp", tmp_path, at=(Fraction(3), Fraction(61, 20)), rest_points=30)
+    with (tmp_path / "points.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:6] == ["parameter", "name", "u:P1", "u:P2", "u:P3", "P1|2:|bet"]
+    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    assert summary == found
+    entries = [(entry["value"], entry["name"], entry) for entry in summary["equilibria"]]
+    for search in summary["rest_points"]:
+        entries += [
+            (search["value"], f"rest point {number}", point)
+            for number, point in enumerate(search["points"], start=1)
+        ]
+    assert len(entries) > 4
+    expected = {(value, name): entry["payoffs"] for value, name, entry in entries}
+    assert {(float(row["parameter"]), row["name"]) for row in rows} == set(expected)
+    for row in rows:
+        game = eqbench.load_game("skp").at(pot=float(row["parameter"]))
+        choices = Choices.of(game.tree)
+        free = np.array([float(text) for text in list(row.values())[5:]])
+        measured = verify(game.tree, BehaviorProfile.of(game.tree, choices.behavior(free)))
+        payoffs = expected[float(row["parameter"]), row["name"]]
+        assert [float(row[f"u:P{p}"]) for p in (1, 2, 3)] == payoffs
+        assert list(measured.payoffs) == pytest.approx(payoffs, abs=1e-15)
+
+
+def test_points_of_a_game_without_parameter_have_none(tmp_path: Path) -> None:
+    study("matching_pennies", tmp_path)
+    _, row = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
+    assert row.startswith(",matrix:matching_pennies,")
+    assert row.endswith(",0.5,0.5")
+
+
+def test_profile_in_a_file_is_looked_at(tmp_path: Path) -> None:
+    game = eqbench.load_game("shapley")
+    uniform = BehaviorProfile.uniform(game.tree)
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/uniform.json").write_text(profile_text(game.tree, uniform, game.spec))
+    options = ("stability", "--game", "shapley", "--profile", "given/uniform.json", "--json", "-q")
+    done = eqbench_here(*options, "--out", "out", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    entry = done.json["equilibria"][-1]
+    assert entry["name"] == "uniform.json"
+    assert (entry["is_equilibrium"], entry["verdict"]) == (True, "unstable")  # Shapley 1964
+    points = (tmp_path / "out/points.csv").read_text().splitlines()
+    assert [line.split(",")[1] for line in points] == ["name", "matrix:shapley", "uniform.json"]
+
+
+# -- figures ------------------------------------------------------------------------------------
+
+
+def test_figure_of_eigenvalues_shows_all_of_them() -> None:
+    entries = study("skp(pot=3.25)")["equilibria"]
+    (ax,) = eigenvalue_figure(entries).axes
+    drawn = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    assert [len(line.get_xdata()) for line in drawn] == [11, 11, 11]
+    assert [str(line.get_label()) for line in drawn] == [
+        f"{entry['name']}: {entry['verdict']}" for entry in entries
+    ]
+
+
+def test_figure_of_verdicts_joins_neighbors_of_one_verdict_only() -> None:
+    pots = (*(Fraction(k, 20) for k in range(56, 66)), Fraction(7, 2), Fraction(4))
+    found = study("skp", at=pots, samples=2)
+    ((name, figure),) = draw_stability(found)
+    assert (name, figure.get_suptitle()) == ("verdicts", "skp")
+    (ax,) = figure.axes
+    rows = [text.get_text() for text in ax.get_yticklabels()]
+    assert rows == [
+        "skp:1",
+        "skp:2a",
+        "skp:2",
+        *(f"skp:{k}" for k in ("3", "4", "5a", "5", "6", "7")),
+    ]
+    joined = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata())]
+    spans = {(rows[int(y[0])], x[0], x[-1]) for x, y in (bar.get_data() for bar in joined)}
+    assert ("skp:1", 2.8, 3.0) in spans
+    assert ("skp:2", 3.05, 3.25) in spans  # another verdict at 3
+    assert ("skp:4", 3.25, 3.5) in spans  # nothing was computed between
+    assert {span[1:] for span in spans if span[0] == "skp:2a"} == {(3.0, 3.0)}  # at one value only
+
+
+def test_nothing_is_drawn_without_equilibria() -> None:
+    assert not list(draw_stability({"equilibria": [], "parameter": None}))

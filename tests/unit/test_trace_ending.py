@@ -14,7 +14,6 @@ from trace_cases import WINDING, study
 
 from eqbench.errors import SolverUnavailableError
 from eqbench.solver import Availability
-from eqbench.studies.frame import StudyFolder
 
 Trace = Callable[..., Ended]
 MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING))
@@ -71,47 +70,14 @@ def test_other_version_of_the_solver_is_announced(trace: Trace, tmp_path: Path) 
     assert "the solver is another version" in done.err
 
 
-SKP = ("--game", "skp", "--from", "2", "--to", "6")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--from", "2"], "Missing argument 'GAME'"),
-        (["--game", "skp", "--from", "2"], "Missing option '--to'"),
-        ([*SKP, "--epsilon", "0"], "positive"),
-        ([*SKP, "--epsilon", "-1"], "positive"),
-        ([*SKP, "--at", "7"], "--at 7 lies outside the range from 2 to 6"),
-        ([*SKP, "--at", "many"], "'many' is not a number"),
-        ([*SKP, "--to", "1/0"], "'1/0' is not a number"),
-        ([*SKP, "--starts", "3"], "--starts looks off the branch at the values of --at"),
-        ([*SKP, "--close-up", "3,4"], "--close-up is about figures"),
-        ([*SKP, "--figures", "--close-up", "4,3"], "'4,3' is not an interval"),
-        ([*SKP, "--figures", "--close-up", "7,8"], "lies outside 2 to 6"),
-        ([*SKP, "--parameter", "ante"], "its parameter is 'pot'"),
-        ([*SKP, "--epsilon", "1e-6", "--solver", "arclength(epsilon=1e-7)"], "give it once"),
-        (["--game", "leduc", "--from", "2", "--to", "3"], "has no payoff parameter"),
-        (["--game", "skp", "--from", "3", "--to", "3"], "the range from 3 to 3 is empty"),
-        (["--game", "skp", "--from", "1", "--to", "3"], "pot=1 is below 2"),
-        (["--game", "skp", "--from", "3", "--to", "1" + "0" * 40], "too large"),
-        ([*SKP, "--solver", "cfr"], "cfr offers no `continuation`"),
-        (["--game", "kuhn2", "--from", "2", "--to", "3", "--animate", "9"], "three-player Kuhn"),
-        (["--resume", "."], "holds no study"),
-        (["--resume", "skp", "--out", "other"], "either --resume or --out"),
-        (["--resume", "skp", "--at", "3"], "begun with --at 10/3, now it is 3"),
-        (["--resume", "skp", "--at", "10/3", "--at", "most"], "now it is 10/3 most"),
-        (["--resume", "skp", "--regularization", "arctan"], "begun with --regularization none"),
-        ([*SKP, "--out", "skp"], "skp is not empty"),
-    ],
-)
-def test_command_refuses_with_a_message_and_leaves_nothing(
-    trace: Trace, tmp_path: Path, arguments: list[str], message: str
-) -> None:
-    StudyFolder.create(study("arclength", 2, 6, at=("10/3",)), tmp_path / "skp")
-    done = trace(*arguments)
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-    assert [file.name for file in tmp_path.iterdir()] == ["skp"]
+def test_figure_that_cannot_be_drawn_is_missing_alone(trace: Trace, tmp_path: Path) -> None:
+    """Two points do not come as far as the close-up."""
+    short = ("--most-points", "2", "--figures", "--close-up", "5,5.5", "--out", "t")
+    done = trace(*MADE_UP, "--solver", "winding", *short)
+    assert done.err.count("the figure payoffs is missing: there is nothing in the close-up") == 1
+    names = ("counts", "frequencies", "frequencies-1")
+    expected = {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
+    assert {file.name for file in (tmp_path / "t/figures").iterdir()} == expected
 
 
 def test_solver_whose_licence_is_too_small_for_the_game_is_refused(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trace_cases import FOLDS, followed, study, traced
+from trace_cases import FOLDS, study, traced
 
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.report.terminal import plain_text, print_report
@@ -175,24 +175,6 @@ def test_crossings_that_cannot_be_computed_are_counted(tmp_path: Path) -> None:
     assert (known["crossings"], known["lost"]) == (1, 0)
     assert hidden["window"] == pytest.approx(sorted(FOLDS), abs=1e-9)
     assert printed(document).count("3 more crossings could not be computed") == 1
-
-
-def test_interrupted_polishing_keeps_what_it_has_and_is_made_up_for(tmp_path: Path) -> None:
-    case = study(at=("6.1", "most"), starts=2)
-    points = followed(case, tmp_path).points
-    told: list[str] = []
-    whole = traced(case, tmp_path, tell=told.append)
-    assert "random start 2 of 2 at pot=6.1" in told
-    asked: list[bool] = []
-    traced(case, tmp_path, interrupted=lambda: len(asked.append(True) or asked) < 0)
-    assert len(asked) > points, "also while it is followed a second time"
-    for last in (2, len(asked) // 2, len(asked)):
-        answers = iter([False] * (last - 1) + [True] * len(asked))
-        document = traced(case, tmp_path, interrupted=lambda: next(answers))  # noqa: B023
-        assert (document["finished"], document["outcome"]) == (False, "interrupted")
-        assert document["at"] == whole["at"][: len(document["at"])]
-        assert len(document["at"]) < 2
-    assert traced(case, tmp_path) == whole
 
 
 def test_payoffs_are_distinct_above_the_limit() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -235,28 +236,6 @@ def test_corners_name_the_actions_that_come_and_go(tmp_path: Path) -> None:
     assert study().setting.continuation.start(3).played.all()
 
 
-def test_pieces_that_were_traced_one_by_one_are_those_of_one_trace(tmp_path: Path) -> None:
-    options = {"at": ("6.1", 3), "beyond": 0.0}
-    whole = study(**options)
-    expected = traced(whole, tmp_path / "whole")
-    parts = tmp_path / "parts"
-    for points in range(2, 100):
-        case = study(**options, most_points=points)  # as in a process of its own
-        progress = followed(case, parts)
-        if progress.outcome in OVER:
-            break
-        assert (progress.outcome, progress.points) == ("points", points)
-    assert progress.outcome in OVER
-    files = [folder / "points.csv" for folder in (parts, tmp_path / "whole")]
-    assert files[0].read_bytes() == files[1].read_bytes()
-    made = traced(case, parts)
-    for clock in ("elapsed_s", "cpu_s"):
-        assert made.pop(clock) > 0
-        assert expected.pop(clock) > 0
-    assert made == expected
-    assert made["steps"] == progress.points - 1 >= 30
-
-
 def test_what_was_written_after_the_last_checkpoint_is_cut_off(tmp_path: Path) -> None:
     case = study()
     followed(case, tmp_path)
@@ -275,31 +254,33 @@ def test_trace_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path:
     assert table(tmp_path)[0, 0] == 3.0
 
 
-@pytest.mark.parametrize("damage", ["shorter", "changed", "gone", "checkpoint", "cut checkpoint"])
-def test_damaged_files_are_refused(tmp_path: Path, damage: str) -> None:
-    followed(study(most_points=10), tmp_path)
-    points, checkpoint = tmp_path / "points.csv", tmp_path / "checkpoint.npz"
-    data = points.read_bytes()
-    if damage == "shorter":
-        points.write_bytes(data[:-1])
-    elif damage == "changed":
-        points.write_bytes(data.replace(b"3.0", b"3.1", 1))
-    elif damage == "gone":
-        points.unlink()
-    elif damage == "checkpoint":
-        checkpoint.write_bytes(b"nothing")
-    else:
-        checkpoint.write_bytes(checkpoint.read_bytes()[:-200])
-    with pytest.raises(UsageError, match="trace the branch again"):
-        followed(study(), tmp_path)
+def replaced(file: Path, old: bytes, new: bytes) -> None:
+    file.write_bytes(file.read_bytes().replace(old, new, 1))
 
 
-@pytest.mark.parametrize("name", ["points.csv", "checkpoint.npz"])
-def test_pipes_in_place_of_files_are_not_waited_for(tmp_path: Path, name: str) -> None:
+def pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+DAMAGES: list[tuple[str, str, Callable[[Path], object], str]] = [
+    ("shorter", "points.csv", lambda file: file.write_bytes(file.read_bytes()[:-1]), "again"),
+    ("changed", "points.csv", lambda file: replaced(file, b"3.0", b"3.1"), "again"),
+    ("gone", "points.csv", Path.unlink, "trace the branch again"),
+    ("pipe", "points.csv", pipe, "it is not a regular file"),
+    ("nothing", "checkpoint.npz", lambda file: file.write_bytes(b"nothing"), "again"),
+    ("cut", "checkpoint.npz", lambda file: file.write_bytes(file.read_bytes()[:-200]), "again"),
+    ("pipe", "checkpoint.npz", pipe, "it is not a regular file"),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "damage", "words"), DAMAGES)
+def test_damaged_files_are_refused(
+    tmp_path: Path, name: str, file: str, damage: Callable[[Path], object], words: str
+) -> None:
     followed(study(most_points=10), tmp_path)
-    (tmp_path / name).unlink()
-    os.mkfifo(tmp_path / name)
-    with pytest.raises(UsageError, match="it is not a regular file"):
+    damage(tmp_path / file)
+    with pytest.raises(UsageError, match=words):
         followed(study(), tmp_path)
 
 
