@@ -74,30 +74,6 @@ def test_built_in_solver_that_is_unavailable_is_asked_once(
     }
 
 
-def test_solver_that_is_unavailable_leaves_the_reason_in_the_table(tmp_path: Path) -> None:
-    (tmp_path / "none.py").write_text(
-        "from dataclasses import dataclass\n"
-        "import eqbench\n"
-        "from eqbench.solver import Availability\n"
-        '@eqbench.register_solver("none", summary="has no licence")\n'
-        "@dataclass(frozen=True)\n"
-        "class NoLicence:\n"
-        '    sense: str = "none"\n'
-        '    of: str = ""\n'
-        "    def availability(self):\n"
-        '        return Availability("licence", "there is none")\n'
-        "    def solve(self, game, monitor, rng):\n"
-        "        raise NotImplementedError\n"
-    )
-    done = eqbench_here(
-        *("ranges", "--game", "kuhn2", "--of", "P1", "--plugin", "none.py"),
-        *("--solver", "none", "--out", "run"),
-        cwd=tmp_path,
-    )
-    assert done.code == 4, done.err
-    assert "unavailable: min P1, max P1 – licence: there is none" in done.out
-
-
 def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: Path) -> None:
     asked = ("--game", "kuhn3_reduced", "--of", "P1|3:|bet", "--of", "P1", "--out", "run")
     runner = started("ranges", *asked, cwd=tmp_path)

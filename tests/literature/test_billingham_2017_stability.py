@@ -69,37 +69,6 @@ def inside(solution: Solution) -> list[float]:
     return [low + share * (high - low) for share in SHARES]
 
 
-@pytest.mark.parametrize(
-    ("name", "dimension", "exception"),
-    [
-        ("1a", 0, lambda values: None),
-        ("2a", 4, lambda values: 2 if values["a2"] == 0 else None),
-        ("5a", 4, lambda values: None),
-        ("10a", 4, lambda values: None),
-    ],
-)
-def test_solutions_at_one_pot_have_center_manifolds(
-    name: str, dimension: int, exception: Any
-) -> None:
-    """The paper does not say; at a2 = 0, Solution 2a is a member of Solution 1."""
-    (pot,) = {BY_NAME[name].end(0), BY_NAME[name].end(1)}
-    found = set()
-    for values in BY_NAME[name].choices(pot, exact=False):
-        expected = exception(values)
-        verdict = spectrum_at(pot, values).verdict
-        assert verdict == center_manifold(dimension if expected is None else expected), values
-        found.add(verdict)
-    assert len(found) == (2 if name == "2a" else 1)
-
-
-def test_zeros_are_the_dimensions_of_what_is_free() -> None:
-    """Inside a set with k free frequencies nothing moves in k directions."""
-    for name in PAPER:
-        solution = BY_NAME[name]
-        for pot in inside(solution):
-            assert spectra(solution, pot)[-1].counts["zero"] == len(solution.free), (name, pot)
-
-
 def test_bluffs_and_calls_of_solution_1_swing_at_the_frequency_of_their_equations() -> None:
     """§4.2: equation (23) for b3 and d2 alone, linearized at Solution 1."""
     for pot in inside(BY_NAME["1"]):

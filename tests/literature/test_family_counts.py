@@ -76,6 +76,14 @@ def test_sizes_are_those_of_openspiel(spec: str, terminals: int, infosets: int) 
         ("liars_dice", {"sides": 3}),
         ("liars_dice", {"dice": 2, "sides": 2}),
         ("liars_dice", {"sides": 2, "players": 3}),
+        ("random", {"players": 5, "actions": 5}),
+        ("covariance", {"players": 3, "actions": 4}),
+        ("dispersion", {"players": 4, "actions": 5}),
+        ("minimum_effort", {"players": 4, "c": 0}),
+        ("majority_voting", {"players": 5, "candidates": 4}),
+        ("travelers_dilemma", {"players": 3, "highest": 12}),
+        ("random_tree", {"players": 4, "depth": 5, "actions": 3}),
+        ("random_signed", {"players": 3, "actions": 4}),
     ],
 )
 def test_number_of_nodes_is_known_before_the_tree_is_built(name: str, options: dict) -> None:

@@ -8,7 +8,6 @@ from functools import cache
 import numba
 import numpy as np
 import pytest
-from agreement import KINDS, draw_behavior
 from numpy.typing import NDArray
 
 import eqbench
@@ -62,16 +61,6 @@ def test_all_but_the_first_action_of_every_set_are_free(spec: str) -> None:
     assert not any(array.flags.writeable for array in arrays)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("spec", SPECS)
-def test_free_frequencies_determine_the_profile(spec: str, kind: str) -> None:
-    tree = game(spec).tree
-    choices, behavior = Choices.of(tree), draw_behavior(tree, np.random.default_rng(50), kind)
-    again = choices.behavior(behavior[choices.action])
-    assert np.abs(again - behavior).max() <= 4e-16
-    assert np.array_equal(again[choices.action], behavior[choices.action])
-
-
 def test_gains_are_over_the_first_action() -> None:
     choices = Choices.of_blocks(np.array([0, 3, 4, 6]))
     assert choices.gains(np.array([1.0, 4, 9, 16, 25, 36])).tolist() == [3, 8, 11]
@@ -108,17 +97,6 @@ def test_game_without_any_choice_has_an_empty_linearization() -> None:
     found = SequenceFormModel(compile_sequence_form(tree)).linearize(np.ones(1))
     assert (found.gains.shape, found.jacobian.shape) == ((0,), (0, 0))
     assert Choices.of(tree).behavior(found.gains).tolist() == [1.0]
-
-
-@pytest.mark.parametrize("spec", ["kuhn2", "jordan"])
-def test_linearization_belongs_to_the_caller(spec: str) -> None:
-    model, behavior = generic(spec), np.full(game(spec).tree.n_actions, 0.5)
-    before = [x.copy() for x in model.linearize(behavior) if x is not None]
-    for array in model.linearize(behavior):
-        if array is not None:
-            array[...] = np.nan
-    again = [x for x in model.linearize(behavior) if x is not None]
-    assert all(np.array_equal(*pair) for pair in zip(again, before, strict=True))
 
 
 @pytest.mark.parametrize("spec", ["kuhn2", "skp(pot=107/33)", "kuhn(players=3,cards=4,raises=1)"])

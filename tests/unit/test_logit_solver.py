@@ -111,17 +111,6 @@ def test_branches_from_random_priors_end_at_equilibria(seed: int) -> None:
     assert verify(result.game.tree, equilibrium.profile).max_regret <= 1e-12
 
 
-def test_uniform_prior_is_deterministic_and_random_ones_follow_the_seed() -> None:
-    assert eqbench.load_solver("logit").deterministic
-    assert not eqbench.load_solver("logit(prior=random)").deterministic
-    first, other = (run("logit", "kuhn3_reduced", seed).candidates for seed in (0, 1))
-    again, drawn = (run("logit(prior=random)", "kuhn3_reduced", 4).candidates for _ in range(2))
-    for one, two in ((first, other), (again, drawn)):
-        for a, b in zip(one, two, strict=True):
-            np.testing.assert_array_equal(a.profile.probabilities, b.profile.probabilities)
-    assert np.abs(first[1].profile.probabilities - again[1].profile.probabilities).max() > 1e-3
-
-
 def test_game_without_a_choice_is_solved_at_once() -> None:
     result = run("logit", bimatrix([[1]], [[2]]))
     assert result.termination.reason == "converged"
@@ -216,15 +205,6 @@ def test_branch_begins_at_its_prior_and_satisfies_the_definition() -> None:
     assert path.ending == "lambda reached 100"
     center = eqbench.load_solver("logit").branch(game)
     assert (center.behavior == 0.5).all()
-
-
-def test_path_is_polished_to_the_equilibrium_at_its_end() -> None:
-    game, solver = eqbench.load_game("kuhn3_reduced"), eqbench.load_solver("logit")
-    path = solver.branch(game)
-    behavior = solver.equilibrium(game, path)
-    regrets = [game.payoff_model().regrets(row).max() for row in (behavior, path.behavior[-1])]
-    assert regrets[0] <= 1e-12 < regrets[1]
-    np.testing.assert_allclose(behavior, path.behavior[-1], atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", [0, 2, 7])

@@ -48,15 +48,6 @@ def test_ends_of_branches_from_random_priors_are_proved_sequential(name: str) ->
         assert proof_of(game, candidate) is Proof.CERTIFIED
 
 
-def test_short_branch_is_enough() -> None:
-    """Weights are made exact, so that beliefs need not have converged."""
-    game = game_of("kuhn3")
-    candidate = handed_over(game, "logit(stop_lambda=1000)")
-    verdict = sequential(Play.of(game.tree, candidate.profile), candidate.trembles)
-    assert verdict.proof is Proof.CERTIFIED
-    assert verdict.credibility.loss.max() < 1e-12
-
-
 def test_equilibrium_is_that_without_trembles_to_the_last_bit() -> None:
     game = game_of("kuhn3")
     branch = Branch(game)
@@ -94,9 +85,3 @@ def test_profile_that_no_belief_supports_is_refuted_whatever_is_handed_over() ->
     trembles = handed_over(game).trembles
     down = eqbench.BehaviorProfile.of(game.tree, [1, 0, 0, 1, 1, 0])
     assert sequential(Play.of(game.tree, down), trembles).proof is Proof.REFUTED
-
-
-def test_game_without_unplayed_actions_needs_no_trembles_of_note() -> None:
-    game = game_of("jordan")
-    candidate = handed_over(game)
-    assert proof_of(game, candidate) is Proof.CERTIFIED

@@ -113,18 +113,6 @@ def test_the_profile_is_kept_where_memory_or_time_is_short(limit: dict[str, Any]
     assert made.reason
 
 
-def test_a_branch_without_pins_is_the_plain_one() -> None:
-    game = eqbench.load_game("kuhn3")
-    nothing = np.zeros(game.tree.n_actions)
-    plain, pinned = (
-        branches.Branch(game),
-        branches.Branch(game, flat=offpath.pinned(game.tree, nothing)),
-    )
-    for branch in (plain, pinned):
-        branch.advance(np.array([1e6]), 1000)
-    assert (plain.points() == pinned.points()).all()
-
-
 def test_pinned_frequencies_stay_along_the_whole_branch() -> None:
     game = eqbench.load_game("kuhn3")
     (behavior,) = found("kuhn3", "semismooth(offpath=keep)")

@@ -179,12 +179,6 @@ def test_rules_of_these_tests_make_the_game_if_nothing_is_changed() -> None:
     assert np.array_equal(ours.regrets(behavior), theirs.regrets(behavior))
 
 
-def test_one_changed_payoff_among_many_is_noticed() -> None:
-    tree = game("kuhn(players=3,cards=20)").tree
-    assert RankSums.of(tree) is not None
-    assert RankSums.of(paid(tree, raised)) is None
-
-
 def test_payoffs_are_those_of_the_tree() -> None:
     """Any payoffs by ranks will do, here of a game in which the losers pay double."""
 
@@ -204,29 +198,6 @@ def test_tree_without_a_pot_has_no_slope_and_no_other_pot() -> None:
     assert model.linearize(behavior).slope is None
     with pytest.raises(ValueError, match="no payoff parameter"):
         model.at(3.0)
-
-
-def test_information_sets_in_another_order_get_the_generic_model() -> None:
-    """Put together deal by deal, so that the order of the cards is that of their first use."""
-    tree = game("kuhn3").tree
-    builder, numbers = TreeBuilder(tree.players), {}
-    payoffs = iter(tree.payoffs.table.tolist())
-    for node in range(tree.n_nodes):
-        parent, infoset = int(tree.parent[node]), int(tree.infoset[node])
-        place = (numbers[parent], int(tree.move[node])) if node else None
-        if node == 0:
-            numbers[node] = builder.chance(None, [Fraction(1, 24)] * 24)
-        elif infoset < 0:
-            builder.terminal(place, next(payoffs))
-        else:
-            label, actions = tree.infoset_labels[infoset], tree.infoset_actions[infoset]
-            numbers[node] = builder.decision(place, int(tree.player[node]), label, actions)
-    again = builder.tree()
-    assert sorted(again.infoset_labels) == sorted(tree.infoset_labels)
-    model = Game("again", again).payoff_model()
-    assert isinstance(model, SequenceFormModel)
-    behavior = random_profile(again, np.random.default_rng(48))
-    assert distance(model.regrets(behavior), verified_regrets(again, behavior)) <= 1e-14
 
 
 def test_three_players_who_never_move_get_the_generic_model() -> None:

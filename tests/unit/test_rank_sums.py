@@ -5,20 +5,15 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 from agreement import KINDS, draw_behavior
 from numpy.typing import NDArray
-from rank_cases import REDUCED, SPECS, distance, game, ranks, verified_regrets, without_pot
+from rank_cases import SPECS, distance, game, ranks, verified_regrets
 
 import eqbench
-from eqbench.model.choices import Choices
 from eqbench.model.payoff_model import PayoffModel, SequenceFormModel
-from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.model.rank_sums import RankSums, kernels
 from eqbench.model.tree import GameTree
-from eqbench.verification import verify
 
 METHODS = (
     "expected_payoffs",
@@ -124,52 +119,6 @@ def test_values_are_those_of_all_deals_played_out(spec: str, n: int, pot: float,
     assert distance(ranks(tree).counterfactual_values(behavior), values) <= 1e-15
 
 
-@pytest.mark.parametrize("kind", ["random", "pure"])
-def test_verifier_measures_the_same_payoffs_and_regrets_with_ten_cards(kind: str) -> None:
-    tree = game("kuhn(players=3,cards=10)").tree
-    behavior = draw_behavior(tree, np.random.default_rng(42), kind)
-    measured = verify(tree, BehaviorProfile.of(tree, behavior))
-    assert distance(ranks(tree).expected_payoffs(behavior), np.array(measured.payoffs)) <= 1e-14
-    assert distance(ranks(tree).regrets(behavior), np.array(measured.regrets)) <= 1e-14
-
-
-# -- derivatives ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("spec", [SPECS[1], *REDUCED[2:6]])
-def test_jacobian_is_the_difference_of_values_over_a_unit_step(spec: str) -> None:
-    """Values are linear in every single frequency, so differences are exact."""
-    tree = game(spec).tree
-    model = ranks(tree)
-    behavior = random_profile(tree, np.random.default_rng(43))
-    jacobian = model.jacobian(behavior)
-    for a, unit in enumerate(np.eye(tree.n_actions)):
-        rise = model.counterfactual_values(behavior + unit) - model.counterfactual_values(behavior)
-        assert distance(jacobian[:, a], rise) <= 2e-15
-
-
-@pytest.mark.parametrize("spec", REDUCED)
-def test_linearization_follows_the_free_frequencies_and_the_pot(spec: str) -> None:
-    tree = game(spec).tree
-    model, choices = ranks(tree), Choices.of(tree)
-    behavior = random_profile(tree, np.random.default_rng(44))
-    found = model.linearize(behavior)
-
-    def gains(model: RankSums, behavior: NDArray) -> NDArray:
-        return choices.gains(model.counterfactual_values(behavior))
-
-    assert np.array_equal(found.gains, gains(model, behavior))
-    assert found.slope is not None
-    assert (
-        distance(found.slope, gains(model.at(8), behavior) - gains(model.at(7), behavior)) < 4e-15
-    )
-    for f in range(choices.size):
-        step = np.zeros(tree.n_actions)
-        step[choices.action[f]], step[choices.first[f]] = 1, -1
-        rise = gains(model, behavior + step) - gains(model, behavior)
-        assert distance(found.jacobian[:, f], rise) <= 4e-15
-
-
 # -- one model, several pots ----------------------------------------------------------------
 
 
@@ -195,23 +144,6 @@ def test_games_share_the_model_over_pots_and_compile_no_sequence_form() -> None:
     )
     assert "sequence_form" not in start.__dict__
     assert "sequence_form" not in there.__dict__
-
-
-def test_model_at_another_pot_runs_the_code_that_is_compiled_already(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A writable array would be another type, for which Numba compiles everything anew."""
-    types = []
-
-    def remember(*arguments: object) -> tuple[float, float]:
-        types.append([numba.typeof(argument) for argument in arguments])
-        return 0.0, 0.0
-
-    monkeypatch.setattr(kernels, "best_responses", remember)
-    model, behavior = ranks(game("kuhn3").tree), np.full(96, 0.5)
-    for other in (ranks(without_pot(game("kuhn3").tree)), model, model.at(3.2)):
-        other.regrets(behavior)
-    assert types == types[:1] * 3
 
 
 # -- arguments and results --------------------------------------------------------------------
@@ -240,9 +172,3 @@ def test_results_belong_to_the_caller_and_arguments_stay_as_they_are() -> None:
         result[...] = np.nan
     assert all(np.array_equal(x, y) for x, y in zip(results(), before, strict=True))
     assert np.all(behavior == 0.5)
-
-
-def test_lists_and_integers_are_frequencies_too() -> None:
-    model = ranks(game("kuhn3").tree)
-    pure = [1, 0] * 48
-    assert np.array_equal(model.regrets(pure), model.regrets(np.array(pure, dtype=np.float64)))

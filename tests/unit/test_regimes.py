@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -46,7 +47,6 @@ def circle(frequency: float, size: float = 2.0) -> tuple[Any, Any]:
 
 SWINGS = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
 PAIR = [[0, 1], [-1, 0]]
-TWO_PAIRS = np.kron(np.eye(2), PAIR)
 
 
 def test_a_closed_orbit_is_periodic_with_its_period() -> None:
@@ -62,41 +62,59 @@ def test_a_closed_orbit_is_periodic_with_its_period() -> None:
     assert "17" in regime.reason
 
 
-def test_an_orbit_that_closes_after_three_loops_is_periodic() -> None:
-    once, thrice = np.sin(SLOW * TIMES), np.sin(3 * SLOW * TIMES)
-    regime = classify(flow(PAIR), trajectory(once + 2 * thrice, thrice + 0.2 * once))
-    assert regime.word == "periodic"
-    assert regime.facts[0].loops == 3
-    assert regime.facts[0].period == pytest.approx(17, rel=1e-6)
+class Motion(NamedTuple):
+    """A made-up motion and what it is; `periods` are 0 for none, and None if they do not matter."""
+
+    influence: Any
+    log_odds: Any
+    word: str
+    parts: tuple[tuple[int, ...], ...] = ((1, 3),)
+    periods: Sequence[float] | None = (17,)
+    growth: Any = None
+    reason: str = ""
 
 
-def test_two_oscillators_are_quasi_periodic_together_and_periodic_each() -> None:
-    regime = classify(flow(TWO_PAIRS), trajectory(*circle(SLOW), *circle(FAST)))
-    assert regime.word == "quasi_periodic"
-    assert components(regime) == ((1, 3), (5, 7))
-    assert [fact.period for fact in regime.facts] == pytest.approx([17, 7 * np.sqrt(2)], rel=1e-6)
+TWO_PAIRS = np.kron(np.eye(2), PAIR)
+ONE_WAY = TWO_PAIRS + 0.01 * (np.arange(16).reshape(4, 4) == 12)
+CIRCLES, APART, JOINT = (*circle(SLOW), *circle(FAST)), ((1, 3), (5, 7)), ((1, 3, 5, 7),)
+IN_RATIO = *circle(SLOW), *circle(1.5 * SLOW)
+ONCE, THRICE = np.sin(SLOW * TIMES), np.sin(3 * SLOW * TIMES)
+NOISE = np.random.default_rng(1).normal(size=(2, len(TIMES) + 8))
+SMOOTH = [np.convolve(row, np.hanning(9), mode="valid")[: len(TIMES)] for row in NOISE]
+DRIFT = np.add(circle(SLOW, 0.5), [0.002 * TIMES, 0 * TIMES])
+MOTIONS = {
+    "three loops": Motion(PAIR, (ONCE + 2 * THRICE, THRICE + 0.2 * ONCE), "periodic"),
+    "two": Motion(TWO_PAIRS, CIRCLES, "quasi_periodic", APART, (17, 7 * np.sqrt(2))),
+    "two in a small ratio": Motion(TWO_PAIRS, IN_RATIO, "periodic", APART, (17, 34 / 3)),
+    "coupled": Motion(TWO_PAIRS + 0.1, CIRCLES, "quasi_periodic", JOINT, [0]),
+    "coupled one way": Motion(ONE_WAY, CIRCLES, "quasi_periodic", JOINT, [0]),
+    "chaos just ended": Motion(
+        PAIR, circle(SLOW), "undecided", growth=0.05 * np.minimum(TIMES, 1300)
+    ),
+    "weak chaos": Motion(PAIR, circle(SLOW), "undecided", growth=0.007 * TIMES),
+    "broad spectrum": Motion(PAIR, SMOOTH, "undecided", periods=[0]),
+    "wide swings that do not grow": Motion(PAIR, circle(SLOW, 60.0), "periodic"),
+    "drift": Motion(PAIR, DRIFT, "undecided", periods=None, reason="log-odds drift by"),
+    "rest": Motion(PAIR, (0 * TIMES, 0 * TIMES + 1), "periodic", (), [], reason="rests"),
+    "few times": Motion(
+        PAIR, circle(np.pi), "undecided", periods=None, reason="8.0 times per turn of the 12"
+    ),
+    "few returns": Motion(
+        PAIR, circle(np.pi / 250), "undecided", periods=None, reason="only 2 of the 24 turns"
+    ),
+}
 
 
-def test_oscillators_with_periods_in_a_small_ratio_are_periodic_together() -> None:
-    regime = classify(flow(TWO_PAIRS), trajectory(*circle(SLOW), *circle(1.5 * SLOW)))
-    assert len(components(regime)) == 2
-    assert regime.word == "periodic"
-
-
-def test_what_influences_each_other_is_one_component_without_a_period() -> None:
-    influence = TWO_PAIRS + 0.1
-    regime = classify(flow(influence), trajectory(*circle(SLOW), *circle(FAST)))
-    assert components(regime) == ((1, 3, 5, 7),)
-    assert regime.word == "quasi_periodic"
-    assert regime.facts[0].period is None
-    assert regime.facts[0].mismatch > 0.1
-
-
-def test_influence_in_one_direction_couples() -> None:
-    influence = TWO_PAIRS.copy()
-    influence[3, 0] = 0.01
-    regime = classify(flow(influence), trajectory(*circle(SLOW), *circle(FAST)))
-    assert components(regime) == ((1, 3, 5, 7),)
+@pytest.mark.parametrize("name", MOTIONS)
+def test_motion_has_its_word_its_components_and_their_periods(name: str) -> None:
+    motion = MOTIONS[name]
+    regime = classify(flow(motion.influence), trajectory(*motion.log_odds, growth=motion.growth))
+    assert (regime.word, components(regime)) == (motion.word, motion.parts)
+    assert motion.reason in regime.reason
+    assert (regime.transient is None) == (motion.word == "undecided")
+    if motion.periods is not None:
+        periods = [fact.period or 0 for fact in regime.facts]
+        assert periods == pytest.approx(motion.periods, rel=1e-6)
 
 
 def test_exponential_growth_is_chaos_without_an_end() -> None:
@@ -139,21 +157,6 @@ def test_chaos_that_ends_in_the_first_half_is_a_transient_of_that_length() -> No
     assert 200 < regime.transient <= 400
 
 
-@pytest.mark.parametrize("rate", [0.05 * np.minimum(TIMES, 1300), 0.007 * TIMES])
-def test_chaos_that_just_ended_or_is_weak_is_undecided(rate: Any) -> None:
-    regime = classify(flow(PAIR), trajectory(*circle(SLOW), growth=rate))
-    assert regime.word == "undecided"
-    assert regime.transient is None
-
-
-def test_a_broad_spectrum_is_not_called_regular() -> None:
-    noise = np.random.default_rng(1).normal(size=(2, len(TIMES) + 8))
-    smooth = [np.convolve(row, np.hanning(9), mode="valid")[: len(TIMES)] for row in noise]
-    regime = classify(flow(PAIR), trajectory(*smooth))
-    assert regime.facts[0].line_share < 0.5
-    assert regime.word == "undecided"
-
-
 def test_longer_and_longer_dwelling_at_faces_is_absorption_even_if_chaotic() -> None:
     regime = classify(flow(PAIR), trajectory(*SWINGS, growth=0.03 * TIMES))
     assert regime.word == "boundary_absorption"
@@ -162,12 +165,6 @@ def test_longer_and_longer_dwelling_at_faces_is_absorption_even_if_chaotic() -> 
     assert 0 < regime.transient < 200
     assert not regime.to_zero
     assert not regime.to_one
-
-
-def test_wide_swings_that_do_not_grow_are_no_absorption() -> None:
-    regime = classify(flow(PAIR), trajectory(*circle(SLOW, 60.0)))
-    assert regime.near_face_fraction > 0.9
-    assert regime.word == "periodic"
 
 
 def test_absorption_needs_no_tangent_and_the_rest_does() -> None:
@@ -257,13 +254,6 @@ def test_what_may_return_counts_where_moving_log_odds_are_tested() -> None:
     assert regime.word == "quasi_periodic"
 
 
-def test_regular_motion_with_a_drift_is_undecided() -> None:
-    first, second = circle(SLOW, 0.5)
-    regime = classify(flow(PAIR), trajectory(first + 0.002 * TIMES, second))
-    assert regime.word == "undecided"
-    assert "log-odds drift by" in regime.reason
-
-
 def test_actions_of_larger_sets_count_one_by_one() -> None:
     # Of three actions the last dies out, and the others swing against each other.
     regime = classify(flow(np.ones((2, 2)), (3,)), trajectory(np.sin(SLOW * TIMES), -0.1 * TIMES))
@@ -275,22 +265,6 @@ def test_actions_of_larger_sets_count_one_by_one() -> None:
     assert regime.to_zero == (0, 2)
     assert regime.to_one == (1,)
     assert (regime.word, components(regime)) == ("boundary_absorption", ())
-
-
-def test_rest_inside_is_periodic() -> None:
-    rest = np.zeros_like(TIMES)
-    regime = classify(flow(PAIR), trajectory(rest, rest + 1))
-    assert regime.word == "periodic"
-    assert regime.frozen == (1, 3)
-    assert "rests" in regime.reason
-
-
-@pytest.mark.parametrize("period", [2.0, 500.0])
-def test_too_few_times_per_return_or_returns_are_undecided(period: float) -> None:
-    regime = classify(flow(PAIR), trajectory(*circle(2 * np.pi / period)))
-    assert regime.word == "undecided"
-    said = {2.0: "8.0 times per turn of the 12 needed", 500.0: "only 2 of the 24 turns needed"}
-    assert said[period] in regime.reason
 
 
 def test_the_regime_does_not_depend_on_where_the_clock_stands() -> None:
