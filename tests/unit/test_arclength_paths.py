@@ -45,17 +45,6 @@ def test_path_ends_at_a_solution_for_the_given_eps(kind: str) -> None:
         assert residual(made, z, epsilon) <= 1e-14 * max(1, epsilon)
 
 
-def test_path_is_seen_from_strong_to_weak_barriers(kuhn: Any) -> None:
-    seen: list[tuple[np.ndarray, float]] = []
-    z = paths.descend(kuhn, 3.0, 1e-7, lambda z, eps: seen.append((z.copy(), eps)))
-    strengths = [epsilon for _, epsilon in seen]
-    assert strengths == sorted(strengths, reverse=True)
-    assert strengths[0] == pytest.approx(kuhn.unit)
-    assert strengths[-1] == pytest.approx(1e-7)
-    assert np.array_equal(seen[-1][0], z)
-    assert max(residual(kuhn, z, epsilon) for z, epsilon in seen) <= 1e-12
-
-
 @pytest.mark.parametrize("seed", [*FOLDED, *PLAIN])
 def test_fold_in_eps_is_followed_around(
     seed: int, kuhn: Any, monkeypatch: pytest.MonkeyPatch
@@ -67,14 +56,6 @@ def test_fold_in_eps_is_followed_around(
     assert max_regret(game("kuhn3"), descend(weighted, 1e-7)[1].behavior) <= EXACT
     monkeypatch.setattr(paths, "LONGEST_WAY", 3)
     assert (paths.descend(weighted, 3.0, 1e-7) is None) == (seed in FOLDED)
-
-
-def test_path_belongs_to_the_given_pot(kuhn: Any) -> None:
-    for pot in (2.0, 3.0, 7.5):
-        z = paths.descend(kuhn, pot, 1e-8)
-        profile = kuhn.frequencies(z, 1e-8).behavior
-        assert max_regret(game("kuhn3").at(pot=pot), profile) <= 1e-6
-        assert max_regret(game("kuhn3").at(pot=pot + 1), profile) > 1e-6
 
 
 def test_random_weights_lead_to_equilibria_of_kuhn_poker(kuhn: Any) -> None:
@@ -123,12 +104,6 @@ def test_polishing_never_worsens(seed: int) -> None:
     found = polish.polish(made, start, support)
     assert found.regret <= start.regret
     assert max_regret(made.game, found.behavior) == pytest.approx(found.regret, abs=1e-14)
-
-
-def test_exact_equilibrium_is_left_alone() -> None:
-    made = system("rock_paper_scissors")
-    start = polish.Polished(np.full(6, 1 / 3), 0.0, 0.0)
-    assert polish.polish(made, start, np.ones(6, dtype=bool)) is start
 
 
 @pytest.mark.parametrize("missing", [1, 2, 4, 5])

@@ -68,14 +68,6 @@ def test_correction_stays_in_the_plane_and_ends_on_the_curve() -> None:
     assert made.tangent @ normal > 0
 
 
-def test_correction_converges_quadratically() -> None:
-    curve = circle()
-    steps.correct(curve, np.array([0.3, 1.4]), ACROSS)
-    sizes = [size for size in curve.seen if size > 1e-14]
-    assert len(sizes) >= 4
-    assert all(after <= before**2 for before, after in pairwise(sizes))
-
-
 def line(function: Callable[[np.ndarray], float]) -> PlaneCurve:
     """The line where the first unknown vanishes, or whatever a function says."""
     return PlaneCurve(function, lambda y: ACROSS)
@@ -125,12 +117,6 @@ def test_step_is_refused_by_one_criterion_and_halved(
     limits = {"iterations": strict.iterations, "reach": strict.correction * length}
     made = steps.correct(circle(), before.ahead(length), before.tangent, **limits)
     assert reason in steps.objection(before, made, strict)
-
-
-def test_accepted_step_is_followed_by_a_longer_one_up_to_the_largest() -> None:
-    points = walk(circle(), 0.01, 12, growth=2, largest=0.1)
-    lengths = [point.length for point in points[1:]]
-    assert lengths == pytest.approx([0.01, 0.02, 0.04, 0.08, *[0.1] * 8])
 
 
 def test_walk_goes_around_the_circle_through_its_turning_points() -> None:

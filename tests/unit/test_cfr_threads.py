@@ -78,36 +78,6 @@ def test_every_sequence_has_the_very_entries_of_the_form_in_their_order(name, pa
     assert set(seen) == set(range(form.n_players, form.n_sequences))
 
 
-@pytest.mark.parametrize("parts", [1, 2, 3])
-@pytest.mark.parametrize("name", ["leduc", *TREES])
-def test_a_unit_is_of_whole_subtrees_of_one_player(name, parts):
-    form = fresh(name).sequence_form
-    entries = interleave(form, parts)
-    bounds = entries.unit_infoset.astype(np.int64)
-    unit = np.empty(form.n_infosets, dtype=np.int64)
-    for u in range(form.n_players * parts):
-        mine = entries.infosets[bounds[u] : bounds[u + 1]]
-        unit[mine] = u
-        assert (np.diff(mine.astype(np.int64)) > 0).all(), "parents come first"
-    assert sorted(entries.infosets.tolist()) == list(range(form.n_infosets))
-    np.testing.assert_array_equal(unit // parts, form.infoset_player)
-    below = np.flatnonzero(form.parent >= form.n_players)
-    np.testing.assert_array_equal(unit[below], unit[form.sequence_infoset[form.parent[below]]])
-    groups = entries.unit_group.astype(np.int64)
-    for u in range(form.n_players * parts):
-        sequences = entries.sequences[4 * groups[u] : 4 * groups[u + 1]]
-        assert (unit[form.sequence_infoset[sequences]] == u).all()
-
-
-@pytest.mark.parametrize("name", ["leduc", "liars_dice", "kuhn3"])
-def test_parts_of_a_dealt_game_are_about_equally_large(name):
-    form = fresh(name).sequence_form
-    entries = interleave(form, 2)
-    rows = entries.group_row[entries.unit_group]
-    size = np.diff(rows.astype(np.int64)).reshape(form.n_players, 2)
-    assert (size.max(axis=1) <= 1.2 * size.mean(axis=1)).all()
-
-
 def test_a_game_is_cut_only_if_it_is_large_and_falls_apart(monkeypatch):
     assert interleave(fresh("leduc").sequence_form).parts == 1
     monkeypatch.setattr(interleaved, "LARGE", 0)

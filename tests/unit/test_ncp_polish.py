@@ -49,19 +49,6 @@ def test_noise_that_violates_flow_is_polished_away(spec: str, noise: float) -> N
     np.testing.assert_allclose(plans_of(game, made.behavior), made.weights, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_last_iterate_of_a_learning_method_is_polished(seed: int) -> None:
-    game = eqbench.load_game("kuhn3")
-    budget = eqbench.Budget(time_s=600, iterations=20_000, target=1e-6)
-    run = eqbench.solve(game, "pcfr_plus(start=random)", budget, seed=seed)
-    before = run.equilibria[0].profile.probabilities
-    assert max_regret(game, before) > 1e-10
-    made = polishing.polish(game, plans_of(game, before))
-    assert max_regret(game, made.behavior) <= 1e-15
-    # the equilibrium nearby and not another one
-    assert np.abs(made.weights - plans_of(game, before)).max() <= 1e-2
-
-
 @pytest.mark.parametrize(
     ("others", "later", "played"),
     [
@@ -96,16 +83,6 @@ def test_singular_and_empty_games_are_polished_without_complaint(name: str) -> N
     weights = np.random.default_rng(0).uniform(-1, 1, game.sequence_form.n_sequences)
     made = polishing.polish(game, weights)
     assert max_regret(game, made.behavior) == pytest.approx(0, abs=1e-14)
-
-
-@pytest.mark.parametrize("seed", range(1, 6))
-def test_result_is_never_worse_than_the_input_made_feasible(seed: int) -> None:
-    game = eqbench.load_game(f"random_tree(players=3,depth=5,actions=3,seed={seed})")
-    weights = np.random.default_rng(seed).normal(size=game.sequence_form.n_sequences)
-    start = polishing.measured(PlanGame(game), PlanGame(game).feasible(weights))
-    made = polishing.polish(game, weights)
-    assert made.regret <= start.regret
-    assert max_regret(game, made.behavior) == pytest.approx(made.regret, abs=1e-12)
 
 
 @pytest.mark.parametrize("weights", [np.ones(3), np.full(8, np.nan), np.full(8, np.inf)])
@@ -167,28 +144,3 @@ def test_steps_of_one_kind_alone_reach_the_equilibrium(
     start = plan_game.feasible(noisy(plans, 1e-5))
     assert polishing.measured(plan_game, start).regret > 1e-7
     assert polishing.polish(game, start).regret <= 1e-13
-
-
-@pytest.mark.parametrize("price", polishing.PRICES)
-def test_linear_program_keeps_to_the_constraints(price: float) -> None:
-    game, plans = solved("kuhn3")
-    plan_game = PlanGame(game)
-    start = plan_game.feasible(np.maximum(noisy(plans, 1e-4), plans))
-    made = polishing.linearized(plan_game, start, price)
-    assert made.min() >= 0
-    np.testing.assert_allclose(plan_game.flow @ made, 0, atol=1e-11)
-    after = polishing.gap(plan_game, plan_game.feasible(made))
-    assert after < 0.1 * polishing.gap(plan_game, start)
-
-
-def test_slacks_are_zero_where_an_equilibrium_plays_and_gap_is_the_sum_of_regrets() -> None:
-    game, plans = solved("kuhn3")
-    exact = polishing.polish(game, plans)
-    slacks = PlanGame(game).slacks(exact.weights)
-    assert slacks.min() >= 0
-    assert np.abs(slacks[exact.weights > 0]).max() <= 1e-15
-    assert slacks.max() > 1e-3
-    behavior = np.random.default_rng(2).dirichlet([1, 1], game.tree.n_infosets).ravel()
-    nash_conv = game.payoff_model().regrets(behavior).sum()
-    gap = polishing.gap(PlanGame(game), plans_of(game, behavior))
-    assert gap == pytest.approx(nash_conv, abs=1e-14)

@@ -404,17 +404,6 @@ def test_bounds_hold_whatever_is_played(spec: str) -> None:
     assert nearest <= 1e-12 or not len(own)  # some value is as large as its bound
 
 
-@pytest.mark.parametrize("formulation", ["elimination", "aggregated", "constant_sum"])
-def test_bounds_of_variables_keep_equilibria_and_leave_nothing_open(formulation: str) -> None:
-    game, plans = solved("kuhn3_reduced")
-    formulated = program_of(game, formulation)
-    program, size = formulated.program, formulated.program.size
-    formulated.tighten(*presolve.value_bounds(formulated.game, game.tree))
-    assert np.isfinite([program.lower, program.upper]).all()
-    assert violation(program, point(formulated, formulation, plans)) <= 1e-9
-    assert program.size == size
-
-
 @pytest.mark.parametrize("forced", [False, True])
 def test_bounds_are_those_of_an_enemy_and_a_friend(*, forced: bool) -> None:
     builder = TreeBuilder(["P1", "P2"])

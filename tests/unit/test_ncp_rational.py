@@ -8,10 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from solver_cases import bimatrix, odd_games, plans_of, with_payoffs
+from solver_cases import odd_games, plans_of, with_payoffs
 
 import eqbench
-from eqbench.equilibria.known import known_sets
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -66,26 +65,6 @@ def test_there_is_an_exact_equilibrium_near_each_end_of_learning(spec: str, seed
     payoffs = verify(game.tree, BehaviorProfile.of(game.tree, near)).payoffs
     exact = BehaviorProfile.of_exact(game.tree, found)
     np.testing.assert_allclose(verify(game.tree, exact).payoffs, payoffs, atol=5e-3)
-
-
-def test_seed_chooses_the_equilibrium_where_there_is_a_choice() -> None:
-    """Kuhn 1950: alpha in [0, 1/3] is free, and all others follow from it."""
-    game = eqbench.load_game("kuhn2")
-    near = known_sets(game)[0].member([Fraction(1, 7)]).probabilities
-    found = [exact_near(game, near, rng=np.random.default_rng(s)) for s in (0, 1, 2, 3, 0)]
-    assert found[0] == found[-1]
-    assert len(set(found)) > 1
-    assert [exact_regret(game, frequencies) for frequencies in found] == [0] * 5
-
-
-def test_large_denominators_are_read_from_many_digits() -> None:
-    p, q = 1_234_577_123, 987_654_321
-    game = bimatrix([[p, 0], [0, q]], [[0, q], [p, 0]])
-    share = q / (p + q)
-    found = exact_near(game, np.array([1 - share, share, share, 1 - share]))
-    assert found is not None
-    assert found[2] == Fraction(q, p + q)
-    assert exact_regret(game, found) == 0
 
 
 def test_denominators_beyond_those_of_floats_are_read() -> None:

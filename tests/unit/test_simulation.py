@@ -167,11 +167,6 @@ def test_play_by_hand_is_random_by_start_and_has_no_exponent(tmp_path: Path) -> 
     assert not np.allclose(np.diff(noise[0][:20], axis=0), np.diff(noise[1][:20], axis=0))
 
 
-def test_work_is_counted_for_each_run(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(starts=3))
-    assert [run["statistics"] for run in document["runs"]] == [{"steps": 201}] * 3
-
-
 def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_path: Path) -> None:
     document = simulated(tmp_path, setting(duration=200.0, starts=1))
     run = document["runs"][0]
@@ -181,15 +176,6 @@ def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_pat
     first, joined = times[0], (times[2][0], times[3][1])
     assert f"skp:2: seed 0 over times {first[0]:.5g}–{first[1]:.5g}, " in text
     assert f", {joined[0]:.5g}–{joined[1]:.5g}\n" in text
-
-
-@pytest.mark.parametrize("spec", ["skp(pot=3.35)", "rock_paper_scissors"])
-def test_tables_fit_and_name_all_published_sets(tmp_path: Path, spec: str) -> None:
-    document = simulated(tmp_path, setting(spec, duration=200.0, starts=1))
-    text = printed(document, 60)
-    assert max(map(len, text.splitlines())) <= 60
-    assert all(known["name"] in text for known in document["values"][0]["solutions"])
-    assert spec == "rock_paper_scissors" or "P1|2:|bet" in document["runs"][0]["to_one"]
 
 
 def test_points_are_written_before_a_trajectory_is_classified(
@@ -204,18 +190,6 @@ def test_points_are_written_before_a_trajectory_is_classified(
         simulated(tmp_path, of)
     assert [run.name for run in read_points(of.games[0], tmp_path / "points.csv")] == ["seed 0"]
     assert json.loads((tmp_path / "summary.json").read_text())["runs"] == []
-
-
-def test_points_and_summary_name_the_value_only_where_values_were_asked_for(tmp_path: Path) -> None:
-    one = simulated(tmp_path / "one", setting(starts=1))
-    of = setting(starts=1, at=(Fraction("3.35"), Fraction(5)))
-    several = simulated(tmp_path / "several", of)
-    assert (one["game"], several["game"]) == ("skp(pot=67/20)", "skp(pot=3.35)")
-    values = [
-        [run.value for run in read_points(of.games[0], tmp_path / name / "points.csv")]
-        for name in ("one", "several")
-    ]
-    assert values == [[None], [3.35, 5.0]]
 
 
 def test_all_solutions_whose_payoffs_are_nearest_are_named(tmp_path: Path) -> None:

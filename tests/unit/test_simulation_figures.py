@@ -16,7 +16,6 @@ from eqbench.plots.flow import (
     draw_simulation,
     frequency_names,
     last_turns,
-    late_part,
     phase_figure,
     planes_of,
     profit_figure,
@@ -148,13 +147,6 @@ def test_last_turns_begin_with_a_rise_through_the_middle():
     assert len(last_turns(motion, 0)) < 100
 
 
-def test_late_part_is_the_finely_spaced_end(game, names):
-    times = np.concatenate((np.linspace(0, 90, 10), np.linspace(95, 100, 51)))
-    part = late_part(run_of(game, names, {}, times=times))
-    assert times[part][0] == 95
-    assert len(times[part]) == 51
-
-
 def test_planes_show_the_late_orbit_and_published_solutions(game, names, two_oscillators, tmp_path):
     """Billingham (2017, Figure 12): Solution 5 has b3 = 2 / (P + 1) and c3 + d1 = 2 (P-2)/(P+1)."""
     figure = phase_figure(
@@ -181,18 +173,6 @@ def test_planes_show_the_late_orbit_and_published_solutions(game, names, two_osc
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("b3\nP3|2:KK|bet", "d1\nP1|3:KBF|call")
 
 
-def test_a_range_of_solutions_is_a_segment(game, names, two_oscillators):
-    """Solution 5 leaves c2 and d3 free where c2 + d3 is large enough; c2 alone spans a range."""
-    figure = phase_figure(
-        game, [two_oscillators], planes_of(game, [two_oscillators], [("b3", "c2")])
-    )
-    (segment,) = marked(figure.axes[0])
-    ends = segment.get_xydata()
-    assert len(ends) == 2
-    np.testing.assert_allclose(ends[:, 0], 2 / 4.75, rtol=1e-9)
-    assert np.ptp(ends[:, 1]) > 0.1
-
-
 def test_series_show_what_moves_and_list_the_rest(game, names, two_oscillators):
     figure = series_figure(game, [two_oscillators])
     left = [ax for ax in figure.axes if ax.get_ylabel()]
@@ -203,16 +183,6 @@ def test_series_show_what_moves_and_list_the_rest(game, names, two_oscillators):
     assert "a2 1.00" in title
     assert "c3 0.00" in title
     assert "b3" not in title
-
-
-def test_dense_series_are_bands_that_reach_the_extremes(game, names):
-    times = np.linspace(0, 1000, 20_001)
-    run = run_of(game, names, {"b3": 0.5 + 0.4 * np.sin(times)}, times=times)
-    whole = next(ax for ax in series_figure(game, [run]).axes if ax.get_ylabel().startswith("b3"))
-    (band,) = whole.collections
-    heights = band.get_paths()[0].vertices[:, 1]
-    assert heights.min() == pytest.approx(0.1, abs=0.01)
-    assert heights.max() == pytest.approx(0.9, abs=0.01)
 
 
 def test_profits_stand_beside_lines_of_published_payoffs(game, two_oscillators):
@@ -240,17 +210,6 @@ def test_averages_begin_where_points_are_dense(game, names):
     figure = profit_figure(game, [run_of(game, names, {}, times=even)])
     assert figure.axes[3].get_lines()[0].get_xdata()[0] == pytest.approx(5.0, abs=0.2)
     assert figure.get_suptitle() == "skp(pot=3.75)"
-
-
-def test_averages_leave_out_oscillations_that_cannot_be_seen(game, names):
-    even = np.linspace(0, 1000, 10_001)
-    run = run_of(game, names, {}, times=even)
-    swing = 1 + 20 * np.sin(2 * np.pi * even / 8)[:, None] / np.maximum(even, 1)[:, None]
-    figure = profit_figure(game, [run._replace(profits=swing * even[:, None] * np.ones(3))])
-    for ax in figure.axes[3:]:
-        average = ax.get_lines()[0].get_ydata()
-        assert np.abs(average[ax.get_lines()[0].get_xdata() > 400] - 1).max() < 0.01
-        assert np.ptp(average[:100]) > 1  # early ones can
 
 
 def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):

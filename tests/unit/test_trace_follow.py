@@ -17,9 +17,7 @@ from trace_cases import FOLDS, TURNS, followed, study, table, traced
 from eqbench.continuation import BranchPoint
 from eqbench.errors import UsageError
 from eqbench.studies.branch import read_points
-from eqbench.studies.frame import Session
 from eqbench.studies.trace.checkpoint import OVER, Progress
-from eqbench.studies.trace.follow import crossings_of, pieces, start_of
 
 POINT = BranchPoint(3.0, np.full(2, 0.5), np.ones(2, bool), 1.0, "", {"t": np.array(0.0)})
 
@@ -54,15 +52,6 @@ def test_folds_are_noted_with_their_payoffs(tmp_path: Path) -> None:
         behavior = case.setting.continuation.behavior(place)  # type: ignore[attr-defined]
         assert fold["payoffs"] == pytest.approx(at_fold.expected_payoffs(behavior), abs=1e-9)
         assert fold["exact"] is False
-
-
-def test_branch_points_are_noted(tmp_path: Path) -> None:
-    case = study()
-    progress = followed(case, tmp_path)
-    assert progress.branch_points, "the made-up curve announces some"
-    for found in progress.branch_points:
-        assert 5 - 1.5 < found["parameter"] - 3 < 5.2
-        assert len(found["payoffs"]) == 3
 
 
 def test_branch_that_returns_ends_where_it_began(tmp_path: Path) -> None:
@@ -209,14 +198,6 @@ def test_crossings_are_counted_where_the_regularized_branch_turns(
         assert entry["window"] == pytest.approx(sorted(FOLDS), abs=1e-9)
 
 
-def test_value_may_be_a_number_of_numpy(tmp_path: Path) -> None:
-    case = study()
-    point, _ = start_of(case.setting, Session(tmp_path))
-    piece = next(pieces(case.setting, point))
-    crossings = crossings_of(case.setting.continuation, piece, np.float64(piece.after.value))
-    assert crossings == ([piece.after], 0)
-
-
 def test_border_that_cannot_be_computed_ends_the_branch_inside(tmp_path: Path) -> None:
     case = study("winding(hidden=8)")
     progress = followed(case, tmp_path)
@@ -282,12 +263,6 @@ def test_damaged_files_are_refused(
     damage(tmp_path / file)
     with pytest.raises(UsageError, match=words):
         followed(study(), tmp_path)
-
-
-def test_points_begin_anew_where_a_pipe_lies(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "points.csv")
-    followed(study(most_points=3), tmp_path)
-    assert len(table(tmp_path)) == 3
 
 
 @pytest.mark.parametrize(
