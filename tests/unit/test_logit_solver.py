@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from solver_cases import bimatrix, run
@@ -151,19 +149,6 @@ def test_branch_ends_at_the_regret_or_target_that_is_asked_for() -> None:
     model = result.game.payoff_model()
     assert min(model.regrets(row).max() for row in path.behavior[:-1]) > 1e-3
     np.testing.assert_array_equal(path.behavior[-1], result.behavior)
-
-
-@pytest.mark.parametrize(
-    ("limits", "steps"), [({"iterations": 1}, 1), ({"iterations": 7}, 7), ({"time_s": 1e-9}, None)]
-)
-def test_limit_leaves_the_last_point_in_hand(limits: dict[str, Any], steps: int | None) -> None:
-    """Iterations are steps along the branch."""
-    result = run("logit", "kuhn4", **limits)
-    assert result.termination.reason == "limit"
-    assert "; the branch was followed" in result.termination.detail
-    assert result.monitor.work == result.monitor.statistics["steps"]
-    assert steps in (None, result.monitor.work)
-    assert result.candidates[0].claim == "iterate"
 
 
 def test_snapshots_lie_on_the_branch() -> None:

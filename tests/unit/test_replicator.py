@@ -303,26 +303,6 @@ def test_log_odds_that_floats_do_not_resolve_end_with_a_reason(integrator: str) 
     assert "at time 1000 " in found.ending
 
 
-@each_integrator
-def test_integration_asks_as_often_as_steps_are_slow(integrator, monkeypatch) -> None:
-    flow, work = flow_of(TWO_ACTIONS, f"integrator={integrator}"), []
-    going = flow.start(a_state(flow), 0.0)
-    for k in range(40):
-        assert going.sample(np.array([1e-3 * (k + 1)]), lambda: False)[2] == ""
-    before = going.work
-
-    def interrupted() -> bool:
-        work.append(going.work)
-        monkeypatch.setattr(part("integrators"), "CHUNK_S", 1e9 if len(work) < 10 else 1e-9)
-        return len(work) == 30
-
-    assert going.sample(np.array([1e7]), interrupted)[2] == "interrupted"
-    assert work[0] - before < 1000, "many short samples do not make the first stretch long"
-    between = np.diff(work)
-    assert between.max() > 100
-    assert between[-1] < 50
-
-
 @pytest.mark.parametrize("integrator", ["auto", *INTEGRATORS])
 def test_games_with_few_players_and_choices_are_integrated(integrator: str) -> None:
     alone = TreeBuilder(["P1"])
@@ -376,18 +356,6 @@ def test_heyoka_is_optional(source, cause, tmp_path, monkeypatch) -> None:
         flow_of("skp", "integrator=heyoka")
     result = eqbench.solve("skp", "replicator(integrator=heyoka)")
     assert (result.status, "eqbench[ode]" in result.reason) == ("unavailable", True)
-
-
-def test_heyoka_compiles_once_for_all_trajectories(monkeypatch: pytest.MonkeyPatch) -> None:
-    built, module = [], part("integrators")
-    equations = module.equations
-    monkeypatch.setattr(module, "equations", lambda *a, **k: built.append(1) or equations(*a, **k))
-    flow, times = flow_of(TWO_ACTIONS, "integrator=heyoka"), np.linspace(1.0, 9.0, 5)
-    for tangent in (None, None, a_state(flow), a_state(flow)):
-        first, again = (flow.integrate(a_state(flow), times, tangent=tangent) for _ in range(2))
-        assert np.array_equal(first.states, again.states)
-        assert np.array_equal(first.profits, again.profits)
-    assert len(built) == 2, "without a tangent and with one"
 
 
 def test_average_is_that_of_realization_plans() -> None:

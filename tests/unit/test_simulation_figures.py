@@ -13,7 +13,6 @@ from eqbench.plots.flow import (
     MARK,
     coupled_pairs,
     couplings,
-    draw_simulation,
     frequency_names,
     last_turns,
     phase_figure,
@@ -23,11 +22,7 @@ from eqbench.plots.flow import (
 )
 from eqbench.plots.style import save_figure
 from eqbench.studies.flow.points import SimulatedRun
-from eqbench.studies.flow.simulate import SimulationStudy
-from eqbench.studies.frame import Session, StudyFolder
-from eqbench.studies.requests import SimulationRequest
 
-DOP853 = "replicator(integrator=dop853)"
 TIMES = np.linspace(0, 40, 401)
 
 
@@ -210,12 +205,3 @@ def test_averages_begin_where_points_are_dense(game, names):
     figure = profit_figure(game, [run_of(game, names, {}, times=even)])
     assert figure.axes[3].get_lines()[0].get_xdata()[0] == pytest.approx(5.0, abs=0.2)
     assert figure.get_suptitle() == "skp(pot=3.75)"
-
-
-def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):
-    request = SimulationRequest(game="skp", solver=DOP853, starts=1, duration=30.0)
-    study = SimulationStudy(request)
-    document = StudyFolder.create(study, tmp_path).carry_out(study, Session(tmp_path))
-    lines = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
-    (tmp_path / "points.csv").write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
-    assert list(draw_simulation(study, tmp_path, document)) == []

@@ -44,24 +44,6 @@ def test_equilibria_have_the_eigenvalues_of_their_game(
     assert {v.name: tuple(v.looked[0].spectrum.counts.values()) for v in found} == counts
 
 
-def test_family_of_three_player_kuhn_poker_is_a_center_with_many_zeros() -> None:
-    """Szafron et al. 2013, Table 1: continua of equilibria, along which nothing moves."""
-    found = verdicts(eqbench.load_game("kuhn3"), flow("kuhn3"))
-    assert [verdict.name for verdict in found] == [
-        "szafron:c11=0",
-        "szafron:c11=1/2",
-        "szafron:0<c11<1/2",
-    ]
-    for verdict in found:
-        assert verdict.refuted == 0
-        assert verdict.looked[0].spectrum.verdict == "centre manifold of oscillatory dimension 4"
-        counts = [each.spectrum.counts for each in verdict.looked]
-        assert max(each["unstable"] for each in counts) == 0
-        # at least one for each parameter of the family
-        assert min(each["zero"] for each in counts) >= len(verdict.looked[0].figures) - 3
-        assert all(sum(each.values()) == 48 for each in counts)
-
-
 def test_members_that_deviate_are_found_and_reported() -> None:
     """At alpha = 0 the first player bluffs with no card: two imaginary eigenvalues vanish."""
     (verdict,) = verdicts(eqbench.load_game("kuhn2"), flow("kuhn2"))
@@ -119,15 +101,6 @@ def test_rates_scale_eigenvalues_and_change_no_verdict() -> None:
     assert np.allclose(24 * np.array(slow["eigenvalues"]), fast["eigenvalues"], atol=1e-13)
     assert slow["verdict"] == fast["verdict"]
     assert slow["zero"] == fast["zero"]
-
-
-def test_given_equilibrium_is_named_and_measured() -> None:
-    half = [0.5] * 4
-    found = study("matching_pennies", profiles=given("matching_pennies", half, "half.json"))
-    entry = found["equilibria"][-1]
-    assert (entry["name"], entry["identity"]["name"]) == ("half.json", "matrix:matching_pennies")
-    assert entry["is_equilibrium"]
-    assert "half.json" in printed(found)
 
 
 def test_given_rest_point_that_is_no_equilibrium_is_called_that() -> None:
@@ -241,13 +214,6 @@ def mixed_rest_points() -> int:
             if weight:
                 count += 0 < (d - c) / weight < 1 and 0 < (d - b) / weight < 1
     return count
-
-
-def test_search_for_rest_points_can_be_interrupted() -> None:
-    asked = iter([False, False, True])
-    game = eqbench.load_game("matching_pennies")
-    _, figures = rest_points(game, flow("matching_pennies"), 50, 0, lambda: next(asked))
-    assert figures["draws"] == 2
 
 
 def test_search_is_in_the_document_and_the_table() -> None:

@@ -1,21 +1,31 @@
-"""Figures of branches show what they should, and refuse what they cannot."""
+"""Figures of branches, regimes and strategies: what they show, and what they refuse."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from branch_cases import curves, dots, made_up_branch, texts
+from PIL import Image
 
 import eqbench
-from eqbench.equilibria.kuhn_ranges import NODES
+from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, held
 from eqbench.errors import UsageError
+from eqbench.model.profile import random_profile
 from eqbench.plots.branches import frequency_figure, frequency_table, payoff_figure
-from eqbench.plots.style import log_log_figure, ordered_colors, power_law, save_figure
+from eqbench.plots.kuhn import bar_figure, write_animation
+from eqbench.plots.stability import REGIME_COLORS, regime_diagram, verdict_colors
+from eqbench.plots.style import by_name, log_log_figure, ordered_colors, power_law, save_figure
 from eqbench.studies.branch import Branch
+from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 FOLDED = (2.0, 3.0, 3.0, 2.5, 4.0)
 
@@ -169,3 +179,141 @@ def test_same_data_give_the_same_bytes(tmp_path: Path, suffix: str) -> None:
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
     assert contents[0].startswith(b"<?xml" if suffix == ".svg" else b"\x89PNG")
+
+
+def entries_at(values, name, verdict):
+    return [{"name": name, "value": value, "verdict": verdict} for value in values]
+
+
+def runs_at(value, *words):
+    return [{"parameter": value, "regime": word} for word in words]
+
+
+def marks(ax):
+    """Places and colors of the diamonds of a panel."""
+    drawn = [line for line in ax.get_lines() if line.get_marker() == "D" and len(line.get_xdata())]
+    return sorted((line.get_xdata()[0], line.get_color()) for line in drawn)
+
+
+def bars(ax):
+    """Ends of the bars of a panel, from the top."""
+    drawn = [line.get_xdata() for line in ax.get_lines() if len(line.get_xdata()) > 1]
+    return [(min(x), max(x)) for x in drawn]
+
+
+def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
+    center = "centre manifold of oscillatory dimension 2"
+    entries = [
+        *entries_at((2.0, 2.5, 3.0), "skp:1", center),
+        *entries_at((3.0, 3.5, 4.0), "skp:2", "unstable"),
+        *entries_at((2.0,), "skp:1a", "unstable"),
+    ]
+    runs = runs_at(2.5, *["periodic"] * 3)
+    runs += runs_at(3.5, "undecided", *["chaotic_transient"] * 3)
+    figure = regime_diagram(entries, runs, "pot", title="skp")
+    above, below = figure.axes
+    assert figure.get_suptitle() == "skp"
+    assert [label.get_text() for label in above.get_yticklabels()] == ["skp:1a", "skp:1", "skp:2"]
+    assert bars(above) == [(2.0, 3.0), (3.0, 4.0)]
+    assert marks(above) == [(2.0, "#d6336c")]  # the diamond of 1a
+    assert "wherever they exist" in above.get_title(loc="left")  # also where nothing was simulated
+    shown = {
+        (round(bar.get_x() + bar.get_width() / 2, 6), bar.get_facecolor()): bar.get_height()
+        for bar in below.patches
+        if bar.get_height()
+    }
+    assert sorted(shown.values()) == [0.25, 0.75, 1.0]
+    assert {place for place, _ in shown} == {2.5, 3.5}
+
+
+def test_every_regime_word_and_every_verdict_has_its_own_color():
+    centers = [f"centre manifold of oscillatory dimension {number}" for number in (0, 2, 4, 6, 8)]
+    colors = verdict_colors([UNSTABLE, STABLE, *centers[::-1]])
+    assert list(colors) == [*centers, STABLE, UNSTABLE]
+    assert len({*REGIME_COLORS.values(), *colors.values()}) == 12
+
+
+def test_published_sets_are_ordered_by_their_numbers():
+    names = ["skp:10", "skp:9", "skp:2", "skp:10a", "skp:1", "skp:2a", "skp:2", "skp:1a"]
+    ordered = ["skp:1a", "skp:1", "skp:2a", "skp:2", "skp:9", "skp:10a", "skp:10"]
+    assert by_name(names) == ordered
+    assert by_name(["szafron:c11=1/2", "szafron:0<c11<1/2"])[0] == "szafron:0<c11<1/2"
+
+
+def test_bars_join_neighbors_with_one_verdict_and_marks_are_the_others():
+    """As Solution 2 of Billingham (2017), which meets Solution 1 at a pot of 3."""
+    center = "centre manifold of oscillatory dimension 4"
+    entries = [
+        *entries_at((3.0,), "skp:2", center),
+        *entries_at((3.5, 4.0), "skp:2", UNSTABLE),
+        *entries_at((5.0,), "skp:2", UNSTABLE),  # it does not exist at 4.5
+        *entries_at((4.5,), "skp:8", UNSTABLE),
+    ]
+    runs = runs_at(3.5, "periodic") + runs_at(4.5, "periodic")
+    above, _ = regime_diagram(entries, runs, "pot").axes
+    assert bars(above) == [(3.5, 4.0)]
+    colors = verdict_colors((center, UNSTABLE))
+    pink = colors[UNSTABLE]
+    assert marks(above) == [(3.0, colors[center]), (4.5, pink), (5.0, pink)]
+
+
+# -- bars -----------------------------------------------------------------------------------------
+
+
+def bar_heights(ax: Axes) -> tuple[list[float], list[float]]:
+    """Heights of the bars of a panel, and of their black parts."""
+    whole, black, *_ = ax.containers
+    return [bar.get_height() for bar in whole], [bar.get_height() for bar in black]
+
+
+@pytest.mark.parametrize("spec", ["kuhn3", "kuhn(players=3,cards=17,reduce=billingham)"])
+def test_bars_are_shortened_by_what_was_bet_before(spec: str) -> None:
+    tree = eqbench.load_game(spec).tree
+    behavior = random_profile(tree, np.random.default_rng(3))
+    figure = bar_figure(tree, behavior, title="a title")
+    aggression = KuhnNodes.of(tree).aggression(behavior)
+    for row, ax in enumerate(figure.axes):
+        whole, black = bar_heights(ax)
+        assert whole == pytest.approx(held(aggression)[row])
+        assert black == pytest.approx(held(aggression)[row] * aggression[row])
+        assert ax.get_title(loc="left") == f"{row + 1} · {NODES[row].title}"
+    assert "a title" in texts(figure)
+
+
+def test_ranges_stand_below_the_bars() -> None:
+    tree = eqbench.load_game("kuhn3").tree
+    nodes = KuhnNodes.of(tree)
+    behavior = np.zeros(tree.n_actions)
+    for row, bets in {0: [1, 0, 0, 0.5], 9: [0, 0, 1, 1], 10: [0, 0, 1, 1]}.items():
+        behavior[nodes.action[row]] = bets
+    figure = bar_figure(tree, behavior)
+    shown = [{(t.get_position()[0], t.get_text()) for t in ax.texts} for ax in figure.axes]
+    assert shown[0] == {(1, "B"), (4, "V")}
+    assert shown[9] == {(3, "C")}
+    nobody = [row for row, panel in enumerate(shown) if (2.5, "nobody makes this bet") in panel]
+    assert nobody == [*range(3, 9)]
+
+
+# -- animations -----------------------------------------------------------------------------------
+
+
+def test_animation_has_its_frames(tmp_path: Path) -> None:
+    contents = []
+    for name in "ab":
+        path = tmp_path / f"{name}.gif"
+        write_animation(branch(), path, 4)
+        contents.append(path.read_bytes())
+    assert contents[0] == contents[1]
+    with Image.open(tmp_path / "a.gif") as image:
+        assert image.n_frames == 4
+        assert image.info["duration"] == 250
+        frames = [np.asarray(image.convert("RGB")) for k in range(4) if image.seek(k) is None]
+    assert all((frame != frames[0]).any() for frame in frames[1:])
+
+
+def test_animation_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "film.gif"
+    with pytest.raises(UsageError, match="three-player Kuhn poker"):
+        write_animation(branch("kuhn2"), path, 2)
+    with pytest.raises(UsageError, match="cannot write"):
+        write_animation(branch(), tmp_path / "no folder" / "figures" / "film.gif", 2)
