@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,6 @@ import numpy as np
 import pytest
 from command import eqbench_here
 from scipy.optimize import linear_sum_assignment
-from stability_cases import flow, given, printed, study
 
 import eqbench
 from eqbench.errors import UsageError
@@ -21,9 +21,37 @@ from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.plots.stability import draw_stability, eigenvalue_figure
+from eqbench.report.terminal import plain_text, print_report
 from eqbench.requests import GivenProfile
 from eqbench.studies.flow.rest_points import rest_points, verdicts
+from eqbench.studies.flow.stability import StabilityStudy
+from eqbench.studies.frame import Session, StudyFolder, answer
+from eqbench.studies.requests import StabilityRequest
 from eqbench.verification import verify
+
+
+@cache
+def flow(spec: str) -> Any:
+    return eqbench.load_solver("replicator").flow(eqbench.load_game(spec))
+
+
+def study(game: str, folder: Path | None = None, **options: Any) -> dict[str, Any]:
+    """Summary of a study of stability, in a folder of its own unless one is given."""
+    begun = StabilityStudy(StabilityRequest(game=game, **options))
+    if folder is None:
+        return answer(begun)
+    return StudyFolder.create(begun, folder).carry_out(begun, Session(folder))
+
+
+def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenProfile, ...]:
+    tree = eqbench.load_game(spec).tree
+    profile = BehaviorProfile.of(tree, np.array(behavior))
+    return (GivenProfile(name, profile.on(tree).to_json()),)
+
+
+def printed(document: dict[str, Any], width: int = 160) -> str:
+    return plain_text(lambda console: print_report(StabilityStudy.report(document), console), width)
+
 
 # -- published sets -----------------------------------------------------------------------------
 
