@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import itertools
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -67,11 +66,6 @@ class Trace:
         """All points of the branch with this value of the pot."""
         pairs = itertools.pairwise(self.points)
         return [point for pair in pairs for point in self.continuation.crossings(*pair, value)]
-
-    def polished_at(self, pot: str) -> list[np.ndarray]:
-        """Profiles (A,) without regularization, one for each crossing of a pot."""
-        value = float(Fraction(pot))
-        return [self.continuation.polish(point, value)[0] for point in self.at(value)]
 
 
 @cache

@@ -87,18 +87,6 @@ def test_rounding_does_not_break_ties() -> None:
 # -- starts -------------------------------------------------------------------------------
 
 
-def test_start_of_maximin_plans_is_handed_over_without_iterations() -> None:
-    maximin = run("fictitious_play(start=maximin)", "battle_of_sexes", iterations=0)
-    np.testing.assert_allclose(maximin.behavior, [1 / 3, 2 / 3, 2 / 3, 1 / 3])
-
-
-def test_start_counts_as_one_of_the_plans() -> None:
-    drawn = run("fictitious_play(start=random)", "battle_of_sexes", 4, iterations=0).behavior
-    later = run("fictitious_play(start=random)", "battle_of_sexes", 4, iterations=3).behavior
-    pure = later * 4 - drawn
-    np.testing.assert_allclose(pure, np.round(pure), atol=1e-14)
-
-
 def test_sums_of_plans_stay_exact_over_many_iterations() -> None:
     """Only whole numbers are added to the start, so no digit of a sum is lost."""
     result = run("fictitious_play(start=maximin)", "jordan", iterations=200_000)

@@ -288,20 +288,6 @@ def test_limit_keeps_best_point_and_bound(monkeypatch: pytest.MonkeyPatch) -> No
     assert figures["gap"] == pytest.approx(0.5 / figures["objective"])
 
 
-@pytest.mark.parametrize("name", BACKENDS)
-def test_time_limit_of_a_real_run_keeps_best_point_and_bound(name: str) -> None:
-    # the largest payoff of player 2 takes either backend far longer than that
-    result = solve("kuhn3_reduced", f'ncp(sense=max,of="P2",backend={name})', time_s=1.5)
-    assert result.status == "ok"
-    assert result.reason.startswith("stopped after 1.5 s (time")
-    figures = result.statistics
-    assert np.isfinite([figures["objective"], figures["bound"], figures["gap"]]).all()
-    assert figures["bound"] > figures["objective"] - 1e-9
-    assert figures["gap"] > 1e-4
-    assert result.max_regret <= 1e-12
-    assert result.payoffs[1] == pytest.approx(figures["objective"], abs=1e-4)
-
-
 def without_a_point(calls: list[Any]) -> SimpleNamespace:
     """A backend that never has a point, and keeps the limits and the free variables it had."""
 
@@ -411,29 +397,3 @@ def test_every_formulation_solves_two_player_games(name: str, formulation: str, 
     assert result.status == "ok"
     assert result.max_regret <= 1e-12
     assert result.statistics["formulation"] == formulation
-
-
-# -- equilibria in fractions -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("regret", "left_s", "said"),
-    [
-        (1e-7, 1.0, "not tried, since the max regret here is 1e-07"),
-        (0.0, 1.0, "no rational equilibrium"),
-        (0.0, -1.0, "not found within the time limit"),
-    ],
-)
-def test_exact_search_that_ends_empty_handed_says_why(
-    regret: float, left_s: float, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ncp, "exact_equilibrium", lambda *_, **__: None)
-    game = eqbench.load_game("kuhn2")
-
-    class Watch:
-        remaining_s = left_s
-
-    run = ncp.ProgramRun(None, game, Watch(), np.random.default_rng(0))
-    size = game.sequence_form.n_sequences
-    near = ncp.Polished(np.ones(size), np.ones(game.tree.n_actions), regret)
-    assert said in run._hand_over_exact(near)

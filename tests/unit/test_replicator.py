@@ -79,15 +79,6 @@ def test_jacobians_are_derivatives_of_the_velocities(game: str) -> None:
     assert np.abs(error).max() <= 1e-8 * scale
 
 
-def test_frequency_jacobian_is_continuous_where_some_frequencies_are_0_or_1() -> None:
-    flow = flow_of("shapley")
-    edge, pure = np.array([[0.0, 0.3, 0.7, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]])
-    jacobian, inside = (flow.frequency_jacobian(edge + t * (1 / 3 - edge)) for t in (0.0, 1e-9))
-    assert np.abs(jacobian - inside).max() <= 1e-7
-    assert np.abs(jacobian).max() > 0.1
-    assert not flow.frequency_velocity(pure).any()
-
-
 @pytest.mark.parametrize("game", ["skp", "shapley"])
 @pytest.mark.parametrize("size", [1e6, 1e300])
 def test_frequencies_of_huge_log_odds_are_0_and_1(game: str, size: float) -> None:

@@ -114,12 +114,6 @@ def test_branch_that_does_not_come_back_as_soon_as_asked_is_not_waited_for(tmp_p
     assert counts == [[1, 1], [3, 3]]
 
 
-def test_step_may_pass_the_whole_range(tmp_path: Path) -> None:
-    progress = followed(study(first="5.94", last="5.96", at=("5.95",), beyond=2.0), tmp_path)
-    assert (len(progress.crossings[0]), progress.returns) == (3, 2)
-    assert set(table(tmp_path)[-4:, 0]) == {5.94, 5.96}
-
-
 def test_branch_goes_on_from_outside_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
     whole = traced(study(last=6, at=("5.9", "most")), tmp_path / "whole")
     stops = []
@@ -148,12 +142,6 @@ def test_branch_that_is_lost_outside_its_range_has_arrived(
     assert progress.reason.startswith(f"lost outside the range at pot={at}")
     document = traced(case, tmp_path)
     assert (document["finished"], case.ending(document)) == (True, (0, ""))
-
-
-def test_search_behind_the_start_ends_with_its_time_and_says_so(tmp_path: Path) -> None:
-    document = traced(study("winding(delay_s=0.01)", 3, 6, timeout_s=0.02), tmp_path)
-    assert (document["outcome"], document["points"] > 0) == ("time", True)
-    assert "behind its start it was followed for 0.02 s only" in document["reason"]
 
 
 def test_closed_curve_ends_at_its_start(tmp_path: Path) -> None:
