@@ -58,16 +58,6 @@ def test_guess_lies_on_the_parabola_through_the_last_points() -> None:
         assert guess == pytest.approx(point(step), abs=1e-12)
 
 
-def test_correction_stays_in_the_plane_and_ends_on_the_curve() -> None:
-    curve, guess, normal = circle(), np.array([0.4, 0.7]), np.array([0.6, 0.8])
-    made = steps.correct(curve, guess, normal)
-    assert np.linalg.norm(made.y) == pytest.approx(1, abs=1e-15)
-    assert (made.y - guess) @ normal == pytest.approx(0, abs=1e-15)
-    assert made.tangent @ made.y == pytest.approx(0, abs=1e-9)
-    assert np.linalg.norm(made.tangent) == pytest.approx(1, abs=1e-15)
-    assert made.tangent @ normal > 0
-
-
 def line(function: Callable[[np.ndarray], float]) -> PlaneCurve:
     """The line where the first unknown vanishes, or whatever a function says."""
     return PlaneCurve(function, lambda y: ACROSS)
@@ -95,28 +85,6 @@ def walk(curve: PlaneCurve, length: float, count: int, **control: Any) -> list[A
     """The first points of a walk around the circle."""
     start = begin(curve, [1, 0], [0, 1], length)
     return [start, *islice(steps.follow(curve, start, steps.StepControl(**(LAX | control))), count)]
-
-
-@pytest.mark.parametrize(
-    ("length", "control", "reason"),
-    [
-        (0.9, {"iterations": 3}, "more than 3 iterations"),
-        (0.9, {"correction": 0.2}, "longer than 0.2 of the step"),
-        (0.9, {"cosine": 0.9}, "turns too sharply"),
-    ],
-)
-def test_step_is_refused_by_one_criterion_and_halved(
-    length: float, control: dict[str, Any], reason: str
-) -> None:
-    free, bound = circle(), circle()
-    walk(free, length, 1)
-    before, after = walk(bound, length, 1, **control)
-    assert free.refused == 0 < bound.refused
-    assert after.length == length / 2**bound.refused
-    strict = steps.StepControl(**(LAX | control))
-    limits = {"iterations": strict.iterations, "reach": strict.correction * length}
-    made = steps.correct(circle(), before.ahead(length), before.tangent, **limits)
-    assert reason in steps.objection(before, made, strict)
 
 
 def test_walk_goes_around_the_circle_through_its_turning_points() -> None:

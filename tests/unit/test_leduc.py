@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
-from tree_path import children, follow, label_at, payoffs_at
+from tree_path import follow, label_at, payoffs_at
 
 import eqbench
-from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.model.tree import TERMINAL, GameTree
 
 # Moves of chance: with two players the cards are 1a 1b 2a 2b 3a 3b, less those already dealt.
 LOW_AND_HIGH = (0, 4)  # P1 holds 1a, P2 holds 3b
@@ -25,12 +24,6 @@ def three() -> GameTree:
     return eqbench.load_game("leduc(players=3, ranks=2, suits=3, raises=1)").tree
 
 
-def test_private_cards_are_dealt_one_after_another(two: GameTree) -> None:
-    assert [len(children(two, node)) for node in (0, 1)] == [6, 5]
-    assert two.player[1] == CHANCE
-    assert two.chance_probability[1:12].tolist() == [1 / 6] * 6 + [1 / 5] * 5
-
-
 def test_labels_tell_card_betting_and_public_card(two: GameTree) -> None:
     deal = LOW_AND_HIGH
     assert label_at(two, deal) == ("P1", "1a:", ("check", "bet"))
@@ -40,37 +33,6 @@ def test_labels_tell_card_betting_and_public_card(two: GameTree) -> None:
     board_1b = [*deal, "bet", "call", 0]
     assert label_at(two, board_1b) == ("P1", "1a:BC/1b:", ("check", "bet"))
     assert label_at(two, [*board_1b, "check", "bet"])[1] == "1a:BC/1b:KB"
-
-
-def test_public_card_is_one_of_those_left(two: GameTree) -> None:
-    chance = follow(two, [*LOW_AND_HIGH, "check", "check"])
-    boards = children(two, chance)
-    assert two.player[chance] == CHANCE
-    assert two.chance_probability[list(boards)].tolist() == [1 / 4] * 4
-    labels = [two.infoset_labels[two.infoset[node]] for node in boards]
-    assert labels == ["1a:KK/1b:", "1a:KK/2a:", "1a:KK/2b:", "1a:KK/3a:"]
-
-
-@pytest.mark.parametrize(
-    ("moves", "first"),
-    [
-        (["bet", "fold"], 1),
-        (["check", "bet", "fold"], -1),
-        (["bet", "raise", "fold"], -3),
-        (["check", "check", 1, "check", "check"], -1),
-        (["bet", "call", 1, "bet", "call"], -7),
-        (["bet", "raise", "call", 1, "bet", "raise", "call"], -13),
-        (["bet", "raise", "call", 1, "check", "bet", "fold"], -5),
-        (["check", "check", 0, "bet", "call"], 5),
-    ],
-)
-def test_bets_are_two_and_then_four_chips(two: GameTree, moves: list, first: int) -> None:
-    """1a against 3b: the higher card wins but for the board 1b, which makes a pair of ones."""
-    assert payoffs_at(two, [*LOW_AND_HIGH, *moves]) == [first, -first]
-
-
-def test_equal_ranks_split_the_pot(two: GameTree) -> None:
-    assert payoffs_at(two, [0, 0, "bet", "call", 3, "check", "check"]) == [0, 0]
 
 
 def test_folders_pay_for_those_who_split(three: GameTree) -> None:
@@ -103,7 +65,3 @@ def test_suits_do_not_change_what_a_hand_is_worth() -> None:
     swap = str.maketrans("ab", "ba")
     known = set(zip(tree.infoset_player, tree.infoset_labels, strict=True))
     assert {(player, label.translate(swap)) for player, label in known} == known
-
-
-def test_payoffs_sum_to_zero(three: GameTree) -> None:
-    assert not np.any(three.payoffs.base.sum(axis=1))

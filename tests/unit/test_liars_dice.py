@@ -7,10 +7,10 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from tree_path import children, follow, label_at, payoffs_at
+from tree_path import children, label_at, payoffs_at
 
 import eqbench
-from eqbench.model.tree import TERMINAL, GameTree
+from eqbench.model.tree import GameTree
 
 
 @pytest.fixture(scope="module")
@@ -24,29 +24,6 @@ def test_labels_tell_roll_and_claims(tree: GameTree) -> None:
     assert label_at(tree, [5, "1x2"]) == ("P2", "3:1x2", (*claims[2:], "liar"))
     assert label_at(tree, [5, "1x2", "2x1"]) == ("P1", "2:1x2,2x1", ("2x2", "2x3", "liar"))
     assert label_at(tree, [0, "2x3"]) == ("P2", "1:2x3", ("liar",))
-
-
-def test_a_call_ends_the_play(tree: GameTree) -> None:
-    assert tree.player[follow(tree, [0, "1x1", "liar"])] == TERMINAL
-
-
-@pytest.mark.parametrize(
-    ("roll", "claim", "holds"),
-    [
-        (5, "1x1", True),  # 2 and 3: the three is wild
-        (5, "2x2", True),
-        (5, "1x3", True),
-        (5, "2x3", False),  # others do not count for the wild face
-        (5, "2x1", False),
-        (0, "2x1", True),  # 1 and 1
-        (0, "1x2", False),
-        (0, "1x3", False),
-    ],
-)
-def test_highest_face_counts_for_every_other(
-    tree: GameTree, roll: int, claim: str, holds: bool
-) -> None:
-    assert payoffs_at(tree, [roll, claim, "liar"]) == ([1, -1] if holds else [-1, 1])
 
 
 def test_rolls_of_several_dice_are_unordered_with_their_probabilities() -> None:

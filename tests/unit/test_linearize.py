@@ -66,20 +66,6 @@ def test_gains_are_over_the_first_action() -> None:
     assert choices.gains(np.array([1.0, 4, 9, 16, 25, 36])).tolist() == [3, 8, 11]
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_gains_change_as_linearized_when_a_free_frequency_does(spec: str) -> None:
-    """No path has two actions of one set, so gains are linear along each of these lines."""
-    model, choices = generic(spec), Choices.of(game(spec).tree)
-    behavior = random_profile(game(spec).tree, np.random.default_rng(52))
-    found = model.linearize(behavior)
-    assert np.array_equal(found.gains, choices.gains(model.counterfactual_values(behavior)))
-    rounding = 1e-15 * game(spec).tree.payoff_range
-    for f in range(choices.size):
-        ahead = model.counterfactual_values(behavior + step(choices, f))
-        rise = choices.gains(ahead) - found.gains
-        assert np.abs(found.jacobian[:, f] - rise).max() <= rounding
-
-
 def test_game_without_parameter_has_no_slope_and_no_other_model() -> None:
     behavior = np.full(game("jordan").tree.n_actions, 0.5)
     assert generic("jordan").linearize(behavior).slope is None

@@ -108,64 +108,6 @@ def test_small_values_keep_their_digits() -> None:
     assert np.abs(ours[fold] / theirs[fold] - 1).max() <= 1e-14
 
 
-# -- against all deals, played out ----------------------------------------------------------
-
-
-def played_out(tree: GameTree, n: int, pot: float, behavior: NDArray) -> tuple[NDArray, NDArray]:
-    """Expected payoffs (3,) and counterfactual values (A,), deal by deal from the rules."""
-    payoffs, values = np.zeros(3), np.zeros(tree.n_actions)
-    deals = list(itertools.permutations(range(1, n + 1), 3))
-
-    def settle(history: str, cards: tuple[int, ...]) -> NDArray:
-        bettor = history.find("B")
-        stakes = np.zeros(3) if bettor < 0 else np.array([float(p == bettor % 3) for p in range(3)])
-        contending = {0, 1, 2} if bettor < 0 else {bettor % 3}
-        for answer, letter in enumerate(history[bettor + 1 :] if bettor >= 0 else "", start=1):
-            if letter == "C":
-                stakes[(bettor + answer) % 3] = 1
-                contending.add((bettor + answer) % 3)
-        result = -stakes - pot / 3
-        result[max(contending, key=lambda p: cards[p])] += pot + stakes.sum()
-        return result
-
-    def play(history: str, cards: tuple[int, ...], reach: NDArray) -> NDArray:
-        if history == "KKK" or ("B" in history and len(history) == history.index("B") + 3):
-            return settle(history, cards)
-        player = len(history) % 3
-        infoset = tree.infoset_of(player, f"{cards[player]}:{history}")
-        total = np.zeros(3)
-        for a, name in enumerate(tree.infoset_actions[infoset], tree.action_start[infoset]):
-            letter = {"check": "K", "bet": "B", "fold": "F", "call": "C"}[name]
-            further = reach.copy()
-            further[player] *= behavior[a]
-            below = play(history + letter, cards, further)
-            values[a] += np.delete(reach, player).prod() * below[player] / len(deals)
-            total += behavior[a] * below
-        return total
-
-    for cards in deals:
-        payoffs += play("", cards, np.ones(3)) / len(deals)
-    return payoffs, values
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("spec", "n", "pot"),
-    [
-        ("kuhn(players=3,cards=4,pot=3)", 4, 3.0),
-        ("kuhn(players=3,cards=5,pot=16/5,reduce=billingham)", 5, 3.2),
-        ("kuhn(players=3,cards=7,pot=9/2)", 7, 4.5),
-        ("skp(pot=5)", 4, 5.0),
-    ],
-)
-def test_values_are_those_of_all_deals_played_out(spec: str, n: int, pot: float, kind: str) -> None:
-    tree = game(spec).tree
-    behavior = draw_behavior(tree, np.random.default_rng(41), kind)
-    payoffs, values = played_out(tree, n, pot, behavior)
-    assert distance(ranks(tree).expected_payoffs(behavior), payoffs) <= 1e-14
-    assert distance(ranks(tree).counterfactual_values(behavior), values) <= 1e-15
-
-
 # -- one model, several pots ----------------------------------------------------------------
 
 

@@ -26,19 +26,6 @@ def sequence(game: Game, player: int, infoset: str, action: str) -> int:
     return first + tree.infoset_actions[i].index(action)
 
 
-def test_weights_are_products_of_own_frequencies(kuhn2: Game) -> None:
-    """Von Stengel 1996, §3: the weight of a sequence is the product of its own moves."""
-    behavior = np.full(kuhn2.tree.n_actions, 0.5)
-    check, call = sequence(kuhn2, 0, "2:", "check"), sequence(kuhn2, 0, "2:KB", "call")
-    bet = sequence(kuhn2, 0, "2:", "bet")
-    n = kuhn2.sequence_form.n_players
-    behavior[[check - n, bet - n]] = 0.75, 0.25
-    weights = RealizationPlan.of(kuhn2.sequence_form, behavior).weights
-    assert weights[:n].tolist() == [1.0, 1.0]
-    assert weights[check] == 0.75
-    assert weights[call] == 0.375, "the opponent's bet and the deal do not count"
-
-
 @pytest.mark.parametrize("spec", ["kuhn2", "kuhn3", "skp", "jordan"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_behavior_comes_back_where_the_player_gets(spec: str, kind: str) -> None:

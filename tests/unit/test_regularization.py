@@ -130,15 +130,6 @@ def test_raw_gains_are_derivatives_of_the_expectation(spec: str) -> None:
     assert linear.slope == pytest.approx(rise, abs=1e-14)
 
 
-def test_weighting_a_system_leaves_the_first_one_as_it_was() -> None:
-    made = system("skp(pot=107/33)")
-    z = np.full(made.choices.size, 0.3)
-    before = made.frequencies(z, 0.1).behavior
-    other = made.weighted(np.full(made.choices.size, 3.0))
-    assert np.array_equal(made.frequencies(z, 0.1).behavior, before)
-    assert other.frequencies(z, 0.1).behavior == pytest.approx(made.frequencies(z, 0.3).behavior)
-
-
 @pytest.mark.parametrize("kind", ["arctan", "rational"])
 @pytest.mark.parametrize("spec", ["rock_paper_scissors", "kuhn(players=3,cards=4,raises=1)"])
 def test_other_barriers_than_log_refuse_games_with_more_than_two_actions(
