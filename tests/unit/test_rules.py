@@ -1,11 +1,13 @@
-"""Leduc poker: rules, labels and refusals."""
+"""Leduc poker, Goofspiel and liar's dice: labels, and rules beyond what OpenSpiel measures."""
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import pytest
-from tree_path import follow, label_at, payoffs_at
+from tree_path import children, follow, label_at, payoffs_at
 
 import eqbench
 from eqbench.model.tree import TERMINAL, GameTree
@@ -65,3 +67,49 @@ def test_suits_do_not_change_what_a_hand_is_worth() -> None:
     swap = str.maketrans("ab", "ba")
     known = set(zip(tree.infoset_player, tree.infoset_labels, strict=True))
     assert {(player, label.translate(swap)) for player, label in known} == known
+
+
+def test_labels_tell_own_bids_and_winners() -> None:
+    goofspiel = eqbench.load_game("goofspiel").tree
+    assert label_at(goofspiel, []) == ("P1", ":", ("1", "2", "3", "4"))
+    assert label_at(goofspiel, ["3"]) == ("P2", ":", ("1", "2", "3", "4"))
+    assert label_at(goofspiel, ["3", "4"]) == ("P1", "3:2", ("1", "2", "4"))
+    assert label_at(goofspiel, ["3", "4", "1"]) == ("P2", "4:2", ("1", "2", "3"))
+    assert label_at(goofspiel, ["3", "4", "1", "1"]) == ("P1", "31:2=", ("2", "4"))
+
+
+def test_ascending_prizes_end_with_the_highest() -> None:
+    """P1 wins the first prize and loses the other: 2 and then 1, or 1 and then 2."""
+    for prizes, first in (("descending", 1), ("ascending", -1)):
+        tree = eqbench.load_game(f"goofspiel(cards=2, prizes={prizes})").tree
+        assert payoffs_at(tree, ["2", "1"]) == [first, -first]
+
+
+def test_labels_tell_roll_and_claims() -> None:
+    tree = eqbench.load_game("liars_dice(sides=3)").tree
+    claims = ("1x1", "1x2", "1x3", "2x1", "2x2", "2x3")
+    assert label_at(tree, [5]) == ("P1", "2:", claims)  # rolls 11 12 13 21 22 23
+    assert label_at(tree, [5, "1x2"]) == ("P2", "3:1x2", (*claims[2:], "liar"))
+    assert label_at(tree, [5, "1x2", "2x1"]) == ("P1", "2:1x2,2x1", ("2x2", "2x3", "liar"))
+    assert label_at(tree, [0, "2x3"]) == ("P2", "1:2x3", ("liar",))
+
+
+def test_rolls_of_several_dice_are_unordered_with_their_probabilities() -> None:
+    tree = eqbench.load_game("liars_dice(dice=2, sides=3)").tree
+    orders = Counter(tuple(sorted(roll)) for roll in product((1, 2, 3), repeat=2))
+    expected = [
+        Fraction(first * second, 81)
+        for first, second in product([orders[roll] for roll in sorted(orders)], repeat=2)
+    ]
+    numerators = tree.chance[list(children(tree, 0))].tolist()
+    assert [Fraction(value, tree.chance_denominator) for value in numerators] == expected
+    assert label_at(tree, [0, "1x2"])[1] == "1,1:1x2"
+    assert label_at(tree, [6])[1] == "1,2:"
+
+
+def test_three_players_pay_only_caller_and_claimant() -> None:
+    tree = eqbench.load_game("liars_dice(sides=2, players=3)").tree
+    assert label_at(tree, [0, "1x1", "2x1"]) == ("P3", "1:1x1,2x1", ("2x2", "3x1", "3x2", "liar"))
+    assert payoffs_at(tree, [0, "3x1", "liar"]) == [1, -1, 0]
+    assert payoffs_at(tree, [0, "1x1", "3x2", "liar"]) == [0, -1, 1]
+    assert payoffs_at(tree, [0, "1x1", "2x1", "3x1", "liar"]) == [-1, 0, 1]
