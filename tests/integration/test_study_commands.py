@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import signal
@@ -55,28 +54,6 @@ def test_random_priors_lead_to_other_equilibria(branches: Path) -> None:
     assert sum(random["names"].values()) == 2
 
 
-def test_points_are_dense_enough_to_draw_and_have_all_columns(branches: Path) -> None:
-    with (branches / "kuhn/points.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    lambdas = [float(row["parameter"]) for row in rows]
-    assert (lambdas[0], lambdas[-1]) == (0, 1e6)
-    decade = [value for value in lambdas if 10 <= value <= 100]
-    assert len(decade) >= 20
-    tree = package.load_game("kuhn3").tree
-    assert len(rows[0]) == 2 + tree.n_players + tree.n_infosets
-    assert float(rows[0]["P1|4:|bet"]) == 0.5
-    for suffix in ("svg", "png"):
-        assert (branches / f"kuhn/figures/frequencies.{suffix}").stat().st_size > 10_000
-
-
-def test_table_says_where_the_branch_ends(tmp_path: Path) -> None:
-    done = accepted("qre", "--game", "kuhn2", "--to", "100", "--branches", "1", cwd=tmp_path)
-    assert "lambda reached 100" in " ".join(done.out.split())  # lines are wrapped
-    assert "kuhn2 α=0.2" in done.out
-    assert "Branches from priors at random: 1" in done.out
-
-
-REGIMES = {"periodic", "quasi_periodic", "chaotic_transient", "boundary_absorption", "undecided"}
 DRIFTING = PLUGINS / "drifting.py"
 
 
@@ -91,23 +68,6 @@ def trajectories(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.json == json.loads((cwd / "skp/summary.json").read_text())
     return cwd
-
-
-def test_runs_have_the_keys_that_programs_rely_on(trajectories: Path) -> None:
-    document = json.loads((trajectories / "skp/summary.json").read_text())
-    assert document["schema"] == "eqbench.simulation/1"
-    assert document["finished"]
-    # Billingham (2017, equations 22 to 24)
-    assert [value["rate"] for value in document["values"]] == [24, 24]
-    assert len(document["runs"]) == 4
-    for run in document["runs"]:
-        assert run["regime"] in REGIMES
-        assert run["reason"]
-        assert run["time"] == 300
-        assert isinstance(run["lyapunov"], float)
-        assert 0 <= run["near_face_fraction"] <= 1
-        assert sum(run["payoffs"]) == pytest.approx(0, abs=1e-9)
-        assert {*run["to_zero"], *run["to_one"]} <= {*document["names"]}
 
 
 def test_profits_are_close_to_those_of_the_stable_solution(trajectories: Path) -> None:
@@ -321,17 +281,6 @@ def test_run_with_two_pure_equilibria_and_a_file_with_the_mixed_one(runs: Path) 
         assert document["worst_cases"][player]["others_agree"]["best"] == ["A"]
 
 
-def test_printed_figures_and_written_files_are_those_of_json(runs: Path) -> None:
-    arguments = ("results/first", "--game", "battle_of_sexes")
-    done = crossplay(runs, *arguments, "--out", "deep/study")
-    assert "2 of 4 combinations of different strategies are equilibria (50.0%)." in done.out
-    assert "results in deep/study" in done.err
-    stored = json.loads((runs / "deep/study/summary.json").read_text())
-    assert stored == crossplay(runs, *arguments, "--json").json
-    with (runs / "deep/study/combinations.csv").open() as file:
-        assert len(list(csv.DictReader(file))) == 4
-
-
 def test_game_of_a_profile_is_enough_and_exact_mode_gives_fractions(runs: Path) -> None:
     document = crossplay(runs, "--profile", "mixed.json", "--exact", "--json").json
     assert document["exact"]["own"] == [{"payoffs": ["2/3", "2/3"], "regrets": ["0", "0"]}]
@@ -390,10 +339,3 @@ def test_known_equilibria_come_first_and_what_most_drops_is_told(runs: Path) -> 
     assert parameters == pytest.approx([0, 1 / 3])
     assert third["source"].startswith("pcfr_plus")
     assert sum(item["count"] for item in document["left_out"]["most"]) > 0
-
-
-def test_without_a_folder_nothing_is_left_behind(runs: Path) -> None:
-    before = sorted(runs.rglob("*"))
-    done = crossplay(runs, "--game", "kuhn2", "--known")
-    assert "results in" not in done.err
-    assert sorted(runs.rglob("*")) == before
