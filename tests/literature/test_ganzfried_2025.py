@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from solver_cases import run
 from szafron_family import largest_b32, member
 from three_player_kuhn import szafron_profile
 
@@ -128,25 +127,3 @@ def test_largest_frequency_is_proved(of: str, largest: Fraction) -> None:
     assert best.max_regret <= 1e-12
     reached = best.profile.probabilities[tree.action_start[place] + move]
     assert reached == pytest.approx(float(largest), abs=1e-3)
-
-
-# -- other numbers of players ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("game", ["kuhn3_reduced", "kuhn3"])
-def test_logit_path_ends_early_on_three_player_kuhn_poker(game: str) -> None:
-    """Ganzfried 2025, section 4: on the reduced game, Gambit 16.4 ended at these payoffs.
-
-    He measured a max regret of 1.667e-5 after the profile was rounded to four digits.
-    """
-    pytest.importorskip("pygambit")
-    result = run("gambit_logit_path", game)
-    assert result.termination.reason == "stopped"
-    assert "before 1e+06" in result.termination.detail
-    (candidate,) = result.candidates
-    assert candidate.claim == "iterate"
-    assert 5e3 < result.monitor.statistics["lambda"] < 5e4
-    assert 5e-6 < result.max_regret < 5e-5
-    assert candidate.claimed_regret == pytest.approx(result.max_regret, abs=1e-12)
-    payoffs = verify(result.game.tree, candidate.profile).payoffs
-    assert payoffs == pytest.approx([-0.0276, -0.0208, 0.0484], abs=1e-4)

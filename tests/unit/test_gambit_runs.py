@@ -246,22 +246,6 @@ def test_steps_are_counted_and_stop_at_the_budget_where_the_method_is(
         assert (np.ptp(last) == 0) == (steps == 1), "the path begins at uniform play"
 
 
-def test_game_is_converted_before_the_clock_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, solver = eqbench.load_game("kuhn2"), eqbench.load_solver("gambit_lp")
-    solver.prepare(game)
-
-    def read_efg(file: Any) -> None:
-        raise ValueError("nothing is read any more")
-
-    monkeypatch.setattr("pygambit.read_efg", read_efg)
-    assert run("gambit_lp", game).termination.reason == "converged"
-    other = eqbench.load_game("kuhn2")
-    solver.prepare(other)
-    late = run("gambit_lp", other).termination
-    assert late.reason == "failed"
-    assert "nothing is read any more" in late.detail
-
-
 def test_method_that_never_calls_back_is_killed(tmp_path: Path) -> None:
     """Iterated polymatrix approximation goes on for ever on the prisoner's dilemma."""
     game, solver = ("--game", "prisoners_dilemma"), ("--solver", "gambit_ipa")

@@ -98,22 +98,6 @@ def test_uniform_play_is_worth_what_the_rules_say(played: Played) -> None:
     assert measured.payoffs == hands.payoffs
 
 
-@pytest.mark.parametrize(
-    ("moves", "profits"),
-    [
-        (["bet", "call", "raise", "fold", "fold"], (-2, -2, 4)),
-        (["bet", "call", "raise", "call", "fold"], (-3, -2, 5)),
-        (["bet", "raise", "fold", "call"], (-3, 4, -1)),
-        (["check", "bet", "raise", "fold", "fold"], (-1, -2, 3)),
-    ],
-)
-def test_callers_of_the_bet_must_match_the_raise_or_lose_their_stake(
-    moves: list[str], profits: tuple[int, ...]
-) -> None:
-    tree = eqbench.load_game("kuhn3(raises=1)").tree  # the first deal is 1, 2, 3
-    assert payoffs_at(tree, [0, *moves]) == list(profits)
-
-
 def test_payoffs_stay_affine_in_the_pot() -> None:
     game = eqbench.load_game("kuhn3(raises=1)")
     assert payoffs_at(game.at(pot=9).tree, [0, "bet", "raise", "fold", "call"]) == [-5, 8, -3]
