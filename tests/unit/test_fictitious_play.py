@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from random_trees import random_tree
-from solver_cases import bimatrix, lottery, run, tie
+from solver_cases import bimatrix, run, tie
 
 import eqbench
 from eqbench.model import reference
@@ -63,11 +63,6 @@ def test_averages_approach_the_value_of_two_player_kuhn(start: str, alternating:
     assert late.max_regret < 2e-3 < early.max_regret
     payoffs = late.game.payoff_model().expected_payoffs(late.behavior)
     assert payoffs[0] == pytest.approx(-1 / 18, abs=2e-3)
-
-
-def test_player_alone_with_chance_takes_the_better_lottery() -> None:
-    result = run("fictitious_play", lottery(), iterations=999)
-    np.testing.assert_allclose(result.behavior, [1, 1 / 3000, 2998 / 3000, 1 / 3000], rtol=1e-12)
 
 
 # -- ties ---------------------------------------------------------------------------------

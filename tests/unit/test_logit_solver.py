@@ -1,16 +1,22 @@
-"""The logit tracer as a solver: what it hands over, its budget, its branches, its refusals."""
+"""The logit tracer as a solver: equilibria and their trembles, budget, branches, refusals."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from solver_cases import bimatrix, run
+from textbook_games import beer_and_quiche, entry_deterrence, selten_horse
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.games.random_games import with_numbered_actions
 from eqbench.model.game import Game
-from eqbench.verification import verify
+from eqbench.model.trembles import Trembles
+from eqbench.solver import Candidate
+from eqbench.solvers.logit.branch import Branch
+from eqbench.solvers.logit.logit import polished
+from eqbench.solvers.logit.trembles import trembles_of
+from eqbench.verification import Play, Proof, sequential, verify
 
 # -- what it hands over -------------------------------------------------------------------------
 
@@ -265,3 +271,74 @@ def test_memory_limit_below_the_matrices_is_named_with_both_sizes() -> None:
     assert "need 33 MiB" in result.termination.detail
     assert "limit of 16 MiB" in result.termination.detail
     assert not result.reports
+
+
+TEXTBOOK = {"horse": selten_horse, "beer": beer_and_quiche, "entry": entry_deterrence}
+
+
+def game_of(name: str) -> Game:
+    return Game(name, TEXTBOOK[name]()) if name in TEXTBOOK else eqbench.load_game(name)
+
+
+def handed_over(game: Game, solver: str = "logit", seed: int = 0) -> Candidate:
+    found = [each for each in run(solver, game, seed=seed).candidates if each.claim != "iterate"]
+    return found[0]
+
+
+def proof_of(game: Game, candidate: Candidate) -> Proof:
+    return sequential(Play.of(game.tree, candidate.profile), candidate.trembles).proof
+
+
+@pytest.mark.parametrize(
+    "name", [*TEXTBOOK, "kuhn2", "kuhn3", "skp", "kuhn(raises=1)", "kuhn(players=4)"]
+)
+def test_end_of_the_principal_branch_is_proved_sequential(name: str) -> None:
+    game = game_of(name)
+    assert proof_of(game, handed_over(game)) is Proof.CERTIFIED
+
+
+@pytest.mark.parametrize("name", ["horse", "beer", "entry", "kuhn2", "kuhn3"])
+def test_ends_of_branches_from_random_priors_are_proved_sequential(name: str) -> None:
+    game = game_of(name)
+    for seed in range(10):
+        candidate = handed_over(game, "logit(prior=random)", seed)
+        assert proof_of(game, candidate) is Proof.CERTIFIED
+
+
+def test_equilibrium_is_that_without_trembles_to_the_last_bit() -> None:
+    game = game_of("kuhn3")
+    branch = Branch(game)
+    while branch.advance(np.array([1e6]), 64):
+        pass
+    logs = branch.log_probabilities(branch.points()[-1:])[0]
+    behavior, before = polished(game, logs).behavior, logs.copy()
+    assert handed_over(game).profile.probabilities.tobytes() == behavior.tobytes()
+    assert trembles_of(branch.flat, logs, behavior) is not None
+    assert logs.tobytes() == before.tobytes()
+
+
+def test_broken_orders_and_weights_prove_nothing() -> None:
+    """Where the trembles of several cards must be tied, one of them is moved away."""
+    game = game_of("kuhn3")
+    candidate = handed_over(game)
+    play, trembles = Play.of(game.tree, candidate.profile), candidate.trembles
+    assert trembles is not None
+    rejected = {"order": 0, "weight": 0}
+    for action in np.flatnonzero(play.played == 0).tolist():
+        order, weight = trembles.order.copy(), trembles.weight.copy()
+        order[action] += 1
+        weight[action] *= 1.5
+        for name, broken in (
+            ("order", Trembles(order, trembles.weight)),
+            ("weight", Trembles(trembles.order, weight)),
+        ):
+            rejected[name] += sequential(play, broken).proof is not Proof.CERTIFIED
+    assert rejected["order"] >= 3
+    assert rejected["weight"] >= 2
+
+
+def test_profile_that_no_belief_supports_is_refuted_whatever_is_handed_over() -> None:
+    game = game_of("horse")
+    trembles = handed_over(game).trembles
+    down = eqbench.BehaviorProfile.of(game.tree, [1, 0, 0, 1, 1, 0])
+    assert sequential(Play.of(game.tree, down), trembles).proof is Proof.REFUTED
