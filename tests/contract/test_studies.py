@@ -105,10 +105,10 @@ every_resumed_study = pytest.mark.parametrize("done", RESUMED, indirect=True)
 
 
 def lasting(value: Any) -> Any:
-    """The same document without clocks and names of files."""
+    """The same document without clocks, the environment and names of files."""
     if isinstance(value, dict):
         own = {key: lasting(own) for key, own in value.items() if not key.endswith("_s")}
-        return {key: own[key] for key in own.keys() - {"run", "profile"}}
+        return {key: own[key] for key in own.keys() - {"run", "profile", "environment"}}
     return [lasting(own) for own in value] if isinstance(value, list) else value
 
 
