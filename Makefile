@@ -6,12 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Three at a time, on two cores as well: many tests wait for processes that they have started.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check docs docs-links reference schemas size fuzz attack mutants clean
+.PHONY: help setup run test quick check docs docs-links reference schemas size fuzz attack mutants goldens clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -23,6 +24,9 @@ run: $(STAMP)  ## run every solver on three-player Kuhn poker
 
 test: $(STAMP)  ## run the tests
 	$(PYTEST)
+
+quick: $(CORE)  ## run the tests that take a minute in all and need no extra
+	$(PYTEST) --quick --durations 10
 
 check: $(STAMP)  ## lint, format, types and tests: what CI runs
 	$(BIN)/ruff check
@@ -45,6 +49,9 @@ schemas: $(STAMP)  ## generate docs/reference/schemas anew from the declared typ
 size: $(STAMP)  ## count modules, lines, circles and options
 	$(BIN)/python tests/house.py
 
+goldens: $(STAMP)  ## write the reports that tests compare with; review the diff
+	EQBENCH_GOLDENS=write $(BIN)/python -m pytest -q tests/golden
+
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10
 
@@ -60,12 +67,15 @@ clean:  ## remove builds, caches and .venv; results stay
 
 # The extras are installed one by one and as wheels only: a compiler run of minutes, or a platform
 # without a wheel, must not stand between a newcomer and the first result.
-$(STAMP): pyproject.toml
+$(CORE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "eqbench needs Python 3.11 or newer, but \`$(PYTHON)\` is" \
 	    "$$($(PYTHON) --version 2>&1); try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(STAMP): $(CORE)
 	@for extra in $(EXTRAS); do \
 	  echo "installing optional extra $$extra"; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check \

@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,23 @@ pytest_plugins = ["skip_policy"]
 # Thousands of tests are many objects that stay: to look through them again and again would take
 # half the time of collecting tests and a good part of that of running them.
 gc.disable()
+
+
+LONG = Path(__file__).with_name("long.txt")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help=f"leave out what {LONG.name} lists")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files and folders of tests that take long, if only quick ones are to run."""
+    if not config.getoption("quick"):
+        return None
+    listed = LONG.read_text(encoding="utf-8").splitlines()
+    globs = [line for line in listed if line and not line.startswith("#")]
+    place = collection_path.relative_to(LONG.parent).as_posix()
+    return True if any(fnmatchcase(place, glob) for glob in globs) else None
 
 
 def pytest_collection_finish() -> None:

@@ -1,17 +1,17 @@
-"""Runs with damaged files, everything that reads a run, and a naive judge of records."""
+"""Runs with damaged files, everything that reads a run."""
 
 from __future__ import annotations
 
 import copy
 import json
-import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from report_pages import write_trace
 from stored_runs import cell, identified, identity, write_run
 
@@ -95,43 +95,11 @@ def damaged(value: Any, way: tuple[Any, ...], damage: Any) -> Any:
     return result
 
 
-def fits(value: Any, schema: dict[str, Any], top: dict[str, Any]) -> bool:
-    """Whether a value fits a JSON Schema, as far as ours go; slow and plain on purpose."""
-    if "$ref" in schema:
-        return fits(value, top["$defs"][schema["$ref"].rpartition("/")[2]], top)
-    if "anyOf" in schema:
-        return any(fits(value, each, top) for each in schema["anyOf"])
-    if "enum" in schema and value not in schema["enum"]:
-        return False
-    kind = schema.get("type")
-    if kind is not None and not _is_of(value, kind):
-        return False
-    if isinstance(value, str):
-        if re.search(schema.get("pattern", ""), value) is None:
-            return False
-        return schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
-    if isinstance(value, list):
-        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
-            return False
-        return all(fits(item, schema.get("items", {}), top) for item in value)
-    if isinstance(value, dict):
-        known, others = schema.get("properties", {}), schema.get("additionalProperties", {})
-        if not set(schema.get("required", ())) <= set(value):
-            return False
-        return all(
-            fits(item, known[key], top)
-            if key in known
-            else others is not False and (not others or fits(item, others, top))
-            for key, item in value.items()
-        )
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        low, high = schema.get("minimum", value), schema.get("maximum", value)
-        return abs(value) < 1e309 and low <= value <= high
-    return True
+def fits(value: Any, schema: dict[str, Any]) -> bool:
+    """True if a value fits a JSON Schema, and holds no infinite number."""
+    return _judge(json.dumps(schema)).is_valid(value) and "Infinity" not in json.dumps(value)
 
 
-def _is_of(value: Any, kind: str) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    types = {"string": str, "integer": int, "number": (int, float), "array": list, "object": dict}
-    return value is None if kind == "null" else isinstance(value, types.get(kind, ()))
+@cache
+def _judge(schema: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads(schema))

@@ -6,6 +6,7 @@ imports needs them inside, so a tree of links puts them there.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("eqbench", "games", "solvers")
 SLICES_MAY_STAND = ("eqbench.papers", "eqbench.solvers")
+LONG_TEXT = 12  # characters, from which a test pins the wording of what it compares
 
 
 def assemble(place: Path, root: Path = ROOT) -> Path:
@@ -83,6 +85,29 @@ def data_lines(folder: str) -> tuple[int, int]:
     return len(files), len(found)
 
 
+def wording() -> tuple[int, int]:
+    """Return how many tests pin a text of twelve characters or more, in all or by `match=`."""
+    tests = [
+        node
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    return sum(any(map(_is_wording, ast.walk(test))) for test in tests), len(tests)
+
+
+def _is_wording(node: ast.AST) -> bool:
+    """Return whether a comparison, or what an error must match, holds a text of words."""
+    if isinstance(node, ast.keyword):
+        sides = [node.value] * (node.arg == "match")
+    else:
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    sides += [each for side in sides if hasattr(side, "elts") for each in side.elts]
+    known = (part for side in sides for part in getattr(side, "values", [side]))
+    texts = (part.value for part in known if isinstance(part, ast.Constant))
+    return any(isinstance(text, str) and len(text) >= LONG_TEXT for text in texts)
+
+
 def main() -> None:
     """Print the counts."""
     for name, folders in (
@@ -117,6 +142,8 @@ def main() -> None:
     print(f"{len(circles(imports))} circles")
     options = commands()
     print(f"{len(options)} commands, {sum(options.values())} options and arguments")
+    pinned, tests = wording()
+    print(f"{tests:,} tests, {pinned / tests:.0%} of which pin the wording of a text")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def latex_to_text(source: str) -> str:
         r"\textbackslash{}": "\\", r"\textasciicircum{}": "^", r"\textasciitilde{}": "~",
         r"\textbar{}": "|", r"\textless{}": "<", r"\textgreater{}": ">",
         r"\textasciigrave{}": "`", "-{}": "-", "--": "–",
-        r"$\approx$": "≈", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×",
+        r"$\approx$": "≈", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×", r"$\ldots$": "…",
     }  # fmt: skip
     pattern = "|".join(map(re.escape, names))
     parts = re.split(f"({pattern})", source)

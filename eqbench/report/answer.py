@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eqbench.errors import SpecError, counted, first_of
-from eqbench.report import said
-from eqbench.report.entries import STATUSES, arranged, named, trials
-from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.naming import found
 from eqbench.report.rows import seconds, small
+from eqbench.report.view import STATUSES, Found, arranged, equilibria, named, trials
 from eqbench.spec import parse_spec
 from eqbench.store.trials import Entry, Trials, began
+from eqbench.text import printable
 
 MOST_GAMES = 5  # that have a sentence each
 # Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
@@ -25,52 +24,117 @@ FAR = 1000.0
 
 
 def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
-    """Sentences that say what came of some cells: at most four, and one for each of a few games.
+    """Return what came of some cells: at most four sentences, and one for each of a few games.
 
     While some of the `planned` cells are missing, the answer says so.
     """
     known = [(name, arranged(game)) for name, game in named(entries)]
     games = [game for _, game in known]
-    facts = {
-        "whole": _facts(games),
-        "games": [(name, _facts([game])) for name, game in known[: MOST_GAMES + 1]],
-        "most_games": MOST_GAMES,
-    }
-    filters = {"counted": counted, "first_of": first_of, "small": small, "finders": _finders}
-    sentences = said("answer", facts, **filters)
+    each = known if 1 < len(known) <= MOST_GAMES else []
+    ran = [own for game in games if (own := began(game))]
+    sentences = [_reached(ran), _found(ran, briefly=len(known) > 1)] if ran else []
+    sentences += [] if each or not ran else [_not_ok(games)]
+    sentences.append(_absent(games))
+    for name, game in each:
+        taken = [cells] if (cells := began(game)) else []
+        parts = (_reached(taken) if taken else "", _found(taken, briefly=True), _not_ok([game]))
+        sentences.append(f"{name}: {' '.join(filter(None, parts))}")
+    sentences = [printable(sentence) for sentence in sentences if sentence]
     finished = sum(entry.record.status != "interrupted" for entry in entries)
     if sentences and finished < planned:
-        return (f"So far ({finished} of {planned} cells): {sentences[0]}", *sentences[1:])
-    return sentences
+        sentences[0] = f"So far ({finished} of {planned} cells): {sentences[0]}"
+    return tuple(sentences)
 
 
-def _facts(games: Sequence[Sequence[Entry]]) -> dict[str, Any]:
-    """Facts on some games: who reached the target there, who did so first, and what was found."""
-    ran = [own for game in games if (own := began(game))]
-    cells = [entry for game in ran for entry in game]
-    solvers = trials(cells)
-    sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
-    members = [item for game in ran for item in equilibria(game) if not item.is_near]
-    return {
-        "games": len(ran),
-        "cells": Trials(cells),
-        "solvers": solvers,
-        "runs": len(solvers) - len({entry.record.solver for entry in cells}),
-        "targets": sorted({entry.record.target or 0.0 for entry in cells}),
-        "fastest": _fastest(ran),
-        "closest": sorted((own.best, own.solver) for own in sound if own.best is not None)[:1],
-        "sets": {item.name: item for item in members if not item.is_cluster},
-        "clusters": [item for item in members if item.is_cluster],
-        "apart": list(filter(None, map(_apart, ran))),
-        "ends": [(texts, names) for texts in STATUSES.values() if (names := _ended(games, texts))],
-    }
-
-
-def _ended(games: Sequence[Sequence[Entry]], texts: Mapping[str, Any]) -> list[str]:
-    """Solvers some of whose cells ended with a status, and how many."""
+def _reached(games: Sequence[Sequence[Entry]]) -> str:
+    """Return how many solvers reached the target, and who was the first or came closest."""
     cells = [entry for game in games for entry in game]
-    counts = Counter(e.solver for e in cells if STATUSES[e.record.status] is texts)
-    return [name + f" ×{number}" * (number > 1) for name, number in counts.items()]
+    solvers, ok = trials(cells), Trials(cells).ok
+    always = [own.solver for own in solvers if own.is_always_ok]
+    some = sum(own.ok > 0 for own in solvers) - len(always)
+    targets = sorted({entry.record.target or 0.0 for entry in cells})
+    text = f"On {len(games)} games " * (len(games) > 1)
+    text += f"{len(always)} of {counted(len(solvers), 'solver')}"
+    text += " of all runs" * (len(solvers) > len({entry.record.solver for entry in cells}))
+    if not targets[0]:
+        text += f" ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
+    else:
+        figures = f" (max regret {' or '.join(map(small, targets))})"
+        text += f" reached the target{figures * (len(targets) <= 2)}"
+    if len(cells) > len(solvers):
+        text += f" in every cell{f', {some} in some' * (some > 0)}"
+        text += f" ({ok} of {len(cells)} cells in all)"
+    if always and len(games) > 1:
+        text += f"; always where they take the game: {first_of(always)}"
+    if fastest := _fastest(games):
+        text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest)}"
+    if not ok:
+        sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
+        closest = sorted((own.best, own.solver) for own in sound if own.best is not None)
+        text += "".join(f"; closest: {name} ({small(regret)})" for regret, name in closest[:1])
+    return f"{text}."
+
+
+def _found(games: Sequence[Sequence[Entry]], *, briefly: bool) -> str:
+    """Return which equilibria were found, and what shows that some are missing."""
+    members = [item for game in games for item in equilibria(game) if not item.is_near]
+    sets = {item.name: item for item in members if not item.is_cluster}
+    clusters = [item for item in members if item.is_cluster]
+    parts = []
+    if sets:
+        names = list(sets) if briefly else list(map(_finders, sets.values()))
+        parts.append(f" of {counted(len(sets), 'published set')}: {first_of(names)}")
+    if clusters:
+        listed = f": {first_of(list(map(_finders, clusters)))}" if not (sets or briefly) else ""
+        parts.append(f" of {counted(len(clusters), 'cluster')} in no published set{listed}")
+    found = f"Found equilibria{', and'.join(parts)}." if parts else "No equilibrium was identified."
+    return " ".join([found, *_missed(games), *_apart_on(games)])
+
+
+def _missed(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
+    """Yield a sentence if indices prove that the run lacks equilibria of its only game."""
+    if len(games) != 1 or (run := games[0][0].source) is None or games[0][0].run:
+        return
+    if missed := run.missed(games[0][0].record.game_identity):
+        points, floats = len(missed["indices"]), ", computed in floats," * (not missed["exact"])
+        what = f"Indices of the {points} isolated equilibria{floats} sum to"
+        one = f"The index of the only equilibrium that was found{floats} is"
+        doubt = ", unless rounding misleads" * (not missed["exact"])
+        total = sum(index or 0 for index in missed["indices"])
+        yield f"{what if points > 1 else one} {total}, not 1: at least one is missing{doubt}."
+
+
+def _apart_on(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
+    """Yield a sentence if tracers of one branch end at different equilibria of some game."""
+    if apart := list(filter(None, map(_apart, games))):
+        where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
+        yield (
+            f"logit and gambit_logit_path end at different equilibria{where}: at least one left "
+            "the principal branch, unless it forks."
+        )
+
+
+def _not_ok(games: Sequence[Sequence[Entry]]) -> str:
+    """Return who ended otherwise than ok, by status; empty if no solver did."""
+    parts = [f"{names} ({texts['ended']})" for texts, names in _ends(games) if "ended" in texts]
+    return f"Not ok: {'; '.join(parts)}." if parts else ""
+
+
+def _absent(games: Sequence[Sequence[Entry]]) -> str:
+    """Return which solvers take no part; empty if all do."""
+    parts = [f"{texts['absent']}: {names}" for texts, names in _ends(games) if "absent" in texts]
+    text = "; ".join(parts) + "." * bool(parts)
+    text = text if len(games) == 1 else text.replace("this game", "some games")
+    return text[:1].upper() + text[1:]
+
+
+def _ends(games: Sequence[Sequence[Entry]]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Texts of each status with the solvers some of whose cells ended so, and how many."""
+    cells = [entry for game in games for entry in game]
+    for status, texts in STATUSES.items():
+        counts = Counter(entry.solver for entry in cells if entry.record.status == status)
+        if counts:
+            yield texts, first_of([name + f" ×{n}" * (n > 1) for name, n in counts.items()])
 
 
 def _fastest(games: Sequence[Sequence[Entry]]) -> list[str]:

@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
-from eqbench.report import read_data, said
+from eqbench.report import read_data
 from eqbench.report.charts import SHORTEST_S
-from eqbench.report.entries import STATUSES, titled
-from eqbench.report.equilibria import counts
 from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
+from eqbench.report.view import STATUSES, counts, titled
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
@@ -41,8 +40,6 @@ _ALL = "all games"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-_FILTERS = {"counted": counted, "first_of": first_of, "cell_name": cell_name}
-_FILTERS |= {"ratio": FORMATS["ratio"]}
 
 
 @dataclass(frozen=True)
@@ -409,11 +406,59 @@ def comparison_report(comparison: Comparison) -> Report:
         tables += [_of_solvers("", comparison)] * (len(comparison.pairs) > 1)
     else:
         tables = [_of_runs(title, pairs) for title, pairs in games.items()]
+    notes = tuple(map(printable, _notes(comparison)))
+    return Report(tuple(tables), notes=notes, answer=tuple(_answer(comparison)))
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    """How to read the figures, what may be wrong with them, and what became worse."""
+    solvers, pairs, within = comparison.solvers, comparison.pairs, f"{TIE:.0%}"
+    yield _DATA["reading"]["solvers" if solvers else "runs"].format(tie=within)
+    if max(len(own.trials) for own in ([comparison] if solvers else pairs)) >= FEWEST_TRIALS:
+        yield _DATA["reading"]["interval"].format(RESAMPLES, FEWEST_TRIALS)
+    factor, plus = _DATA["noise"]
+    if comparison.only_changed:
+        left_out = counted(len(pairs) - len(comparison.shown), "game" if solvers else "row")
+        same = _DATA["reading"]["same"].format(tie=within, factor=factor, plus=plus)
+        yield f"{left_out} of {len(pairs)} left out: {same}"
+    yield _DATA["reading"]["noise"].format(factor=factor, plus=plus)
+    yield from (f"warning: {text}" for text in comparison.warnings)
+    for side, cells in (("base", comparison.only_base), ("new", comparison.only_new)):
+        alarm = "regression: " * (side == "base" and not comparison.allow_missing)
+        if cells:
+            listed = first_of(list(map(cell_name, cells)))
+            yield f"{alarm}only in {side}: {counted(len(cells), 'cell')}, {listed}"
+    for each in comparison.regressions:
+        if each["rule"] != "missing":
+            yield "regression: {game}/{solver}: {text} [{rule}]".format(**each)
+    if not comparison.regressions and not solvers:
+        yield "no regression"
+
+
+def _answer(comparison: Comparison) -> Iterator[str]:
+    """How the second of two solvers does compared with the first."""
+    if not comparison.solvers:
+        return
     times = [entry.record.elapsed_s for trial in comparison.trials for entry in trial]
     is_spent = all(time is not None and time >= comparison.base.timeout_s for time in times)
-    facts = _DATA | {"comparison": comparison, "games": len(comparison.pairs), "is_spent": is_spent}
-    answer = said("comparison_answer", facts, **_FILTERS) if comparison.solvers else ()
-    return Report(tuple(tables), notes=said("comparison", facts, **_FILTERS), answer=answer)
+    first, second = comparison.solvers
+    metrics = {"elapsed_s": "solving time", "max_regret": "max regret"}
+    for metric, word in list(metrics.items())[is_spent:]:
+        figures = comparison.figures(metric)
+        less, equal, more = figures.wins
+        if equal and equal == figures.seeds:
+            target = " or within the target" * (metric == "max_regret")
+            yield f"Their {word} is the same in every trial, to {TIE:.0%}{target}."
+        elif figures.ratio is not None:
+            between = figures.shown()["interval"]
+            interval = f" (95 % interval {between})" * bool(between)
+            trials = counted(len(comparison.trials), "trial")
+            games = f" on {len(comparison.pairs)} games" * (len(comparison.pairs) > 1)
+            yield (
+                f"{second} has {FORMATS['ratio'](figures.ratio)} times the {word} of {first}"
+                f"{interval}, over {trials}{games}: less in {less}, more in {more}, the same in "
+                f"{equal}."
+            )
 
 
 def _of_solvers(title: str, pair: Comparison) -> Table:

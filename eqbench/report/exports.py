@@ -10,10 +10,20 @@ from dataclasses import replace
 from typing import Any
 
 from eqbench.report.answer import answer
-from eqbench.report.entries import arranged, cell_notes, titled, trials
-from eqbench.report.equilibria import counts, equilibria_tables
 from eqbench.report.rows import Report
-from eqbench.report.view import DEFAULT, VIRTUAL_BEST, View, cell_table, summary
+from eqbench.report.view import (
+    DEFAULT,
+    VIRTUAL_BEST,
+    View,
+    arranged,
+    cell_notes,
+    cell_table,
+    counts,
+    equilibria_tables,
+    summary,
+    titled,
+    trials,
+)
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.trials import INTERVAL, Entry, Trials, began, processors, virtual_best

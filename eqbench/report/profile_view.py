@@ -14,9 +14,9 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data, said
-from eqbench.report.entries import game_title
 from eqbench.report.naming import decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
+from eqbench.report.view import game_title
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
@@ -143,7 +143,7 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
         loss = _number(item["loss"]) if item.get("refuted") else ""
         head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"]), loss]
         for first in range(0, len(item["actions"]), abreast):
-            values = [""] * len(head) if first else head
+            values = [""] * len(head) if first else [*head]
             for action in item["actions"][first : first + abreast]:
                 gap = "–" if action["gap"] is None else _number(action["gap"], (0,))
                 values += [shortened(action["action"]), _number(action["frequency"]), gap]

@@ -78,7 +78,7 @@ def _section(table: Table, width: int, said: set[str]) -> Iterator[RenderableTyp
     yield from rows
     reading = "; ".join(note for note in shown.reading if note not in said)
     said.update(shown.reading)
-    yield from (Text(note, style="dim") for note in (*shown.notes, reading) if note)
+    yield from (Text(printable(note), style="dim") for note in (*shown.notes, reading) if note)
 
 
 def _fitting(table: Table, width: int) -> tuple[Table, Block]:
@@ -99,7 +99,8 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
     parts: Block = []
     for row in table.rows:
         facts = ", ".join(f"{c.title} {text}" for c in others if (text := _text(row, c)))
-        parts.append(Text(_folded(f"{row.label}: {facts}", width, subsequent_indent="  ")))
+        line = f"{printable(row.label)}: {facts}"
+        parts.append(Text(_folded(line, width, subsequent_indent="  ")))
     return table, parts
 
 

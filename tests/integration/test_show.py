@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,8 @@ import numpy as np
 import pytest
 from command import accepted, refused
 from command import eqbench_here as eqbench
-from crossplay_cases import kuhn2_member
 from documentation import ROOT, blocks
-from stored_runs import cell, identified, identity, without_figures, write_run
+from stored_runs import cell, write_run
 from textbook_games import entry_deterrence, exact_profile
 from three_player_kuhn import SITUATIONS
 from tree_walk import TreeWalk
@@ -88,19 +86,6 @@ def test_json_has_the_cell_its_candidate_and_every_information_set(place: Path) 
     assert shown(place, "kuhn2/cfr_plus")["szafron"] is None
 
 
-def test_candidates_of_a_cell_are_listed_with_what_they_are(place: Path) -> None:
-    listed = shown(place, "kuhn3/cfr_plus", "--candidates")
-    assert listed["schema"] == "eqbench.candidates/1"
-    stored = [json.loads(line) for line in (place / "run/runs.jsonl").read_text().splitlines()]
-    found = stored[0]["equilibria"]
-    assert listed["candidates"] == [{"rank": k} | item for k, item in enumerate(found)]
-    text = eqbench("show", "run", "kuhn3/cfr_plus", "--candidates", cwd=place).out
-    lines = text.splitlines()
-    assert lines[0] == "kuhn3/cfr_plus: 2 candidates"
-    begins = [line.split()[0] for line in lines[1:]]  # parameters may take several lines
-    assert [word for word in begins if word in ("rank", "0", "1")] == ["rank", "0", "1"]
-
-
 def test_rank_chooses_the_candidate(place: Path) -> None:
     best, second = (shown(place, "kuhn2/mccfr/0", "--rank", rank) for rank in "01")
     assert (best["rank"], second["rank"]) == (0, 1)
@@ -147,34 +132,6 @@ def test_large_profile_is_cut_to_the_most_reached_sets(tmp_path: Path) -> None:
     assert len(labels & set(tree.infoset_labels)) == 400
 
 
-def test_equilibrium_in_no_published_set_is_called_so_by_show_and_by_verify(tmp_path: Path) -> None:
-    spec = load_game("minimum_effort").spec
-    tree = load_game(spec).tree
-    cluster = identity("cluster:1", distance=0.0, dimension=0)
-    path = write_run(tmp_path / "run", identified(cell("0a", game_spec=spec), cluster))
-    lowest = [float(action in tree.action_start) for action in range(tree.n_actions)]
-    write_profile(path, spec, lowest)
-    shown, verified = (eqbench(do, "run", "0a", cwd=tmp_path).out for do in ("show", "verify"))
-    assert "equilibrium: in no published set (cluster:1 of its run)" in shown.splitlines()
-    assert "equilibrium: in no published set" in verified.splitlines()
-    assert "  dimension of the equilibria around it, as estimated there: 0" in shown.splitlines()
-    assert "distance" not in shown + verified
-    proved = eqbench("verify", "run", "0a", "--exact", cwd=tmp_path).out
-    assert "an equilibrium, proved exactly; in no published set" in proved.splitlines()
-
-
-def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None:
-    write_run(
-        tmp_path / "run",
-        without_figures("0a", status="unsupported", reason="three players", game="unheard_of"),
-    )
-    done = accepted("show", "run", "sequence_lp", cwd=tmp_path)
-    assert "unsupported – three players" in done.out
-    assert "no profile" in done.out
-    facts = eqbench("show", "run", "0a", "--json", cwd=tmp_path).json
-    assert (facts["candidate"], facts["information_sets"]) == (None, [])
-
-
 def test_profile_that_went_with_the_files_of_the_run_is_a_usage_error(tmp_path: Path) -> None:
     write_run(tmp_path / "run", cell("0a", solver="cfr").without_files())
     words = "the profile of this candidate is not in run"
@@ -198,62 +155,6 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     assert ["coast", "1", "1", "smuggle", "0.12500", "0.25000", "stay", "0.87500", "0"] in rows
 
 
-# -- credible -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def equilibria(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with equilibria in ``run``, that of lcp with a king that is not always called."""
-    cwd = tmp_path_factory.mktemp("equilibria")
-    words = ("--game", "kuhn2", "--solver", "lcp,cfr_plus", "--iterations", "1000")
-    assert eqbench("run", *words, "--out", "run", cwd=cwd).code == 0
-    return cwd
-
-
-def test_sets_that_no_belief_supports_are_marked_with_their_loss(
-    equilibria: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    facts = shown(equilibria, "lcp")
-    judged, sets = facts["candidate"]["credible"], facts["information_sets"]
-    refuted = [item for item in sets if item["refuted"]]
-    assert [(item["player"], item["label"]) for item in refuted] == [tuple(judged["worst_set"])]
-    assert [item["reached"] for item in refuted] == ["own deviation"]
-    assert refuted[0]["loss"] == judged["worst"] > 0.1
-    assert judged["credible"] == sum(not item["refuted"] for item in sets) == 11
-    for width in ("80", "120"):
-        monkeypatch.setenv("COLUMNS", width)
-        text = eqbench("show", "run", "lcp", cwd=equilibria).out
-        assert f"credible at information sets: 11/12, worst {judged['worst']:g} at P1 3:KB" in text
-        rows = {line.split()[0]: line.split() for line in text.splitlines() if ":" in line}
-        assert f"{judged['worst']:.5f}" in rows["3:KB"][:4]
-        assert "loss: of what is played there" in text
-    listed = eqbench("show", "run", "lcp", "--candidates", cwd=equilibria).out
-    assert "11/12" in listed
-
-
-def test_iterates_are_not_said_to_be_credible_or_not(equilibria: Path) -> None:
-    facts = shown(equilibria, "cfr_plus")
-    assert facts["candidate"]["credible"] is None
-    assert not any("loss" in item or "refuted" in item for item in facts["information_sets"])
-    for command in (("show",), ("show", "--candidates"), ("verify",)):
-        text = eqbench(command[0], "run", "cfr_plus", *command[1:], cwd=equilibria).out
-        assert "credible" not in text
-    assert eqbench("verify", "run", "cfr_plus", "--json", cwd=equilibria).json["credible"] is None
-
-
-def test_verify_says_at_how_many_sets_an_equilibrium_is_credible(tmp_path: Path) -> None:
-    profile = kuhn2_member(Fraction(1, 3), king=Fraction(2, 3))
-    (tmp_path / "mine.json").write_text(profile_text(load_game("kuhn2").tree, profile, "kuhn2"))
-    said = "  credible at information sets: 11/12, worst 1 at P1 3:KB"
-    known = {"sets": 12, "credible": 11, "worst_set": ["P1", "3:KB"]}
-    for exact, options in ((None, ()), ("1", ("--exact",))):
-        text = eqbench("verify", "mine.json", *options, cwd=tmp_path).out
-        assert said in text.splitlines()
-        found = eqbench("verify", "mine.json", *options, "--json", cwd=tmp_path).json["credible"]
-        assert found.pop("worst") == pytest.approx(1)
-        assert found == known | {"exact": exact}
-
-
 # -- kinds --------------------------------------------------------------------------------------
 
 KIND = {
@@ -265,58 +166,22 @@ KIND = {
 }
 
 
-def test_kinds_are_shown_and_what_proves_them_on_demand(
-    equilibria: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    for command in ("show", "verify"):
-        text = eqbench(command, "run", "lcp", cwd=equilibria).out
-        assert "  undominated: certified" in text
-        assert "  subgame-perfect: no proper subgame" in text
-        assert "  sequential: refuted" in text
-        assert "P1 3:KB fold, by call" not in text
-        proved = eqbench(command, "run", "lcp", "--proofs", cwd=equilibria).out
-        assert "  dominated off the own path: P1 3:KB fold, by call" in proved
-        assert "  no limits of trembles support: P1 3:KB" in proved
-        assert "  plan of P1 is best against: P2 1:K" in proved
-        found = eqbench(command, "run", "lcp", "--proofs", "--json", cwd=equilibria).json
-        found = found["candidate"] if command == "show" else found
-        assert found["kind"] == KIND
-        fold = {"player": "P1", "label": "3:KB", "action": "fold", "by": "call"}
-        assert found["proofs"]["dominated_off_own_path"] == [fold]
-        assert found["proofs"]["dominated"] == []
-    assert "proofs" not in shown(equilibria, "lcp")["candidate"]
-
-
-def test_kinds_of_earlier_runs_are_judged_on_demand(equilibria: Path, tmp_path: Path) -> None:
-    shutil.copytree(equilibria / "run", tmp_path / "run")
+def test_kinds_of_earlier_runs_are_judged_on_demand(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "golden" / "runs" / "verified", tmp_path / "run")
     file = tmp_path / "run" / "runs.jsonl"
     records = [json.loads(line) for line in file.read_text().splitlines()]
     for item in (item for record in records for item in record["equilibria"]):
         del item["kind"]
     file.write_text("".join(json.dumps(record) + "\n" for record in records))
-    assert shown(tmp_path, "lcp")["candidate"]["kind"] is None
-    assert "undominated" not in eqbench("show", "run", "lcp", cwd=tmp_path).out
-    found = eqbench("show", "run", "lcp", "--proofs", "--json", cwd=tmp_path).json["candidate"]
+    assert shown(tmp_path, "kuhn2/lcp")["candidate"]["kind"] is None
+    found = shown(tmp_path, "kuhn2/lcp", "--proofs")["candidate"]
     assert found["kind"] == KIND
 
 
-def test_iterates_are_of_no_kind(equilibria: Path) -> None:
-    assert shown(equilibria, "cfr_plus")["candidate"]["kind"] is None
-    for command in ("show", "verify"):
-        done = eqbench(command, "run", "cfr_plus", "--proofs", cwd=equilibria)
-        assert done.code == 0
-        assert "undominated" not in done.out
-    assert eqbench("verify", "run", "cfr_plus", "--json", cwd=equilibria).json["kind"] is None
-
-
 @pytest.mark.parametrize("options", [(), ("--exact",)])
-def test_verify_prints_trembles_of_a_threat_and_of_its_counterpart(
-    tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    tree = entry_deterrence()
-    (tmp_path / "entry.efg").write_text(efg_text(tree))
-    for rows, lines in (
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
         (
             ((1, 0), (1, 0)),
             (
@@ -328,16 +193,19 @@ def test_verify_prints_trembles_of_a_threat_and_of_its_counterpart(
         (
             ((0, 1), (0, 1)),
             (
-                "undominated: certified",
                 "subgame-perfect: yes, an equilibrium in 1 of 1 proper subgame",
                 "sequential: certified, limits of trembles support all play",
-                f"quasi-strict: yes, with index 1{'' if options else ' in floats'}",
                 "trembles of order 1: P1 1 out × 1, P2 2 fight × 1",
             ),
         ),
-    ):
-        text = profile_text(tree, exact_profile(tree, *rows), "entry.efg")
-        (tmp_path / "mine.json").write_text(text)
-        out = eqbench("verify", "mine.json", "--proofs", *options, cwd=tmp_path).out
-        told = [line.strip() for line in out.splitlines()]
-        assert set(lines) <= set(told)
+    ],
+)
+def test_verify_prints_trembles_of_a_threat_and_of_its_counterpart(
+    tmp_path: Path, options: tuple[str, ...], rows: Any, lines: tuple[str, ...]
+) -> None:
+    tree = entry_deterrence()
+    (tmp_path / "entry.efg").write_text(efg_text(tree))
+    text = profile_text(tree, exact_profile(tree, *rows), "entry.efg")
+    (tmp_path / "mine.json").write_text(text)
+    out = eqbench("verify", "mine.json", "--proofs", *options, cwd=tmp_path).out
+    assert {*lines} <= {line.strip() for line in out.splitlines()}

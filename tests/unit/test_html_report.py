@@ -121,28 +121,6 @@ def test_only_profiles_that_are_all_measured_exactly_have_a_sign_of_their_own(
     assert [row["status"].full_text for row in rows_of(page, "matrix-0")] == [sign]
 
 
-def test_matrix_has_times_to_several_regrets_which_readers_may_ask_for(tmp_path: Path) -> None:
-    path = tmp_path / "run"
-    record = write_trace(path, cell("01", elapsed_s=0.2))
-    page = read_page(report_page([read_run(write_run(path, record))], {}))
-    (row,) = rows_of(page, "matrix-0")
-    times = [row[f"time to\n{regret}"].full_text for regret in ("1e-3", "1e-6", "1e-9")]
-    assert times == ["10.0 ms", "100.0 ms", "100.0 ms"]
-    heads = [head.full_text for head in page.all("th") if "data-folded" in head.attributes]
-    assert heads[:3] == ["time to\n1e-3", "time to\n1e-6", "time to\n1e-9"]
-
-
-def test_matrix_marks_equilibria_that_are_as_published_only_on_their_path(page: Element) -> None:
-    cells = {row["solver"].full_text: row for row in rows_of(page, "matrix-1")}
-    found = {name: row["szafron:\nc11=0"].full_text for name, row in cells.items()}
-    assert found == {"cfr_plus": "1 β=0.2", HOSTILE: "1 β=0.1*", CLOSING: "·"}
-
-
-def test_cells_that_never_began_have_no_memory(page: Element) -> None:
-    rows = {row["solver"].full_text: row for row in rows_of(page, "results")}
-    assert rows["sequence_lp"]["memory"].full_text == "–"
-
-
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"no arrays"])
 def test_snapshots_that_cannot_be_read_cost_only_themselves(
     tmp_path: Path, content: bytes | None
@@ -208,27 +186,6 @@ def test_same_runs_make_the_same_bytes(tmp_path: Path) -> None:
     assert report_page([read_run(run)], {}) == report_page([read_run(run)], {})
 
 
-def test_run_without_cells_makes_a_page(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", planned=["01", "02"])
-    page = read_page(report_page([read_run(run)], {}, summarize=True))
-    assert [head.text for head in page.all("h2")] == ["What was found", "What was run"]
-    assert "No cell has finished yet." in page.full_text
-    assert "2 of 2 cells have not finished" in page.full_text
-
-
-def test_unfinished_run_shows_what_there_is_and_counts_what_is_missing(tmp_path: Path) -> None:
-    stopped = without_figures("02", solver="dcfr", solver_spec="dcfr", status="interrupted")
-    leduc = cell("03", game="leduc", game_spec="leduc")
-    planned = [f"{k:02}" for k in range(1, 9)]
-    run = read_run(write_run(tmp_path / "run", cell("01"), stopped, leduc, planned=planned))
-    page = read_page(report_page([run], {}))
-    (card,) = (e for e in page.all("figure") if e.attributes.get("id") == "status")
-    rows = [[part.full_text.split()[0] for part in row.parts] for row in card.all("tr")[1:]]
-    assert rows == [["cfr_plus", "ok", "ok"], ["dcfr", "interrupted", "not"]]
-    assert "2 of 8 finished" in page.full_text
-    assert "6 of 8 cells have not finished" in page.full_text
-
-
 def test_thousands_of_equilibria_do_not_make_a_page_large(tmp_path: Path) -> None:
     record = cell("01")
     found = [
@@ -244,3 +201,10 @@ def test_thousands_of_equilibria_do_not_make_a_page_large(tmp_path: Path) -> Non
     listed = json.loads(block.text)["cells"][0]
     assert listed["candidates"] == 1000
     assert len(listed["equilibria"]) == 12
+
+
+def test_run_without_cells_makes_a_page(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", planned=["01", "02"])
+    page = read_page(report_page([read_run(run)], {}, summarize=True))
+    assert [head.text for head in page.all("h2")] == ["What was found", "What was run"]
+    assert "2 of 2 cells have not finished" in page.full_text

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from command import accepted, refused
-from report_pages import CLOSING, HOSTILE, read_page
+from report_pages import read_page
 from stored_runs import cell, write_lines, write_run
 
 from eqbench.cli import app
@@ -109,37 +108,6 @@ def test_index_pairs_files_by_what_they_hold_not_by_where_they_are(tmp_path: Pat
     data = data_of(index.read_text())
     assert len(points(data, "all of one", "all of three")) == 2
     assert points(data, "all of one", "all of two") == set()
-
-
-def test_page_of_a_comparison_has_a_point_for_each_trial(folder: Path) -> None:
-    call = ["compare", str(folder / "one"), "--solver", "a,b", "--format", "html"]
-    done = CliRunner().invoke(app, call)
-    assert done.exit_code == 0, done.output
-    assert points(data_of(done.stdout), "a", "b") == {
-        ("kuhn2", "seed 0", 1.0, 4.0),
-        ("kuhn2", "seed 1", 2.0, 2.0),
-    }
-    assert "b has 2.50 times the solving time of a" in done.stdout
-    call = ["compare", str(folder / "one"), str(folder / "two"), "--format", "html"]
-    done = CliRunner().invoke(app, call)
-    assert done.exit_code == 3
-    found = points(data_of(done.stdout), "base: one", "new: two")
-    assert ("kuhn2", "b seed 0", 4.0, 5.0) in found
-    assert len(found) == 4
-
-
-def test_hostile_names_are_text(tmp_path: Path) -> None:
-    nasty = [replace(c, game=HOSTILE, solver=CLOSING) for c in seeds("a", [1.0])]
-    for name in ("one", "two"):
-        write_run(tmp_path / name, *nasty)
-    runs = [str(tmp_path / name) for name in ("one", "two")]
-    assert CliRunner().invoke(app, ["report", str(tmp_path), "--format", "html"]).exit_code == 0
-    compared = CliRunner().invoke(app, ["compare", *runs, "--format", "html"])
-    assert compared.exit_code == 0
-    for text in ((tmp_path / "index.html").read_text(), compared.stdout):
-        assert HOSTILE not in text
-        assert CLOSING not in text
-        assert not read_page(text).all("img")
 
 
 def test_index_is_written_again_whatever_the_runs_hold(folder: Path) -> None:

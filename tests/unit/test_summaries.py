@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from report_pages import read_page, write_trace
 from report_readers import markdown_tables
-from stored_runs import cell, run_of, write_run
+from stored_runs import cell, run_of, sample_run, write_run
 
 import eqbench
+from eqbench.errors import UsageError
 from eqbench.harness.reports import page_of, report_text
-from eqbench.report.entries import trials
 from eqbench.report.exports import FEW_CELLS, MOST_CELLS, entries_of, report_on, summary_rows
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
-from eqbench.report.view import VIRTUAL_BEST
+from eqbench.report.view import LEAST_CELLS, VIRTUAL_BEST, trials
 from eqbench.store import trials as module
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import StoredRun
+from eqbench.store.stored_run import StoredRun, chosen, read_run
 from eqbench.store.trials import Entry, first_trials, virtual_best
 
 TIMES = {"a": [1.0, 2.0, None, 4.0, 5.0], "b": [3.0, 1.0, None, 9.0, 5.0]}  # None: not reached
@@ -73,21 +73,6 @@ def test_times_to_the_target_are_those_of_snapshots(tmp_path: Path) -> None:
     write_run(tmp_path, early)
     (row,) = summary_rows([eqbench.Run(tmp_path).stored])
     assert (row["median_time_to_target_s"], row["median_elapsed_s"]) == (1.0, 9.0)
-
-
-def test_solver_that_never_reaches_the_target_has_its_limit() -> None:
-    rows = rows_of(*seeds({"a": [None] * 5, "b": [1.0] * 5}))
-    assert rows["a"]["median time to target (s)"] == "> 10.0 s"
-    assert rows["a"]["95 % interval"] == "> 10.0 s"
-    assert rows["a"]["PAR-2 time (s)"] == "20.0"
-    never = run_of(*seeds({"a": [None] * 5, "b": [None] * 5}))
-    assert VIRTUAL_BEST not in [row["solver"] for row in summary_rows([never])]
-
-
-def test_one_seed_has_no_quartiles_and_no_interval() -> None:
-    (row,) = rows_of(cell("01", seed=0, elapsed_s=2.0)).values()
-    assert row["median time to target (s)"] == "2.00"
-    assert not [title for title in row if "quartile" in title or "interval" in title]
 
 
 def test_virtual_best_solver_is_the_fastest_of_each_seed() -> None:
@@ -187,8 +172,7 @@ def test_work_on_a_report_grows_with_its_cells_alone(monkeypatch: pytest.MonkeyP
 
     plain = module.several
     monkeypatch.setattr(Entry, "solver", property(counting))
-    for place in ("entries", "view", "equilibria"):
-        monkeypatch.setattr(f"eqbench.report.{place}.several", several)
+    monkeypatch.setattr("eqbench.report.view.several", several)
     counts = []
     for number in (100, 400):
         calls.clear()
@@ -198,3 +182,43 @@ def test_work_on_a_report_grows_with_its_cells_alone(monkeypatch: pytest.MonkeyP
         counts.append(dict(calls))
     assert counts[0]["several"] == counts[1]["several"], "sets over all cells, once a table"
     assert counts[1]["solver"] <= 5 * counts[0]["solver"]
+
+
+def test_quartiles_are_those_of_at_least_four_cells(tmp_path: Path) -> None:
+    few = [cell(f"0{seed}", seed=seed) for seed in range(LEAST_CELLS - 1)]
+    many = [cell(f"1{seed}", solver="b", seed=seed) for seed in range(LEAST_CELLS)]
+    for k, records in enumerate((few, few + many)):
+        run = read_run(write_run(tmp_path / f"run{k}", *records))
+        head, _, *rows = markdown_tables(markdown(report_on([run], summarize=True)))[0]
+        assert ("1st quartile time to target (s)" in head) is (k == 1)
+        by_solver = {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+        assert by_solver["cfr_plus"]["median time (s)"] == "0.0123"
+        assert by_solver["cfr_plus"].get("1st quartile time to target (s)", "–") == "–"
+
+
+def test_many_seeds_have_a_summary_unless_rows_are_wanted(tmp_path: Path) -> None:
+    several = [cell(f"{seed:02}", seed=seed) for seed in range(FEW_CELLS + 1)]
+    run = read_run(write_run(tmp_path / "run", *several))
+    (few,) = report_on([run], summarize=None).tables
+    (rows,) = report_on([run], summarize=False).tables
+    assert (len(few.rows), len(rows.rows)) == (1, FEW_CELLS + 1)
+
+
+def test_chosen_cells_are_reported_as_if_there_were_no_others(tmp_path: Path) -> None:
+    run = sample_run(tmp_path / "run")
+    (only,) = chosen([run], games=["kuhn2"], statuses=["ok"])
+    assert [record.key for record in only.cells] == ["01", "03"]
+    assert report_on([only]).notes == ()
+    with pytest.raises(UsageError, match="no cell is crashed; there are ok"):
+        chosen([run], games=["kuhn3"], statuses=["crashed"])
+    with pytest.raises(UsageError, match="no cell has the game 'kuhn4': did you mean"):
+        chosen([run], games=["kuhn4"])
+
+
+def test_report_reads_a_run_whose_last_line_is_torn(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run", cell("01"), cell("02", solver="dcfr"))
+    lines = path / "runs.jsonl"
+    lines.write_bytes(lines.read_bytes()[:-9])
+    run = read_run(path)
+    assert ([record.key for record in run.cells], run.missing) == (["01"], 1)
+    assert not lines.read_bytes().endswith(b"\n"), "reading changes nothing"

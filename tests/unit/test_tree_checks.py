@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ from eqbench.errors import GameFormatError, GameTooLargeError, ImperfectRecallEr
 from eqbench.model.assemble import InfosetTable, assemble, check_tree
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.size_limit import node_limit
-from eqbench.model.tree import CHANCE, TERMINAL, Payoffs
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree, Payoffs
 
 
 def start(*players: str) -> TreeBuilder:
@@ -44,51 +45,131 @@ def one_decision() -> dict[str, Any]:
     }
 
 
-# -- players and actions ---------------------------------------------------------------------
+# -- what a builder refuses -------------------------------------------------------------------
+
+Step = tuple[Any, ...]  # a place, what is added there, and what it takes
 
 
-def test_players_are_called_by_their_labels() -> None:
-    builder = start("smuggler", "inspector")
-    root = builder.decision(None, 0, "coast", ["go", "stay"])
-    builder.decision((root, 0), 1, "patrol", ["inspect", "rest"])
-    with pytest.raises(GameFormatError, match="'patrol' of inspector was added with actions"):
-        builder.decision((root, 1), 1, "patrol", ["rest", "inspect"])
-    with pytest.raises(GameFormatError, match="=2; the players are 0 to 1: smuggler, inspector"):
-        builder.decision((root, 1), 2, "patrol", ["inspect", "rest"])
+def under(place: Any, *actions: Any, moves: Sequence[int] | None = None, **how: Any) -> list[Step]:
+    """Steps that add a decision of the first player, and terminals behind its moves."""
+    where = how.get("node", 0)
+    behind = range(len(actions)) if moves is None else moves
+    ends = [((where, k), "terminal", [0, 0]) for k in behind]
+    return [(place, "decision", how.get("player", 0), how.get("label", "x"), actions), *ends]
 
 
-# -- memory -------------------------------------------------------------------------------
+def lottery(*probabilities: Any, outcomes: int | None = None) -> list[Step]:
+    """Steps that add a chance node with terminals behind its outcomes."""
+    behind = range(len(probabilities) if outcomes is None else outcomes)
+    return [(None, "chance", probabilities), *(((0, k), "terminal", [0, 0]) for k in behind)]
 
 
-def test_forgetting_an_own_move_is_imperfect_recall() -> None:
-    builder = start()
-    root = builder.decision(None, 0, "first", ["left", "right"])
-    for move in range(2):
-        end(builder, builder.decision((root, move), 0, "second", ["a", "b"]), 2)
-    with pytest.raises(ImperfectRecallError, match=r"P1 has imperfect recall .* 'second'"):
+HALF = Fraction(1, 2)
+COIN = (None, "chance", [HALF] * 2)
+FORGETS_A_MOVE = [
+    (None, "decision", 0, "first", ["left", "right"]),
+    *(
+        step
+        for move in (0, 1)
+        for step in under((0, move), "a", "b", label="second", node=1 + move * 3)
+    ),
+]
+# The player saw chance's move before, and does not know it at the second decision.
+FORGETS_WHAT_IT_SAW = [
+    COIN,
+    *(
+        step
+        for outcome, seen in ((0, 1), (1, 5))
+        for step in (
+            ((0, outcome), "decision", 1, f"seen {outcome}", ["go"]),
+            *under((seen, 0), "a", "b", label="later", player=1, node=seen + 1),
+        )
+    ),
+]
+# The driver of Piccione and Rubinstein 1997, who passes one information set twice.
+ABSENT_MINDED = [
+    (None, "decision", 0, "exit?", ["exit", "on"]),
+    ((0, 0), "terminal", [0, 0]),
+    *under((0, 1), "exit", "on", label="exit?", node=2),
+]
+PASSED = [(None, "decision", 0, "x", ["a"])]
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        *((steps, "imperfect recall") for steps in (FORGETS_A_MOVE, FORGETS_WHAT_IT_SAW)),
+        (ABSENT_MINDED, "imperfect recall"),
+        # chance is a distribution over its outcomes
+        (lottery(*[Fraction(1, 3)] * 2), "sum to 2/3"),
+        (lottery(HALF), "sum to 1/2"),
+        (lottery(HALF, HALF + Fraction(1, 10**15)), "must sum to 1"),
+        (lottery(0.5, 0.500001), "must sum to 1"),
+        (lottery(Fraction(3, 2), -HALF), r"lie in \[0, 1\]"),
+        *((lottery(number, 0.5), "not a finite number") for number in (math.nan, math.inf)),
+        *((lottery(1, 0, outcomes=n), f"2 probabilities, but {n} outcomes") for n in (1, 3)),
+        ([(None, "chance", [])], "has no moves"),
+        # payoffs are finite, leave room for their differences, and are one for each player
+        *(
+            ([*PASSED, ((0, 0), "terminal", (0.5, x))], "not a finite number")
+            for x in (math.nan, math.inf, -math.inf, 10**400)
+        ),
+        *(([*PASSED, ((0, 0), "terminal", (x, -x))], "at most") for x in (1e308, -1e301)),
+        *(([(None, "terminal", [1] * n)], f"{n} payoffs for 2 players") for n in (1, 3)),
+        # what was added is a tree
+        ([], "no node"),
+        ([(None, "terminal", [0, 0]), ((0, 0), "terminal", [0, 0])], "is terminal but has moves"),
+        *(
+            ([*PASSED, (place, "terminal", [0, 0])], "not added before")
+            for place in ((5, 0), (-1, 0))
+        ),
+        ([*PASSED, (None, "terminal", [0, 0])], "it is the root"),
+        (under(None, "only", moves=[]), "has no moves"),
+        # moves are those of the information set, and so are their labels
+        (under(None, "l", "r", moves=[0]), "has 1 moves, its information set 'x' has 2 actions"),
+        (under(None, "l", "r", moves=[0, 1, 2]), "has 3 moves"),
+        *((under(None, "l", "r", moves=own), "not 0, 1, 2") for own in ([0, 0], [0, 2], [-1, 0])),
+        (
+            [COIN, *(((0, k), "decision", 0, "x", own) for k, own in enumerate(("lr", "rl")))],
+            "'x' of P1 was added with actions",
+        ),
+        # labels are distinct texts that a file can hold
+        (under(None, moves=[0]), "at least one, with distinct labels"),
+        (under(None, "a", "a"), "at least one, with distinct labels"),
+        *((under(None, "a", label), "label") for label in ("\ud800", 1, None, b"x")),
+        *(
+            ([(None, "decision", player, "x", ["a", "b"])], "the players are 0 to 1: P1, P2")
+            for player in (2, -1, CHANCE, TERMINAL)
+        ),
+    ],
+)
+def test_what_is_no_game_is_refused(steps: list[Step], message: str) -> None:
+    with pytest.raises(GameFormatError, match=message) as refused:
+        built(steps)
+    assert isinstance(refused.value, ImperfectRecallError) is (message == "imperfect recall")
+
+
+def built(steps: list[Step], *players: str) -> GameTree:
+    builder = start(*players)
+    for place, kind, *arguments in steps:
+        getattr(builder, kind)(place, *arguments)
+    return builder.tree()
+
+
+@pytest.mark.parametrize("players", [("P1", "P1"), ()])
+def test_players_have_distinct_labels(players: tuple[str, ...]) -> None:
+    builder = TreeBuilder(players)
+    builder.terminal(None, [0] * len(players))
+    with pytest.raises(GameFormatError, match="at least one, with distinct labels"):
         builder.tree()
 
 
-def test_forgetting_what_one_knew_is_imperfect_recall() -> None:
-    """The player saw chance's move before, and does not know it at the second decision."""
-    builder = start()
-    root = builder.chance(None, [Fraction(1, 2)] * 2)
-    for outcome in range(2):
-        seen = builder.decision((root, outcome), 1, f"seen {outcome}", ["go"])
-        end(builder, builder.decision((seen, 0), 1, "later", ["a", "b"]), 2)
-    with pytest.raises(ImperfectRecallError, match=r"P2 .* 'later'"):
-        builder.tree()
+def test_node_limit_is_kept() -> None:
+    with node_limit(2), pytest.raises(GameTooLargeError, match=r"more than 2 nodes.*--max-nodes"):
+        built(under(None, "a", "b"))
 
 
-def test_absent_mindedness_is_imperfect_recall() -> None:
-    """The driver of Piccione and Rubinstein 1997, who passes one information set twice."""
-    builder = start("driver")
-    first = builder.decision(None, 0, "exit?", ["exit", "on"])
-    second = builder.decision((first, 1), 0, "exit?", ["exit", "on"])
-    builder.terminal((first, 0), [0])
-    end(builder, second, 2, (1,))
-    with pytest.raises(ImperfectRecallError, match=r"driver .* 'exit\?'"):
-        builder.tree()
+# -- what a builder takes ---------------------------------------------------------------------
 
 
 def test_same_own_moves_at_different_depths_are_perfect_recall() -> None:
@@ -100,34 +181,6 @@ def test_same_own_moves_at_different_depths_are_perfect_recall() -> None:
     assert builder.tree().n_infosets == 3
 
 
-# -- chance and payoffs -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "message"),
-    [
-        ([Fraction(1, 3)] * 2, "sum to 2/3"),
-        ([Fraction(1, 2)], "sum to 1/2"),
-        ([Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**15)], "must sum to 1"),
-        ([0.5, 0.500001], "must sum to 1"),
-        ([Fraction(3, 2), Fraction(-1, 2)], r"lie in \[0, 1\]"),
-        ([math.nan, 0.5], "not a finite number"),
-        ([math.inf, 0.5], "not a finite number"),
-    ],
-    ids=str,
-)
-def test_chance_must_be_a_distribution_over_its_outcomes(probabilities: list[Any], message: str):
-    builder = start()
-    end(builder, builder.chance(None, probabilities), len(probabilities))
-    with pytest.raises(GameFormatError, match=message):
-        builder.tree()
-    for outcomes in (1, 3):
-        builder = start()
-        end(builder, builder.chance(None, [1, 0]), outcomes)
-        with pytest.raises(GameFormatError, match=f"has 2 probabilities, but {outcomes} outcomes"):
-            builder.tree()
-
-
 def test_numerators_of_chance_may_carry_from_the_lower_half_of_their_bits() -> None:
     low, whole = 2**31 + 1, 2**61
     builder = start()
@@ -135,6 +188,18 @@ def test_numerators_of_chance_may_carry_from_the_lower_half_of_their_bits() -> N
     for outcome in range(2):
         builder.terminal((root, outcome), (0, 0))
     assert builder.tree().chance_denominator == whole
+
+
+def test_floats_are_no_exact_source() -> None:
+    """Three times the float 1/3 is not 1 as a rational; the game is accepted, but inexact."""
+    builder = start()
+    end(builder, builder.chance(None, [1 / 3] * 3), 3)
+    tree = builder.tree()
+    assert not tree.exact
+    assert tree.chance_probability[1:].tolist() == [1 / 3] * 3
+
+
+# -- arrays -----------------------------------------------------------------------------------
 
 
 def nodes(**changed: Any) -> dict[str, Any]:
@@ -216,40 +281,10 @@ def test_labels_of_a_tree_that_could_be_changed_are_refused(name: str) -> None:
         check_tree(replace(tree, **{name: list(getattr(tree, name))}))
 
 
-def test_floats_are_no_exact_source() -> None:
-    """Three times the float 1/3 is not 1 as a rational; the game is accepted, but inexact."""
-    builder = start()
-    end(builder, builder.chance(None, [1 / 3] * 3), 3)
-    tree = builder.tree()
-    assert not tree.exact
-    assert tree.chance_probability[1:].tolist() == [1 / 3] * 3
-
-
-@pytest.mark.parametrize(
-    ("payoffs", "message"),
-    [
-        *(((0.5, x), "not a finite number") for x in (math.nan, math.inf, -math.inf, 10**400)),
-        *(((x, -x), "at most") for x in (1e308, -1e301)),
-    ],
-    ids=str,
-)
-def test_payoffs_are_finite_and_leave_room_for_their_differences(payoffs: Any, message: str):
-    builder = start()
-    end(builder, builder.decision(None, 0, "x", ["only"]), 1, payoffs)
-    with pytest.raises(GameFormatError, match=message):
-        builder.tree()
-
-
 def test_parameter_that_takes_payoffs_beyond_floats_is_refused_when_they_are_used() -> None:
     tree = eqbench.load_game("kuhn2").tree.at(Fraction(10**400))
     with pytest.raises(GameFormatError, match="at most"):
         _ = tree.payoffs.table
-
-
-@pytest.mark.parametrize("payoffs", [[1], [1, 2, 3]])
-def test_terminals_have_one_payoff_per_player(payoffs: list[int]) -> None:
-    with pytest.raises(GameFormatError, match=f"{len(payoffs)} payoffs for 2 players"):
-        start().terminal(None, payoffs)
 
 
 @pytest.mark.parametrize("numerator", [1, -1])
@@ -264,81 +299,3 @@ def test_value_of_a_parameter_has_at_most_4000_digits(numerator: int) -> None:
     assert assemble(**parts(4000)).payoffs.exact
     with pytest.raises(GameFormatError, match="the value of pot has more than 4,000 digits"):
         assemble(**parts(4001))
-
-
-# -- shape and labels ---------------------------------------------------------------------
-
-
-TERMINALS = [(None, "terminal", [0, 0]), ((0, 0), "terminal", [0, 0])]
-
-
-def decision(actions: list[Any], moves: list[int]) -> list[tuple[Any, ...]]:
-    """Steps that add a decision and terminals behind some of its moves."""
-    return [(None, "decision", 0, "x", actions), *(((0, k), "terminal", [0, 0]) for k in moves)]
-
-
-@pytest.mark.parametrize(
-    ("steps", "message"),
-    [
-        ([], "no node"),
-        (TERMINALS, "is terminal but has moves"),
-        (decision(["only"], []), "has no moves"),
-        ([(None, "chance", [])], "has no moves"),
-        # moves must be those of the information set
-        (decision(["l", "r"], [0]), "has 1 moves, its information set 'x' has 2 actions"),
-        (decision(["l", "r"], [0, 1, 2]), "has 3 moves"),
-        *((decision(["l", "r"], moves), "not 0, 1, 2") for moves in ([0, 0], [0, 2], [-1, 0])),
-        # labels are distinct texts that a file can hold
-        (decision([], [0]), "at least one, with distinct labels"),
-        (decision(["a", "a"], [0, 1]), "at least one, with distinct labels"),
-        *((decision(["a", label], [0, 1]), "label") for label in ("\ud800", 1, None, b"x")),
-    ],
-)
-def test_what_was_added_must_be_a_tree(steps: list[tuple[Any, ...]], message: str) -> None:
-    builder = start()
-    for place, kind, *arguments in steps:
-        getattr(builder, kind)(place, *arguments)
-    with pytest.raises(GameFormatError, match=message):
-        builder.tree()
-
-
-def test_nodes_of_an_information_set_offer_the_same_actions() -> None:
-    builder = start()
-    root = builder.chance(None, [Fraction(1, 2)] * 2)
-    builder.decision((root, 0), 0, "x", ["left", "right"])
-    with pytest.raises(GameFormatError, match="they must agree"):
-        builder.decision((root, 1), 0, "x", ["right", "left"])
-
-
-@pytest.mark.parametrize("players", [("P1", "P1"), ()])
-def test_players_have_distinct_labels(players: tuple[str, ...]) -> None:
-    builder = TreeBuilder(players)
-    builder.terminal(None, [0] * len(players))
-    with pytest.raises(GameFormatError, match="at least one, with distinct labels"):
-        builder.tree()
-
-
-@pytest.mark.parametrize("player", [2, -1, CHANCE, TERMINAL])
-def test_mover_must_be_a_player_of_the_game(player: int) -> None:
-    with pytest.raises(GameFormatError, match="the players are 0 to 1"):
-        start().decision(None, player, "x", ["a", "b"])
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [((5, 0), "not added before"), ((-1, 0), "not added before"), (None, "it is the root")],
-)
-def test_place_must_be_a_node_added_before(place: Any, message: str) -> None:
-    builder = start()
-    builder.decision(None, 0, "x", ["a"])
-    with pytest.raises(GameFormatError, match=message):
-        builder.terminal(place, [0, 0])
-
-
-def test_node_limit_is_kept() -> None:
-    with node_limit(2):
-        builder = TreeBuilder(["P1"])
-        root = builder.decision(None, 0, "x", ["a", "b"])
-        builder.terminal((root, 0), [0])
-        with pytest.raises(GameTooLargeError, match=r"more than 2 nodes.*--max-nodes"):
-            builder.terminal((root, 1), [0])

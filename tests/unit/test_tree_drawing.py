@@ -12,7 +12,7 @@ import pytest
 from random_trees import random_tree
 
 import eqbench
-from eqbench.equilibria import known_sets
+from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
@@ -76,13 +76,6 @@ def boxes(group: ET.Element, size: float = 12.0) -> Iterator[Box]:
         yield Box(text, left, y - 0.75 * here, left + width, y + 0.2 * here)
 
 
-def paths(root: ET.Element) -> list[ET.Element]:
-    """The edges, in the order of the nodes that they lead to."""
-    groups = [group for group in body(root).findall(f"{SVG}g") if group.get("stroke-linejoin")]
-    (edges,) = groups
-    return edges.findall(f"{SVG}path")
-
-
 # -- layout ---------------------------------------------------------------------------------
 
 
@@ -133,19 +126,6 @@ def test_a_tree_of_one_terminal_is_drawn() -> None:
 # -- content --------------------------------------------------------------------------------
 
 
-def test_everything_of_the_game_is_written() -> None:
-    tree = tree_of("kuhn2(pot=5/2)")
-    root = drawn(tree, spec="kuhn2(pot=5/2)")
-    written = texts(root)
-    assert written[0] == "kuhn2(pot=5/2)"
-    assert written.count("1/6") == 6
-    assert written.count("bet") == 12
-    assert written.count("3:KB") == 2
-    assert written.count("(-5/4, 5/4)") == 9
-    assert written.count("(-9/4, 9/4)") == 6
-    assert len(paths(root)) == tree.n_nodes - 1
-
-
 def test_drawing_is_always_the_same_and_plain_ascii() -> None:
     tree = tree_of("kuhn3_reduced")
     uniform = BehaviorProfile.uniform(tree)
@@ -169,15 +149,7 @@ def test_labels_are_escaped_and_long_ones_cut() -> None:
     check_apart(list(boxes(body(found))))
 
 
-# -- play -----------------------------------------------------------------------------------
-
-
-def test_frequencies_and_expected_payoffs_are_written() -> None:
-    """Kuhn 1950: the equilibrium in which P1 bets a third of the lowest cards."""
-    game = eqbench.load_game("kuhn2")
-    tree, profile = game.tree, known_sets(game)[0].member([Fraction(1, 3)])
-    written = texts(drawn(tree, profile))
-    assert "Expected payoffs: P1 -1/18, P2 1/18." in written
-    assert written.count("bet 1/3") == 4
-    assert written.count("bet 0") == 4
-    assert written.count("call 2/3") == 2
+def test_large_tree_is_refused_with_its_size() -> None:
+    tree = tree_of("kuhn4")
+    with pytest.raises(UsageError, match="kuhn4 has 7,801 nodes; a drawing has at most 1,500"):
+        draw_tree(tree, "kuhn4")

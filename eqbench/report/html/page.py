@@ -20,13 +20,21 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.entries import MOST_REASONS, STATUSES, titled, trials
-from eqbench.report.equilibria import Found, equilibria
 from eqbench.report.exports import MOST_CELLS, entries_of, report_on, run_names
 from eqbench.report.html import document as html
 from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
-from eqbench.report.view import COLUMNS, INDEX, cell_table
+from eqbench.report.view import (
+    COLUMNS,
+    INDEX,
+    MOST_REASONS,
+    STATUSES,
+    Found,
+    cell_table,
+    equilibria,
+    titled,
+    trials,
+)
 from eqbench.store.run_folder import EXPERIMENT, LINES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
