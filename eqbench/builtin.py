@@ -6,14 +6,22 @@ aliases: their canonical specs carry the family's name.
 
 from __future__ import annotations
 
-import csv
-import functools
 from collections.abc import Mapping
-from pathlib import Path
 
-from eqbench.documents import read_file
 from eqbench.options import OptionValue
 from eqbench.plugins import Entry, Kind
+
+# Whether a solver takes `yes`, `some` or `no` games of these kinds, as its `supports` answers for
+# a few games of each; written down, so that a list of solvers need not import them all.
+KINDS_OF_GAMES = (
+    *("two players, zero sum", "two players, general sum", "three or more players"),
+    *("strategic form", "perfect information", "large"),
+)
+ALL = "yes yes yes yes yes yes"
+ALL_BUT_LARGE = "yes yes yes yes yes no"
+TWO_PLAYERS = "yes yes no some some yes"
+ZERO_SUM = "yes no no some some yes"
+OF_OPENSPIEL = "yes some some some some yes"
 
 
 def _game(
@@ -43,6 +51,7 @@ def _solver(
     *,
     requires: tuple[str, ...] = (),
     default_row: bool = True,
+    takes: str = ALL,
 ) -> Entry:
     return Entry(
         "solver",
@@ -52,34 +61,42 @@ def _solver(
         preset or {},
         default_row=default_row,
         requires=requires,
+        takes=dict(zip(KINDS_OF_GAMES, takes.split(), strict=True)),
     )
+
+
+def _cfr(name: str, summary: str, preset: Mapping[str, OptionValue] | None = None) -> Entry:
+    return _solver(name, "cfr.methods:CFR", summary, preset)
 
 
 def _mirror(name: str, summary: str, preset: Mapping[str, OptionValue]) -> Entry:
     return _solver(name, "cfr.methods:MirrorDescent", summary, preset, default_row=False)
 
 
-def _openspiel(name: str, cls: str, summary: str, *others: str) -> Entry:
-    needed = ("pyspiel", *others)
-    return _solver(name, f"openspiel.peers:{cls}", summary, requires=needed, default_row=False)
-
-
-def _liteefg(method: str, summary: str) -> Entry:
-    name = f"liteefg_{method}"
+def _openspiel(name: str, cls: str, summary: str, *others: str, takes: str = OF_OPENSPIEL) -> Entry:
+    target, requires = f"openspiel.peers:{cls}", ("pyspiel", *others)
     return _solver(
-        *(name, "liteefg:LiteEFG", f"LiteEFG's {summary}", {"method": method}),
-        requires=("LiteEFG",),
-        default_row=False,
+        f"openspiel_{name}", target, summary, requires=requires, default_row=False, takes=takes
     )
 
 
-def _gambit(name: str, target: str, summary: str, *, default_row: bool = False) -> Entry:
+def _liteefg(method: str, summary: str, takes: str = ALL) -> Entry:
     return _solver(
-        f"gambit_{name}",
-        f"gambit.methods:{target}",
-        summary,
+        *(f"liteefg_{method}", "liteefg:LiteEFG", f"LiteEFG's {summary}", {"method": method}),
+        requires=("LiteEFG",),
+        default_row=False,
+        takes=takes,
+    )
+
+
+def _gambit(
+    name: str, target: str, summary: str, takes: str = ALL, *, default_row: bool = False
+) -> Entry:
+    return _solver(
+        *(f"gambit_{name}", f"gambit.methods:{target}", f"Gambit's {summary}"),
         requires=("pygambit",),
         default_row=default_row,
+        takes=takes,
     )
 
 
@@ -103,7 +120,7 @@ BUILTIN_GAMES = _table(
     ),
     _game("goofspiel", "goofspiel:Goofspiel", "Goofspiel with hidden bids"),
     _game("liars_dice", "liars_dice:LiarsDice", "liar's dice, the highest face wild"),
-    _game("skp", "skp:SimplifiedKuhn", "simplified three-player Kuhn poker (Billingham 2017)"),
+    _game("skp", "kuhn:SimplifiedKuhn", "simplified three-player Kuhn poker (Billingham 2017)"),
     _game("matrix", "matrix:Matrix", "a named classic in strategic form"),
     _classic("rock_paper_scissors", "rock, paper, scissors"),
     _classic("matching_pennies", "matching pennies"),
@@ -111,62 +128,48 @@ BUILTIN_GAMES = _table(
     _classic("battle_of_sexes", "the battle of the sexes"),
     _classic("shapley", "3x3 game in which fictitious play cycles (Shapley 1964)"),
     _classic("jordan", "three-player matching pennies (Jordan 1993)"),
-    _game("random", "random_games:RandomGame", "strategic form with uniform random payoffs"),
-    _game("random_signed", "random_games:SignedRandomGame", "payoffs as by Černý et al. (2026)"),
-    _game("covariance", "random_games:CovarianceGame", "normal payoffs with a given covariance"),
+    _game("random", "gamut:RandomGame", "strategic form with uniform random payoffs"),
+    _game("random_signed", "gamut:SignedRandomGame", "payoffs as by Černý et al. (2026)"),
+    _game("covariance", "gamut:CovarianceGame", "normal payoffs with a given covariance"),
     _game("dispersion", "gamut:Dispersion", "common payoffs that reward spreading over actions"),
     _game("minimum_effort", "gamut:MinimumEffort", "weakest link (Van Huyck et al. 1990)"),
     _game("majority_voting", "gamut:MajorityVoting", "votes for candidates of random utility"),
     _game("travelers_dilemma", "gamut:TravelersDilemma", "the traveler's dilemma (Basu 1994)"),
-    _game("gamut", "gamut_distributions:Gamut", "GAMUT's distributions of random games (2004)"),
+    _game("gamut", "gamut:Gamut", "GAMUT's distributions of random games (2004)"),
     _game("random_tree", "random_tree:RandomTree", "random extensive form with perfect recall"),
 )
 
 # Games that are not named in advance: by the start or the end of their specs.
 FOREIGN_GAMES = {
     "openspiel:": _game("openspiel:NAME", "openspiel:OpenSpielGame", "any game of OpenSpiel"),
-    "gambit:": _game("gambit:NAME", "gambit_catalog:CatalogGame", "a game of Gambit's catalog"),
-    ".efg": _game("PATH.efg", "efg:EfgFile", "a game file of Gambit, in extensive form"),
-    ".nfg": _game("PATH.nfg", "nfg:NfgFile", "a game file of Gambit, in strategic form"),
+    "gambit:": _game("gambit:NAME", "gambit_files:CatalogGame", "a game of Gambit's catalog"),
+    ".efg": _game("PATH.efg", "gambit_files:EfgFile", "a game file of Gambit, in extensive form"),
+    ".nfg": _game("PATH.nfg", "gambit_files:NfgFile", "a game file of Gambit, in strategic form"),
 }
 
+PREDICTIVE: dict[str, OptionValue]
+PREDICTIVE = {"regrets": "clipped", "predictive": True, "averaging": "quadratic"}
+
 BUILTIN_SOLVERS = _table(
-    _solver("cfr", "cfr.methods:CFR", "counterfactual regret minimization (Zinkevich et al. 2007)"),
-    _solver(
-        "cfr_plus",
-        "cfr.methods:CFR",
-        "CFR+ (Tammelin 2014)",
-        {"regrets": "clipped", "averaging": "linear"},
-    ),
-    _solver(
-        "cfr_linear",
-        "cfr.methods:CFR",
-        "CFR with linear discounting (Brown and Sandholm 2019)",
+    _cfr("cfr", "counterfactual regret minimization (Zinkevich et al. 2007)"),
+    _cfr("cfr_plus", "CFR+ (Tammelin 2014)", {"regrets": "clipped", "averaging": "linear"}),
+    _cfr(
+        *("cfr_linear", "CFR with linear discounting (Brown and Sandholm 2019)"),
         {"regrets": "discounted", "alpha": 1.0, "beta": 1.0, "averaging": "linear"},
     ),
-    _solver(
-        "dcfr",
-        "cfr.methods:CFR",
-        "discounted CFR (Brown and Sandholm 2019)",
+    _cfr(
+        *("dcfr", "discounted CFR (Brown and Sandholm 2019)"),
         {"regrets": "discounted", "alpha": 1.5, "beta": 0.0, "averaging": "quadratic"},
     ),
-    _solver(
-        "pcfr_plus",
-        "cfr.methods:CFR",
-        "predictive CFR+ (Farina, Kroer and Sandholm 2021)",
+    _cfr(
+        *("pcfr_plus", "predictive CFR+ (Farina, Kroer and Sandholm 2021)"),
         # in turns it stops at cycles from two of three random starts on kuhn3; together, none
-        {
-            "regrets": "clipped",
-            "predictive": True,
-            "averaging": "quadratic",
-            "alternating": False,
-        },
+        PREDICTIVE | {"alternating": False},
     ),
-    _solver(
+    _cfr(
         "pcfr_plus_alternating",
-        "cfr.methods:CFR",
         "predictive CFR+ with players in turn; for two players with constant sum",
-        {"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
+        PREDICTIVE,
     ),
     _mirror("mmd", "magnetic mirror descent (Sokota et al. 2023)", {}),
     _mirror(
@@ -194,11 +197,13 @@ BUILTIN_SOLVERS = _table(
         "sequence_lp",
         "sequence_lp:SequenceLP",
         "linear program for two players with constant sum (von Stengel 1996)",
+        takes=ZERO_SUM,
     ),
     _solver(
         "lcp",
         "lcp:LCP",
         "Lemke's algorithm for two players (Koller, Megiddo and von Stengel 1996)",
+        takes=TWO_PLAYERS,
     ),
     _solver(
         "arclength",
@@ -210,6 +215,7 @@ BUILTIN_SOLVERS = _table(
         "ncp:NCP",
         "complementarity as a bilinear program on Gurobi or SCIP (Ganzfried 2025)",
         requires=("gurobipy or pyscipopt",),
+        takes=ALL_BUT_LARGE,
     ),
     _solver(
         "mip",
@@ -217,69 +223,69 @@ BUILTIN_SOLVERS = _table(
         "mixed-integer bilinear program for strategic forms (after Ganzfried 2024)",
         requires=("gurobipy or pyscipopt",),
         default_row=False,
+        takes="some some some yes no no",
     ),
     _solver(
         "semismooth",
-        "semismooth.semismooth:Semismooth",
+        "semismooth:Semismooth",
         "semismooth Newton on the complementarity system (De Luca et al. 1996)",
+        takes=ALL_BUT_LARGE,
     ),
     _solver(
         "logit",
         "logit:Logit",
         "logit quantal response equilibria (McKelvey and Palfrey 1995, 1998)",
+        takes=ALL_BUT_LARGE,
     ),
     _solver(
         "case_enumeration",
         "case_enumeration.enumeration:CaseEnumeration",
         "all equilibria of small games by exact branch and prune (after Billingham 2017)",
         requires=("flint",),
+        takes="some some some some some no",
     ),
     _solver(
         "replicator",
         "replicator.replicator:Replicator",
         "replicator dynamics in continuous time (Taylor and Jonker 1978; Billingham 2017)",
     ),
-    _openspiel("openspiel_cfr", "CFR", "CFR in OpenSpiel's C++ code"),
-    _openspiel("openspiel_cfr_plus", "CFRPlus", "CFR+ in OpenSpiel's C++ code"),
+    _openspiel("cfr", "CFR", "CFR in OpenSpiel's C++ code"),
+    _openspiel("cfr_plus", "CFRPlus", "CFR+ in OpenSpiel's C++ code"),
+    _openspiel("mccfr", "ExternalSampling", "external-sampling MCCFR in OpenSpiel's C++ code"),
+    _openspiel("xfp", "XFP", "fictitious play in OpenSpiel's Python code"),
+    _openspiel("dcfr", "DCFR", "discounted CFR in OpenSpiel's Python code"),
+    _openspiel("efr", "EFR", "EFR (Morrill et al. 2021) in OpenSpiel's Python code"),
+    _openspiel("mmd", "MMD", "magnetic mirror descent in OpenSpiel's Python code", takes=ZERO_SUM),
     _openspiel(
-        "openspiel_mccfr", "ExternalSampling", "external-sampling MCCFR in OpenSpiel's C++ code"
+        "sequential_lp", "SequentialLP", "linear programs with trembles", "cvxpy", takes=ZERO_SUM
     ),
-    _openspiel("openspiel_xfp", "XFP", "fictitious play in OpenSpiel's Python code"),
-    _openspiel("openspiel_dcfr", "DCFR", "discounted CFR in OpenSpiel's Python code"),
-    _openspiel("openspiel_efr", "EFR", "EFR (Morrill et al. 2021) in OpenSpiel's Python code"),
-    _openspiel("openspiel_mmd", "MMD", "magnetic mirror descent in OpenSpiel's Python code"),
-    _openspiel("openspiel_sequential_lp", "SequentialLP", "linear programs with trembles", "cvxpy"),
-    _openspiel("openspiel_adidas", "ADIDAS", "ADIDAS (Gemp et al. 2022) in OpenSpiel's code"),
+    _openspiel(
+        "adidas",
+        "ADIDAS",
+        "ADIDAS (Gemp et al. 2022) in OpenSpiel's code",
+        takes="some some some yes no no",
+    ),
     _liteefg("cfr", "CFR, all players together"),
-    _liteefg("cfr_plus", "CFR+, players in turn"),
-    _liteefg("dcfr", "discounted CFR, players in turn"),
-    _liteefg("pcfr_plus", "predictive CFR+, players in turn"),
+    _liteefg("cfr_plus", "CFR+, players in turn", TWO_PLAYERS),
+    _liteefg("dcfr", "discounted CFR, players in turn", TWO_PLAYERS),
+    _liteefg("pcfr_plus", "predictive CFR+, players in turn", TWO_PLAYERS),
     _liteefg("mmd", "magnetic mirror descent (Sokota et al. 2023)"),
     _liteefg("qfr", "Q-function based regret minimization"),
     _liteefg("reg_cfr", "regularized CFR (Liu et al. 2023)"),
-    _gambit("logit_path", "LogitPath", "Gambit's logit path to a given lambda", default_row=True),
-    _gambit("logit", "Logit", "Gambit's end of the logit path", default_row=True),
-    _gambit("lp", "LP", "Gambit's linear program, two players, constant sum"),
-    _gambit("lcp", "LCP", "Gambit's complementary pivoting, two players"),
-    _gambit("enumpure", "EnumPure", "Gambit's enumeration of pure equilibria"),
-    _gambit("enummixed", "EnumMixed", "Gambit's extreme equilibria, two players"),
-    _gambit("enumpoly", "EnumPoly", "Gambit's enumeration of supports"),
-    _gambit("liap", "Liap", "Gambit's Lyapunov function minimization"),
-    _gambit("simpdiv", "Simpdiv", "Gambit's simplicial subdivision"),
-    _gambit("gnm", "GNM", "Gambit's global Newton method (Govindan and Wilson 2003)"),
-    _gambit("ipa", "IPA", "Gambit's iterated polymatrix approximation"),
-    _gambit("hp", "HP", "Gambit's homotopy of Herings and Peeters (2001)"),
+    _gambit("logit_path", "LogitPath", "logit path to a given lambda", default_row=True),
+    _gambit("logit", "Logit", "end of the logit path", default_row=True),
+    _gambit("lp", "LP", "linear program, two players, constant sum", ZERO_SUM),
+    _gambit("lcp", "LCP", "complementary pivoting, two players", TWO_PLAYERS),
+    _gambit("enumpure", "EnumPure", "enumeration of pure equilibria", "yes yes some yes yes no"),
+    _gambit("enummixed", "EnumMixed", "extreme equilibria, two players", "yes yes no some some no"),
+    _gambit("enumpoly", "EnumPoly", "enumeration of supports"),
+    _gambit("liap", "Liap", "Lyapunov function minimization", "yes yes some yes yes no"),
+    _gambit("simpdiv", "Simpdiv", "simplicial subdivision", "yes yes some yes yes no"),
+    _gambit(
+        "gnm", "GNM", "global Newton method (Govindan and Wilson 2003)", "yes yes some yes yes no"
+    ),
+    _gambit("ipa", "IPA", "iterated polymatrix approximation", "yes yes some yes yes no"),
+    _gambit("hp", "HP", "homotopy of Herings and Peeters (2001)", "yes yes some yes yes no"),
 )
-
-
-@functools.cache
-def takes() -> dict[str, dict[str, str]]:
-    """Whether each solver takes `yes`, `some` or `no` games of a kind, by solver and kind.
-
-    It is what `supports` answers, written down so that nothing need be imported; a test asks.
-    """
-    table = read_file(Path(__file__).with_name("builtin_takes.csv")).decode()
-    return {row.pop("solver"): row for row in csv.DictReader(table.splitlines())}
-
 
 BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}

@@ -69,19 +69,25 @@ def first_of(names: Sequence[str], most: int = 3) -> str:
 
 def nearest(word: str, known: Iterable[str], *hints: str) -> str:
     """Hint at the known words closest to `word`; if nothing is close, at what is known."""
-    close, known = _close(word, known)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
+    known = sorted(known)
+    if close := _close(word, known):
+        return _meant(close).rstrip()
     all_known = f"known: {first_of(known, MOST_NAMES)}" if known else "none are known"
     return "; ".join((all_known, *hints))
 
 
+def nearest_first(word: str, known: Iterable[str], what: str) -> str:
+    """Hint at the known words closest to `word`, then list all of them as `what` they are."""
+    known = list(known)
+    return f"{_meant(_close(word, known))}{what}: {', '.join(known)}"
+
+
 def known_labels(word: str, known: Iterable[str]) -> str:
     """Hint at the labels closest to `word`, then list all; long lists are cut short."""
-    close, others = _close(word, known)
-    ordered = close + [label for label in others if label not in close]
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"{hint}known: {first_of([repr(label) for label in ordered], MOST_LABELS)}"
+    known = sorted(known)
+    close = _close(word, known)
+    ordered = close + [label for label in known if label not in close]
+    return f"{_meant(close)}known: {first_of([repr(label) for label in ordered], MOST_LABELS)}"
 
 
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -92,11 +98,14 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
             raise UsageError(f"{function}() has no keyword {name!r}: {nearest(name, known)}")
 
 
-def _close(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The known words closest to `word`, and all of them, sorted."""
+def _meant(close: Sequence[str]) -> str:
+    return f"did you mean {' or '.join(close)}? " if close else ""
+
+
+def _close(word: str, known: Sequence[str]) -> list[str]:
+    """The known words closest to `word`."""
     import difflib  # not for every command
 
-    known = sorted(known)
     by_lower = {name.lower(): name for name in known}
     found = difflib.get_close_matches(word.lower(), by_lower, n=3, cutoff=0.5)
-    return [by_lower[name] for name in found], known
+    return [by_lower[name] for name in found]

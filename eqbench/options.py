@@ -7,7 +7,6 @@ or a union of these and None. In a spec None is the word ``none``, infinity the 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import numbers
 import re
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from eqbench.errors import SpecError
+from eqbench.errors import SpecError, nearest_first
 from eqbench.spec import Value, format_value
 
 OptionValue = Value | float | None
@@ -103,9 +102,8 @@ def construct(
     chosen = dict(preset) | dict(given)
     unknown = [option for option in chosen if option not in fields]
     if unknown:
-        raise SpecError(
-            f"unknown option {unknown[0]!r} of {name}: {_allowed(unknown[0], fields, 'options')}"
-        )
+        allowed = nearest_first(unknown[0], fields, "options") if fields else "it has no options"
+        raise SpecError(f"unknown option {unknown[0]!r} of {name}: {allowed}")
     for field, hint in fields.values():
         if field.name not in chosen and _default(field)[0]:
             raise SpecError(
@@ -217,7 +215,7 @@ def _read(name: str, option: str, value: OptionValue, hint: Any) -> Any:
         choices = [format_value(choice) for choice in _choices(hint)]
         wanted = f"expected {type_text(hint)}"
         if choices:
-            wanted = _allowed(written, choices, "choices")
+            wanted = nearest_first(written, choices, "choices")
         shown = written if len(written) <= 60 else f"{written[:60]}..."
         raise SpecError(f"{name}: {option}={shown} is not allowed; {wanted}") from None
 
@@ -274,14 +272,6 @@ def _written(field: str, value: Any) -> str:
     if unwritable or not isinstance(value, str | bool | int | float | Fraction | None):
         raise TypeError(f"the option {field} holds {value!r}, which cannot be written in a spec")
     return format_value(value)
-
-
-def _allowed(word: str, known: Iterable[str], what: str) -> str:
-    """The nearest known words, then all of them."""
-    known = list(known)
-    close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"{hint}{what}: {', '.join(known)}" if known else "it has no options"
 
 
 def _parameter_docs(cls: type) -> dict[str, str]:

@@ -25,7 +25,6 @@ from eqbench.errors import UsageError
 from eqbench.options import OptionValue
 
 Kind = Literal["game", "solver"]
-KINDS: tuple[Kind, Kind] = ("game", "solver")
 RESERVED = ("all", "gambit_all", "liteefg_all", "openspiel_all")
 MODULE_PREFIX = "eqbench_plugin_"
 
@@ -43,6 +42,7 @@ class Entry:
     family : name in canonical specs; the entry's own unless it is an alias
     default_row : for solvers, whether ``all`` includes it
     requires : import names of the optional packages that it needs; ``a or b`` needs one of them
+    takes : of a built-in solver, `yes`, `some` or `no` for each kind of games
     origin : `builtin`, `distribution`, `plugin` or `decorator`
     source : who brought it: ``eqbench``, ``distribution NAME``, a file, or a module
     plugin : absolute path of the file that a child process has to load first, or None
@@ -56,6 +56,7 @@ class Entry:
     family: str = ""
     default_row: bool = True
     requires: tuple[str, ...] = ()
+    takes: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Literal["builtin", "distribution", "plugin", "decorator"] = "builtin"
     source: str = "eqbench"
     plugin: str | None = None
@@ -83,19 +84,6 @@ class Entry:
             for need in self.requires
             if all(importlib.util.find_spec(name) is None for name in need.split(" or "))
         ]
-
-
-@dataclass(frozen=True)
-class PluginFile:
-    """What a file registers, found by reading it only."""
-
-    path: str
-    games: tuple[Entry, ...]
-    solvers: tuple[Entry, ...]
-
-    def entries(self, kind: Kind) -> tuple[Entry, ...]:
-        """The games or the solvers."""
-        return self.games if kind == "game" else self.solvers
 
 
 def merge(entries: Iterable[Entry]) -> dict[str, Entry]:
@@ -180,8 +168,8 @@ def absolute_files(files: Iterable[str | Path]) -> tuple[str, ...]:
     return tuple(str(Path(file).absolute()) for file in files)
 
 
-def scan_plugin(path: str | Path) -> PluginFile:
-    """Names that a file registers, read from its text; none of its code runs.
+def scan_plugin(path: str | Path) -> list[Entry]:
+    """Entries of what a file registers, read from its text; none of its code runs.
 
     Found are classes decorated with ``register_game`` or ``register_solver``, plain or as
     an attribute (``eqbench.register_solver``), if the name is a literal string.
@@ -206,14 +194,11 @@ def scan_plugin(path: str | Path) -> PluginFile:
             '@eqbench.register_solver("name") or @eqbench.register_game("name"), '
             "the name written as a literal string"
         )
-    for kind in KINDS:
-        names = [entry.name for entry in found if entry.kind == kind]
-        for name in names:
-            check_name(kind, name)
-        if twice := {name for name in names if names.count(name) > 1}:
-            raise UsageError(f"{file} registers the {kind} {min(twice)!r} twice; rename one")
-    games, solvers = (tuple(e for e in found if e.kind == kind) for kind in KINDS)
-    return PluginFile(str(file), games, solvers)
+    for number, entry in enumerate(found):
+        check_name(entry.kind, entry.name)
+        if (entry.kind, entry.name) in [(other.kind, other.name) for other in found[:number]]:
+            raise UsageError(f"{file} registers the {entry.kind} {entry.name!r} twice; rename one")
+    return found
 
 
 def import_plugin(path: str | Path, what: str = "plugin") -> types.ModuleType:

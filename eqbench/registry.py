@@ -42,7 +42,6 @@ from eqbench.options import Option, canonical_text, construct, list_options
 from eqbench.plugins import (
     Entry,
     Kind,
-    PluginFile,
     check_name,
     decorated_entry,
     describe,
@@ -51,7 +50,7 @@ from eqbench.plugins import (
     merge,
     scan_plugin,
 )
-from eqbench.requests import MOST_NODES, MaxNodes, Plugins
+from eqbench.requests import Plugins
 from eqbench.spec import (
     FOREIGN_HINT,
     PLUGIN_HINT,
@@ -116,10 +115,10 @@ class Registry:
 
     Attributes
     ----------
-    files : plugin files, scanned but not run
+    plugins : entries of plugin files, which have been scanned and not run
     """
 
-    files: tuple[PluginFile, ...] = ()
+    plugins: tuple[Entry, ...] = ()
 
     def with_plugins(self, paths: Iterable[str | Path]) -> Registry:
         """Registry that also knows what the files register; none of their code runs.
@@ -129,9 +128,10 @@ class Registry:
         UsageError
             If a file cannot be scanned or brings a name that is taken.
         """
-        files = {file.path: file for file in self.files}
-        files |= {file.path: file for file in map(scan_plugin, paths)}
-        registry = Registry(tuple(files.values()))
+        scanned = list(chain.from_iterable(map(scan_plugin, dict.fromkeys(paths))))
+        again = {entry.plugin for entry in scanned}
+        kept = (entry for entry in self.plugins if entry.plugin not in again)
+        registry = Registry((*kept, *scanned))
         registry.games()
         registry.solvers()
         return registry
@@ -157,6 +157,17 @@ class Registry:
     def solver_entry(self, spec: str | Spec) -> Entry:
         """Entry that a solver spec names; imports nothing, and raises as `game_entry`."""
         return self._find("solver", spec)[0]
+
+    def entry(self, spec: str) -> Entry:
+        """Return the game or solver that a spec names; SpecError if there is none."""
+        name = parse_spec(spec).name
+        if is_foreign(name):
+            return self.game_entry(spec)
+        entries = self._entries("solver") | self._entries("game")
+        if name not in entries:
+            known = nearest(name, entries, FOREIGN_HINT)
+            raise SpecError(f"unknown game or solver {name!r}: {known}; {PLUGIN_HINT}")
+        return entries[name]
 
     def kind_of(self, word: str) -> Kind | None:
         """Whether a word names games or solvers, None if neither."""
@@ -290,7 +301,7 @@ class Registry:
 
     def _entries(self, kind: Kind) -> dict[str, Entry]:
         """Entries by name. The order also says which of two ways to one plugin is kept."""
-        files = chain.from_iterable(file.entries(kind) for file in self.files)
+        files = (entry for entry in self.plugins if entry.kind == kind)
         return merge(chain(BUILTIN[kind].values(), entry_points(kind), files, _decorated(kind)))
 
     def _find(self, kind: Kind, spec: str | Spec) -> tuple[Entry, Spec]:
@@ -327,17 +338,6 @@ class NameOptions:
     def registry(self) -> Registry:
         """Registry of the names that specs may use."""
         return default_registry().with_plugins(self.plugins)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GameOptions(NameOptions):
-    """What commands are asked that load a game."""
-
-    max_nodes: MaxNodes = MOST_NODES
-
-    def load_game(self, spec: str) -> Game:
-        """Load a game; raises as :meth:`Registry.load_game`."""
-        return self.registry().load_game(spec, max_nodes=self.max_nodes)
 
 
 def default_registry() -> Registry:

@@ -71,7 +71,7 @@ class Kind:
         return value
 
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of the values in files."""
+        """JSON Schema of the values in experiment files, of kinds that occur in them."""
         return {"type": "string"}
 
 
@@ -304,9 +304,6 @@ class Exact(Kind):
     def write(self, value: Any) -> str:
         return str(value)
 
-    def schema(self) -> dict[str, Any]:
-        return {"type": ["number", "string"], "examples": ["7/2", 3.2]}
-
 
 @dataclass(frozen=True)
 class Interval(Kind):
@@ -325,9 +322,6 @@ class Interval(Kind):
 
     def write(self, value: Any) -> list[float]:
         return list(value)
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
 @dataclass(frozen=True)
@@ -348,22 +342,6 @@ class Pair(Kind):
 
     def write(self, value: Any) -> list[str]:
         return list(value)
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
-
-
-@dataclass(frozen=True)
-class Age(Kind):
-    """How long ago, in hours, days or weeks, such as 30d; in seconds."""
-
-    metavar: str = "AGE"
-
-    def read(self, value: Any) -> float:
-        match = re.fullmatch(r"(\d{1,6})([hdw])", str(value).strip())
-        if match is None:
-            raise ValueError(f"{quoted(value)} is not an age; write for example 12h, 30d or 8w")
-        return int(match[1]) * {"h": 3600.0, "d": 24 * 3600.0, "w": 7 * 24 * 3600.0}[match[2]]
 
 
 TEXT, FLAG, FILE, FOLDER = Kind(), Flag(), File(), File("DIR")
@@ -391,7 +369,7 @@ class Option:
     once : whether it holds for one call, as limits do, and a study that goes on does not keep it
     argument : whether it is typed without the name before it
     named : whether an argument may also be typed with its name before it
-    formerly : the name before this one, which old files have; typed, it is refused with a hint
+    formerly : the name before this one, which old files have
     """
 
     help: str

@@ -131,30 +131,25 @@ def parse_spec(text: str) -> Spec:
     optioned = _FILE_WITH_OPTIONS.match(text)
     if optioned:
         raise _no_options(optioned[1])
-    parser = _Parser(text)
-    spec = parser.spec()
-    parser.end()
-    return spec
+    return _Parser(text).spec()
 
 
 def split_specs(text: str) -> list[str]:
     """Split ``a(x=1,y=2),b`` at the commas outside parentheses and quotes."""
-    parts, depth, quote, current = [], 0, "", ""
-    escaped = False
+    parts, depth, quote, escaped = [""], 0, "", False
     for char in text:
         if quote:
             quote = "" if char == quote and not escaped else quote
             escaped = char == "\\" and not escaped
         elif char in "\"'":
             quote = char
-        depth += (char == "(") - (char == ")") if not quote else 0
-        if char == "," and depth == 0 and not quote:
-            parts.append(current.strip())
-            current = ""
         else:
-            current += char
-    parts.append(current.strip())
-    return [part for part in parts if part]
+            depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0 and not quote:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
 
 
 class _Parser:
@@ -162,21 +157,22 @@ class _Parser:
         self.text, self.at = text, 0
 
     def spec(self) -> Spec:
+        """The whole text as one spec."""
         name = self.take("word", "a name")
         options: dict[str, Value] = {}
-        if self.peek("("):
-            self.expect("(")
-            more = not self.peek(")")
-            while more:
-                key = self.take("word", "an option name")
-                if key in options:
-                    self.fail(f"option {key!r} is given twice")
-                self.expect("=")
-                options[key] = self.value()
-                more = self.peek(",")
-                self.expect("," if more else ")")
-            if not options:
-                self.expect(")")
+        more = self.passes("(") and not self.passes(")")
+        while more:
+            key = self.take("word", "an option name")
+            if key in options:
+                self.fail(f"option {key!r} is given twice")
+            if not self.passes("="):
+                self.fail("expected '='")
+            options[key] = self.value()
+            more = self.passes(",")
+            if not more and not self.passes(")"):
+                self.fail("expected ')'")
+        if self.text[self.at :].strip():
+            self.fail("unexpected text after the spec")
         return Spec(name, tuple(options.items()))
 
     def value(self) -> Value:
@@ -198,18 +194,12 @@ class _Parser:
         self.at = match.end()
         return match[kind]
 
-    def expect(self, mark: str) -> None:
-        if not self.peek(mark):
-            self.fail(f"expected {mark!r}")
-        self.take("mark", mark)
-
-    def peek(self, mark: str) -> bool:
+    def passes(self, mark: str) -> bool:
+        """Whether a mark is next; then it is passed over."""
         match = _TOKEN.match(self.text, self.at)
-        return match is not None and match["mark"] == mark
-
-    def end(self) -> None:
-        if self.text[self.at :].strip():
-            self.fail("unexpected text after the spec")
+        found = match is not None and match["mark"] == mark
+        self.at = match.end() if match and found else self.at
+        return found
 
     def fail(self, what: str) -> NoReturn:
         name = self.text.partition("(")[0]

@@ -1,5 +1,8 @@
 """Families in strategic form that the literature on equilibrium computation tests with.
 
+Unless stated otherwise, random numbers come from ``numpy.random.default_rng(seed)``: with one
+version of NumPy a seed is the same game on every platform. GAMUT has other streams of numbers.
+
 The definitions follow GAMUT (Nudelman, Wortman, Shoham and Leyton-Brown 2004, "Run the GAMUT:
 a comprehensive approach to evaluating game-theoretic algorithms") and the papers that it
 takes them from; every class says where it differs.
@@ -7,12 +10,17 @@ takes them from; every class says where it differs.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eqbench.errors import SpecError
+from eqbench.errors import SpecError, nearest
 from eqbench.model.tree import GameTree
 
 from .strategic import (
@@ -28,8 +36,26 @@ from .strategic import (
 MOST_DISPERSED = 15  # players; 16 ** 16 would not fit into an int64
 
 
+class _EqualActions:
+    """A game in strategic form in which every player has as many actions as the others."""
+
+    players: int
+    actions: int
+    seed: int | None
+
+    def __post_init__(self) -> None:
+        check_players(self.players)
+        check_at_least(2, actions=self.actions)
+        if self.seed is not None:
+            check_at_least(0, seed=self.seed)
+
+    def expected_nodes(self) -> int:
+        """Number of nodes of the tree, known without building it."""
+        return strategic_form_nodes([self.actions] * self.players)
+
+
 @dataclass(frozen=True)
-class Dispersion:
+class Dispersion(_EqualActions):
     """All get the same, and the more, the more evenly the players spread over the actions.
 
     A strong dispersion game of common interest, symmetric in players and actions (Grenager,
@@ -49,16 +75,9 @@ class Dispersion:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        check_players(self.players)
-        check_at_least(2, actions=self.actions)
+        super().__post_init__()
         if self.players > MOST_DISPERSED:
             raise SpecError(f"players={self.players}; allowed are 2 to {MOST_DISPERSED} players")
-        if self.seed is not None:
-            check_at_least(0, seed=self.seed)
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.actions] * self.players)
 
     def build(self) -> GameTree:
         """Game tree with actions a1, a2, ... of every player.
@@ -218,3 +237,268 @@ class TravelersDilemma:
         return strategic_form(
             [labels] * self.players, denominator * least + gain, denominator=denominator
         )
+
+
+@dataclass(frozen=True)
+class RandomGame(_EqualActions):
+    """All payoffs are independent and uniform in [0, 1].
+
+    Parameters
+    ----------
+    players : 2 to 20
+    actions : number of actions of every player
+    seed : of the random numbers
+    """
+
+    players: int = 2
+    actions: int = 2
+    seed: int = 0
+
+    def build(self) -> GameTree:
+        """Game tree with actions a1, a2, ... of every player."""
+        shape = (self.actions,) * self.players
+        payoffs = np.random.default_rng(self.seed).random((*shape, self.players))
+        return with_numbered_actions(payoffs)
+
+
+@dataclass(frozen=True)
+class SignedRandomGame(RandomGame):
+    """All payoffs are independent and uniform in [-1, 1], drawn as by Černý et al.
+
+    The very games of Černý, Das Gupta and Kroer 2026 (arXiv:2508.10204): one player after the
+    other gets numbers of NumPy's older generator, the Mersenne twister.
+
+    Parameters
+    ----------
+    players : 2 to 20
+    actions : number of actions of every player
+    seed : of the random numbers, below 2^32
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.seed >= 2**32:
+            raise SpecError(f"seed={self.seed} is too large; choose seed < {2**32}")
+
+    def build(self) -> GameTree:
+        """Game tree with actions a1, a2, ... of every player."""
+        shape = (self.players, *[self.actions] * self.players)
+        payoffs = np.random.RandomState(self.seed).uniform(-1, 1, shape)
+        return with_numbered_actions(np.moveaxis(payoffs, 0, -1))
+
+
+@dataclass(frozen=True)
+class CovarianceGame(_EqualActions):
+    """Payoffs are standard normal, with one covariance between players at each profile.
+
+    Payoffs at different profiles are independent. This is the covariant game of Rinott and
+    Scarsini 2000, the class CovariantGame of GAMUT (Nudelman et al. 2004). With rho 1 all
+    players have the same payoffs; with -1 / (players - 1) payoffs sum to zero, up to rounding.
+
+    Parameters
+    ----------
+    players : 2 to 20
+    actions : number of actions of every player
+    rho : covariance, from -1 / (players - 1) to 1
+    seed : of the random numbers
+    """
+
+    players: int = 2
+    actions: int = 2
+    rho: Fraction = Fraction(1, 2)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least = Fraction(-1, self.players - 1)
+        if not least <= self.rho <= 1:
+            raise SpecError(
+                f"rho={self.rho} is not a covariance of {self.players} players; allowed are "
+                f"{least} to 1"
+            )
+
+    def build(self) -> GameTree:
+        """Game tree with actions a1, a2, ... of every player.
+
+        The symmetric root of the covariance matrix scales the mean of independent normals by
+        sqrt(1 + (N - 1) rho) and the deviations from it by sqrt(1 - rho). GAMUT takes the
+        Cholesky factor, which does not exist at both ends of the range of rho.
+        """
+        shape = (self.actions,) * self.players
+        normal = np.random.default_rng(self.seed).standard_normal((*shape, self.players))
+        mean = normal.mean(axis=-1, keepdims=True)
+        common = float(1 + (self.players - 1) * self.rho) ** 0.5
+        return with_numbered_actions(common * mean + float(1 - self.rho) ** 0.5 * (normal - mean))
+
+
+def with_numbered_actions(payoffs: NDArray) -> GameTree:
+    """Tree of payoffs (A, ..., A, N) with actions a1 to aA."""
+    labels = [f"a{action + 1}" for action in range(payoffs.shape[0])]
+    return strategic_form([labels] * payoffs.shape[-1], payoffs)
+
+
+Draws = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Gamut(_EqualActions):
+    """A game of one of GAMUT's distributions, with payoffs from -1 to 1.
+
+    As GAMUT 1.0.1 draws them with ``-random_params -normalize -min_payoff -1 -max_payoff 1``, but
+    from other random numbers. GAMUT also draws the kinds of the functions and subgames that a game
+    is made of; here they are fixed.
+
+    On a graph of the players, ``GraphicalGame``: a uniform payoff for each choice of a player and
+    the neighbors, and ``PolymatrixGame``: sums of those in two-player games with the neighbors.
+    On a graph of the actions, ``BidirectionalLEG`` and ``UniformLEG``: local-effect games
+    (Leyton-Brown and Tennenholtz 2003). An action costs a function of the number of players at
+    it, and one of the number at each neighbor, which is the same in both directions of an edge, or
+    from one action to all its neighbors; all are tables of uniform numbers.
+
+    The graph follows: ``-CG`` complete, ``-SG`` a star, ``-RG`` random with a uniform number of
+    edges, ``-SW`` a small world (Watts and Strogatz 1998) with both parameters uniform, ``-Road``
+    plots along both sides of a road (Vickrey and Koller 2002). None is directed; those of GAMUT's
+    graphical games may be.
+
+    ``BertrandOligopoly``: who offers the lowest of the prices 1, 2, ... shares the demand, a table
+    that falls, and pays for the share; costs grow as a power between 0 and 1 of the amount.
+    ``CovariantGame`` has any covariance, ``-Pos`` one from 0 to 1, ``-Zero`` none. Further
+    ``DispersionGame``, ``MinimumEffortGame``, ``RandomGame`` and ``TravelersDilemma``.
+
+    Parameters
+    ----------
+    distribution : its name, for example PolymatrixGame-SW
+    players : 2 to 20; in dispersion games 2 to 15
+    actions : number of actions of every player
+    seed : of the random numbers
+    """
+
+    distribution: str = "PolymatrixGame-SW"
+    players: int = 3
+    actions: int = 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.distribution not in DISTRIBUTIONS:
+            known = nearest(self.distribution, DISTRIBUTIONS)
+            raise SpecError(f"distribution={self.distribution} is unknown: {known}")
+
+    def build(self) -> GameTree:
+        """Game tree with actions a1, a2, ... of every player.
+
+        All payoffs are mapped by one affine function, whose image is -1 to 1.
+        """
+        rng = np.random.default_rng(self.seed)
+        payoffs = DISTRIBUTIONS[self.distribution](self.players, self.actions, rng)
+        payoffs = payoffs.reshape(*[self.actions] * self.players, self.players)
+        least, most = payoffs.min(), payoffs.max()
+        return with_numbered_actions(2 * ((payoffs - least) / (most - least)) - 1)
+
+
+def edges_of(graph: str, nodes: int, rng: Draws) -> NDArray[np.bool_]:
+    """Edges of an undirected graph without loops, bool (nodes, nodes), and symmetric."""
+    node = np.arange(nodes)
+    away = abs(node[:, None] - node)
+    edges = away > 0
+    if graph == "SG":
+        edges &= (node[:, None] == 0) | (node == 0)
+    elif graph == "Road":
+        along, side = np.divmod(node, 2)
+        edges = abs(along[:, None] - along) + abs(side[:, None] - side) == 1
+    elif graph == "RG":
+        ends = rng.permutation(np.argwhere(np.triu(edges)))
+        edges[tuple(ends[rng.integers(1, len(ends), endpoint=True) :].T)] = False
+        edges &= edges.T
+    elif graph == "SW":  # a ring in which each knows the next few; then edges get other ends
+        reach = int(rng.integers(1, max(nodes // 2 - 1, 1), endpoint=True))
+        edges &= np.minimum(away, nodes - away) <= reach
+        rewired = rng.random()
+        for step, one in itertools.product(range(1, reach + 1), range(nodes)):
+            free = np.flatnonzero(~edges[one] & (away[one] > 0))
+            if rng.random() <= rewired and len(free):
+                old, new = (one + step) % nodes, rng.choice(free)
+                edges[one, old] = edges[old, one] = False
+                edges[one, new] = edges[new, one] = True
+    return edges
+
+
+def _graphical(graph: str, players: int, actions: int, rng: Draws) -> NDArray:
+    """Payoffs (A, ..., A, N); along the axes of strangers they are constant."""
+    payoffs = np.empty((actions,) * players + (players,))
+    for player, known in enumerate(edges_of(graph, players, rng)):
+        known[player] = True
+        payoffs[..., player] = rng.random(np.where(known, actions, 1))
+    return payoffs
+
+
+def _polymatrix(graph: str, players: int, actions: int, rng: Draws) -> NDArray:
+    """Payoffs (A, ..., A, N), sums over edges; both players of an edge have their own matrix."""
+    payoffs = np.zeros((actions,) * players + (players,))
+    for pair in np.argwhere(edges_of(graph, players, rng)):
+        shape = np.where(np.isin(np.arange(players), pair), actions, 1)
+        payoffs[..., pair[0]] += rng.random(shape)
+    return payoffs
+
+
+def _local_effect(kind: str, graph: str, players: int, actions: int, rng: Draws) -> NDArray:
+    """Payoffs (A, ..., A, N); ``cost[a, b, k]`` is what k players at b cost those at a."""
+    edges = edges_of(graph, actions, rng)
+    cost = rng.random((1 if kind == "uniform" else actions, actions, players + 1))
+    if kind == "bidirectional":
+        cost = np.where(np.tri(actions)[..., None] > 0, cost, cost.transpose(1, 0, 2))
+    cost = np.where(edges[..., None], cost, 0)
+    cost[..., 0] = 0  # nobody has no effect
+    cost[range(actions), range(actions)] = rng.random((actions, players + 1))
+    chosen = profiles(players, actions)
+    counts = (np.count_nonzero(chosen == action, axis=-1) for action in range(actions))
+    return -sum(cost[chosen, action, count[..., None]] for action, count in enumerate(counts))
+
+
+def _bertrand(players: int, actions: int, rng: Draws) -> NDArray:
+    """Payoffs p D(p) / m - C(D(p) / m) of the m who offer the lowest price p, else 0."""
+    demand = np.sort(rng.random(actions + 1))[::-1]
+    demand /= demand[0]  # as by GAMUT the largest demand is the largest cost
+    price = profiles(players, actions) + 1
+    lowest = price.min(axis=-1, keepdims=True)
+    sells = price == lowest
+    share = demand[lowest] / np.count_nonzero(sells, axis=-1, keepdims=True)
+    return sells * (lowest * share - share ** rng.random())
+
+
+def _family(name: str, players: int, actions: int, rng: Draws) -> NDArray:
+    """Payoffs of a family that there is already, with what it leaves open drawn."""
+    seed, share = int(rng.integers(2**32)), Fraction(int(rng.integers(1, 100)), 100)
+    size, nothing = (players, actions), Fraction(0)
+    match name:
+        case "DispersionGame":
+            game: Any = Dispersion(*size, seed)
+        case "MinimumEffortGame":
+            game = MinimumEffort(*size, a=nothing, b=Fraction(1), c=share)
+        case "RandomGame":
+            game = RandomGame(*size, seed)
+        case "TravelersDilemma":
+            game = TravelersDilemma(players, 1, actions, 1 + (actions - 1) * share, nothing)
+        case _:
+            least = 0 if "-" in name else -1 / (players - 1)
+            game = CovarianceGame(*size, Fraction(rng.uniform(least, "Zero" not in name)), seed)
+    return np.asarray(game.build().payoffs.table)
+
+
+ON_GRAPH: dict[str, Callable[..., NDArray]] = {
+    "BidirectionalLEG": partial(_local_effect, "bidirectional"),
+    "GraphicalGame": _graphical,
+    "PolymatrixGame": _polymatrix,
+    "UniformLEG": partial(_local_effect, "uniform"),
+}
+COVARIANT = ("CovariantGame", "CovariantGame-Pos", "CovariantGame-Zero")
+OTHERS = ("DispersionGame", "MinimumEffortGame", "RandomGame", "TravelersDilemma")
+DISTRIBUTIONS: dict[str, Callable[[int, int, Draws], NDArray]] = {
+    "BertrandOligopoly": _bertrand,
+    **{name: partial(_family, name) for name in COVARIANT + OTHERS},
+    **{
+        f"{name}-{graph}": partial(draw, graph)
+        for name, draw in ON_GRAPH.items()
+        for graph in ("CG", "RG", "Road", "SG", "SW")
+    },
+}

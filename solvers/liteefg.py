@@ -142,7 +142,7 @@ def game_text(tree: GameTree) -> str:
     After a header come the nodes from the root on, in the form in which OpenSpiel's games are
     written, whose actions are the names of the nodes that they lead to, and the information sets.
     """
-    first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)).tolist()
+    first_child = tree.first_children().tolist()
     payoffs, chance = iter(tree.payoffs.table.tolist()), tree.chance_probability.tolist()
     lines = ["# Opt {", "#     openspiel,", f"#     players: {tree.n_players},", "# }", "#"]
     for node, player in enumerate(tree.player.tolist()):

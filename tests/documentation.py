@@ -27,6 +27,7 @@ import click
 from command import PATIENCE_S, eqbench_here
 
 from eqbench.cli import app
+from eqbench.cli.info import LISTS
 from eqbench.errors import EqbenchError
 from eqbench.registry import GROUPS, default_registry
 from eqbench.spec import is_foreign, parse_spec, split_specs
@@ -144,7 +145,7 @@ def _check_specs(given: dict[str, object]) -> None:
     """
     registry = default_registry().with_plugins(given.get("plugins") or ())  # type: ignore[arg-type]
     known = {entry.name for entry in registry.solvers()}
-    either = _several(given, "spec")
+    either = [spec for spec in _several(given, "spec") if spec not in LISTS]
     solvers = [
         *_several(given, "solver", "solvers"),
         *(s for s in either if parse_spec(s).name in known),

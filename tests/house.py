@@ -61,15 +61,15 @@ def circles(imports: dict[str, set[str]]) -> list[set[str]]:
     return [set(circle) for circle in found]
 
 
-def declared_options() -> int:
-    """Options and arguments that commands declare one by one."""
-    calls = (
-        node
-        for file in (ROOT / "eqbench" / "cli").rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-    )
-    return sum(ast.unparse(call.func) in ("click.option", "click.argument") for call in calls)
+def commands() -> dict[str, int]:
+    """Count options and arguments of each command; those of `study FILE` belong to its file."""
+    import click
+
+    from eqbench.cli import app
+
+    context = click.Context(app)
+    found = {name: app.get_command(context, name) for name in app.list_commands(context)}
+    return {name: len(command.params) for name, command in found.items() if command}
 
 
 def lines(*folders: str) -> tuple[int, int]:
@@ -128,7 +128,11 @@ def main() -> None:
     with import_graph() as graph:
         imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
         importers = {name: graph.find_modules_that_directly_import(name) for name in imports}
-    single = [name for name, by in sorted(importers.items()) if len(by) == 1]
+    # what users import by the names of the package is no slice of another module
+    stub = (ROOT / "eqbench" / "__init__.pyi").read_text(encoding="utf-8").splitlines()
+    public = {line.split()[1] for line in stub if line.startswith("from ")}
+    alone = sorted(name for name, by in importers.items() if len(by) == 1)
+    single = [name for name in alone if name not in public]
     slices = [name for name in single if not name.startswith(SLICES_MAY_STAND)]
     print(
         f"{len(single)} modules with one importer, {len(slices)} of them not in papers or solvers:"
@@ -136,9 +140,10 @@ def main() -> None:
     for name in slices:
         print(f"  {name} <- {next(iter(importers[name]))}")
     print(f"{len(circles(imports))} circles")
+    options = commands()
+    print(f"{len(options)} commands, {sum(options.values())} options and arguments")
     pinned, tests = wording()
     print(f"{tests:,} tests, {pinned / tests:.0%} of which pin the wording of a text")
-    print(f"{declared_options()} declared options")
 
 
 if __name__ == "__main__":

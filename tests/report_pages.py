@@ -15,7 +15,7 @@ import numpy as np
 import vl_convert
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
-from eqbench.api.charts import switched
+from eqbench.api.shown import switched
 from eqbench.report.charts import (
     VEGA_LITE,
     GameFacts,

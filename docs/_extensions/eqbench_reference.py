@@ -23,7 +23,7 @@ from numpydoc.docscrape import NumpyDocString
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from eqbench.builtin import FOREIGN_GAMES, takes
+from eqbench.builtin import BUILTIN_SOLVERS, FOREIGN_GAMES, KINDS_OF_GAMES
 from eqbench.cli import app
 from eqbench.cli.options import examples
 from eqbench.plugins import Entry
@@ -95,7 +95,7 @@ class Commands(SphinxDirective):
         """Lists below the titles of `eqbench --help`."""
         context = app.make_context("eqbench", [], resilient_parsing=True)
         text = ""
-        for title, names in app.sections(context).items():
+        for title, names in app.sections().items():
             lines = [
                 f"- [`eqbench {name}`](commands/{name}.md): {_help(context, name)[0]}"
                 for name in names
@@ -110,7 +110,7 @@ class Command(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Paragraphs, examples and lists, of commands of a group in sections."""
+        """Paragraphs, examples and lists."""
         context = app.make_context("eqbench", [], resilient_parsing=True)
         text = "\n\n".join(_command_lines(context, self.arguments[0]))
         return self.parse_text_to_nodes(text, allow_section_headings=True)
@@ -123,12 +123,10 @@ def _help(parent: click.Context, name: str) -> list[str]:
     return [_escaped(part.replace("\b", "").strip()) for part in paragraphs]
 
 
-def _command_lines(parent: click.Context, name: str, depth: int = 1) -> Iterator[str]:
-    """Blocks of Markdown on a command and, below it, on those of a group."""
+def _command_lines(parent: click.Context, name: str) -> Iterator[str]:
+    """Blocks of Markdown on a command."""
     command = parent.command.get_command(parent, name)
     context = click.Context(command, info_name=name, parent=parent)
-    if depth > 1:
-        yield f"{'#' * depth} {context.command_path}"
     yield from _help(parent, name)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield f"```text\n{usage}\n```"
@@ -138,9 +136,6 @@ def _command_lines(parent: click.Context, name: str, depth: int = 1) -> Iterator
     for names, text in filter(None, options):
         if text:
             yield f"`{names}`\n: {_escaped(' '.join(text.split()))}"
-    if isinstance(command, click.Group):
-        for each in command.list_commands(context):
-            yield from _command_lines(context, each, depth + 1)
 
 
 def _escaped(text: str) -> str:
@@ -155,10 +150,9 @@ class Scopes(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A row for the solvers that answer alike."""
         alike: dict[tuple[str, ...], list[str]] = {}
-        for name, answers in takes().items():
-            alike.setdefault(tuple(answers.values()), []).append(f"`{name}`")
-        kinds = list(takes()["cfr"])
-        rows = [["solvers", *kinds], ["---", *[":-:"] * len(kinds)]]
+        for name, entry in BUILTIN_SOLVERS.items():
+            alike.setdefault(tuple(entry.takes.values()), []).append(f"`{name}`")
+        rows = [["solvers", *KINDS_OF_GAMES], ["---", *[":-:"] * len(KINDS_OF_GAMES)]]
         rows += [[", ".join(names), *answers] for answers, names in alike.items()]
         return self.parse_text_to_nodes("\n".join(f"| {' | '.join(row)} |" for row in rows))
 

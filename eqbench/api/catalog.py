@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from eqbench.builtin import FOREIGN_GAMES, takes
+from eqbench.builtin import FOREIGN_GAMES
 from eqbench.documents import checked
 from eqbench.errors import EqbenchError
 from eqbench.model.game import Game
@@ -59,7 +59,7 @@ def list_solvers(
     frame["in_all"] = [entry.default_row for entry in solvers]
     frame["missing"] = [", ".join(entry.missing()) for entry in solvers]
     if game is None:
-        return frame.join(pd.DataFrame.from_dict(takes(), orient="index"))
+        return frame.join(pd.DataFrame({entry.name: entry.takes for entry in solvers}).T)
     answers = registry.obstacles(registry.load_game(game) if isinstance(game, str) else game)
     met = [answers[entry.name] for entry in solvers]
     frame["takes"] = [obstacle is None for obstacle in met]

@@ -9,8 +9,6 @@ import pkgutil
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from eqbench.documents import checked
 from eqbench.errors import ProfileError, SolverUnavailableError
 from eqbench.model.game import Game
@@ -166,12 +164,6 @@ def _places(tree: GameTree, infoset: int) -> range:
 
 def _order(tree: GameTree) -> list[int]:
     """Information sets as Gambit numbers them: by player, and as play in depth first meets them."""
-    first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)).tolist()
-    infosets, stack = tree.infoset.tolist(), [0]
-    met: dict[int, int] = {}
-    while stack:
-        node = stack.pop()
-        if infosets[node] >= 0:
-            met.setdefault(infosets[node], len(met))
-        stack.extend(reversed(range(first_child[node], first_child[node + 1])))
-    return sorted(met, key=lambda i: (int(tree.infoset_player[i]), met[i]))
+    infosets = tree.infoset.tolist()
+    met = dict.fromkeys(infosets[node] for node in tree.in_depth() if infosets[node] >= 0)
+    return sorted(met, key=lambda i: int(tree.infoset_player[i]))  # which keeps that order

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from eqbench.api.keywords import read_keywords, request_from
 from eqbench.api.profiles import load_profile
-from eqbench.api.text import ReportText
+from eqbench.api.shown import Chart, ReportText, switched
 from eqbench.display import Displayed
 from eqbench.documents import checked
 from eqbench.equilibria import Completeness
@@ -43,8 +43,6 @@ from eqbench.store.stored_run import StoredRun, read_run, run_folder
 if TYPE_CHECKING:
     import pandas as pd
 
-    from eqbench.api.charts import Chart
-
 
 def _ignore(words: str) -> None:
     """Do nothing with words."""
@@ -52,6 +50,31 @@ def _ignore(words: str) -> None:
 
 def _warn(words: str) -> None:
     warnings.warn(words, stacklevel=5)
+
+
+@checked
+def load_summary(runs: Runs) -> pd.DataFrame:
+    """Statistics over the seeds of one or several runs, one row per run, game and solver.
+
+    `cells` and `ok` are counts. Of the max regret, the time of solving (`elapsed_s`) and the time
+    to the target (`time_to_target_s`) there are best, quartiles, median and worst; a time to the
+    target is missing where it is longer than the timeout. `interval_low_s` and `interval_high_s`
+    are the ends of a bootstrap interval of the median time to the target at 95 %, from five cells
+    on. `par2_elapsed_s` is the mean time to the target with twice the timeout for a cell that
+    missed it, `sgm_elapsed_s` the geometric mean of times + 10 ms, less these, with the timeout
+    for a cell that missed it. `fastest` counts seeds in which nobody reached the target earlier;
+    the solver `virtual best` stands for the fastest in each. `hosts` counts machines, so far as
+    they are known: with more than one, times are not of one speed. `equilibria` holds dictionaries:
+    how many cells found each. Parameters and errors as in :func:`eqbench.load_results`.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"])
+    >>> run.summary()[["solver", "cells", "ok"]].values.tolist()
+    [['lcp', 1, 1], ['sequence_lp', 1, 1], ['virtual best', 1, 1]]
+    """
+    return data_frame(summary_rows(stored_runs(runs)), SUMMARY_COLUMNS)
 
 
 class Run(Displayed, Sequence[CellRecord]):
@@ -175,21 +198,9 @@ class Run(Displayed, Sequence[CellRecord]):
         game = game_of_runs([self.stored], cell.game_spec, registry, _warn, content=content)
         return load_profile(game, profile_file(self.stored, cell, rank))
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per cell, as :func:`eqbench.load_results`."""
-        return load_results(self.path)
-
-    def summary(self) -> pd.DataFrame:
-        """One row per game and solver over all seeds, as :func:`eqbench.load_summary`."""
-        return load_summary(self.path)
-
-    def equilibria(self) -> pd.DataFrame:
-        """One row per verified profile, as :func:`eqbench.load_equilibria`."""
-        return load_equilibria(self.path)
-
-    def traces(self) -> pd.DataFrame:
-        """One row per snapshot on the way, as :func:`eqbench.load_traces`."""
-        return load_traces(self.path)
+    # Data frames, each by the function that also takes several runs.
+    to_frame, summary = load_results, load_summary
+    equilibria, traces = load_equilibria, load_traces
 
     @checked
     def report(self, format: str = "terminal", **options: Any) -> ReportText:
@@ -221,7 +232,6 @@ class Run(Displayed, Sequence[CellRecord]):
         UsageError
             If there is no such chart, switch or choice; the message lists what there is.
         """
-        from eqbench.api.charts import Chart, switched
         from eqbench.report.charts import chart
         from eqbench.report.writing import game_facts
 
@@ -284,31 +294,6 @@ def run(
     parts = tuple(map(_with_modules, experiment.parts))
     folder = None if out is None else Path(out)
     return Run._of(carry_out(replace(experiment, parts=parts), folder, tell))
-
-
-@checked
-def load_summary(runs: Runs) -> pd.DataFrame:
-    """Statistics over the seeds of one or several runs, one row per run, game and solver.
-
-    `cells` and `ok` are counts. Of the max regret, the time of solving (`elapsed_s`) and the time
-    to the target (`time_to_target_s`) there are best, quartiles, median and worst; a time to the
-    target is missing where it is longer than the timeout. `interval_low_s` and `interval_high_s`
-    are the ends of a bootstrap interval of the median time to the target at 95 %, from five cells
-    on. `par2_elapsed_s` is the mean time to the target with twice the timeout for a cell that
-    missed it, `sgm_elapsed_s` the geometric mean of times + 10 ms, less these, with the timeout
-    for a cell that missed it. `fastest` counts seeds in which nobody reached the target earlier;
-    the solver `virtual best` stands for the fastest in each. `hosts` counts machines, so far as
-    they are known: with more than one, times are not of one speed. `equilibria` holds dictionaries:
-    how many cells found each. Parameters and errors as in :func:`eqbench.load_results`.
-
-    Examples
-    --------
-    >>> import eqbench
-    >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"])
-    >>> run.summary()[["solver", "cells", "ok"]].values.tolist()
-    [['lcp', 1, 1], ['sequence_lp', 1, 1], ['virtual best', 1, 1]]
-    """
-    return data_frame(summary_rows(stored_runs(runs)), SUMMARY_COLUMNS)
 
 
 def _with_modules(request: Request) -> Request:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eqbench.api.keywords import request_from
-from eqbench.api.text import ReportText
+from eqbench.api.shown import ReportText
 from eqbench.display import Displayed
 from eqbench.documents import checked
 from eqbench.errors import UsageError

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import shlex
 from typing import Any
 
 import click
 
-from eqbench.cli.options import Group
-from eqbench.errors import UsageError
+from eqbench.cli.options import WithExamples, refuse_moved
+from eqbench.errors import UsageError, nearest
 
 _STUDIES = "eqbench.studies.requests"
 # The commands by what they are for, in the order of the help.
@@ -36,19 +37,13 @@ _GROUPS = {
         "study": "eqbench.cli.commands:study",
     },
     "Games and profiles": {
-        "list": "eqbench.cli.catalog:list_",
-        "info": "eqbench.cli.catalog:info",
-        "draw": "eqbench.cli.game:draw",
-        "export": "eqbench.cli.game:export",
-        "profile": "eqbench.cli.game:profile",
+        "info": "eqbench.cli.info:info",
+        "export": "eqbench.cli.export:export",
         "verify": "eqbench.cli.verify:verify",
-        "contains": "eqbench.cli.verify:contains",
-        "refine": "eqbench.cli.refine:refine",
     },
     "Maintenance": {
         "check": "eqbench.cli.check:check",
         "doctor": "eqbench.cli.doctor:doctor",
-        "schema": "eqbench.cli.catalog:schema",
     },
 }
 _COMMANDS = {name: target for group in _GROUPS.values() for name, target in group.items()}
@@ -58,8 +53,8 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 _ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-class _Commands(Group):
-    """Imports a command's module when it is asked for."""
+class _Commands(WithExamples, click.Group):
+    """Imports a command's module on its first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*_COMMANDS, *(name for name in _installed() if name not in _COMMANDS)]
@@ -77,14 +72,42 @@ class _Commands(Group):
         command: click.Command = found
         return command
 
-    def meant(self, word: str) -> str:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         from eqbench.registry import default_registry
 
-        return f"eqbench info {shlex.quote(word)}" if default_registry().kind_of(word) else ""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            word = args[0]
+            refuse_moved(ctx, word)
+            known = default_registry().kind_of(word)
+            meant = f"did you mean: eqbench info {shlex.quote(word)}" if known else ""
+            hint = meant or nearest(word, self.list_commands(ctx))
+            raise click.UsageError(f"unknown command {word!r}: {hint}") from None
 
-    def sections(self, ctx: click.Context) -> dict[str, list[str]]:
+    def sections(self) -> dict[str, list[str]]:
+        """Names of the commands by what they are for."""
         others = [name for name in _installed() if name not in _COMMANDS]
         return {title: [*names] for title, names in _GROUPS.items()} | {"Installed studies": others}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by what they are for, each with its whole first sentence."""
+        width = max(map(len, self.list_commands(ctx)))
+        for title, names in self.sections().items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (f"{name:<{width}}", _first_sentence(each.help)) for name, each in found if each
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _first_sentence(text: str | None) -> str:
+    paragraph = " ".join((text or "").partition("\n\n")[0].split())
+    return re.split(r"(?<=[a-z)])\. ", paragraph)[0].rstrip(".")
 
 
 def _installed() -> dict[str, str]:
@@ -127,7 +150,7 @@ def app() -> None:
     """
 
 
-class _StudyFiles(Group):
+class _StudyFiles(WithExamples, click.Group):
     """A file is a command: that of the study which it defines."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:

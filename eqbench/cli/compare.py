@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import deliver, put_result, say_notes
-from eqbench.errors import UsageError
-from eqbench.requests import FILE, FLAG, CellFilter, Choice, Json, Kind, Option, Quiet, StoredRun
+from eqbench.cli.output import put_page, put_result, say_notes
+from eqbench.requests import FLAG, CellFilter, Choice, Json, Kind, Option, StoredRun, Words
 
 REGRESSION = 3
 
@@ -42,24 +41,23 @@ class CompareRequest(CellFilter):
             "fail-if",
         ),
     ] = ()
-    allow_worse_status: Annotated[
-        bool, Option("Do not count a worse status as a regression.", FLAG, "allow-worse-status")
-    ] = False
-    allow_missing: Annotated[
-        bool, Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing")
-    ] = False
+    allow: Annotated[
+        tuple[str, ...],
+        Option(
+            "No regression is then a worse status, or a cell that NEW lacks (missing).",
+            Words("WORDS", "kind of regression", ("worse-status", "missing")),
+        ),
+    ] = ()
     only_changed: Annotated[
         bool, Option("Leave out what differs by no more than noise, and say how much.", FLAG)
     ] = False
     format: Annotated[
         str,
-        Option("How to show the tables; html is a page.", Choice(words=("terminal", "md", "html"))),
+        Option(
+            "How to print the tables; html is a page.", Choice(words=("terminal", "md", "html"))
+        ),
     ] = "terminal"
-    out: Annotated[
-        str | None, Option("File of the page; compare.html unless given, - prints it.", FILE)
-    ] = None
     as_json: Json = False
-    quiet: Quiet = False
 
 
 @command(CompareRequest)
@@ -74,9 +72,6 @@ def compare(request: CompareRequest) -> int:
     )
     from eqbench.store.stored_run import read_run, run_folder
 
-    if request.out is not None and request.format != "html":
-        raise UsageError("--out is the file of a page; give --format html too")
-    rules = tuple(map(Rule.of, request.conditions))
     base = read_run(run_folder(request.base))
     if request.new is None:
         comparison = compare_solvers(base, request.solvers, request.games)
@@ -85,15 +80,15 @@ def compare(request: CompareRequest) -> int:
         comparison = compare_runs(base, new, request.games, request.solvers)
     comparison = replace(
         comparison,
-        rules=rules,
-        allow_worse_status=request.allow_worse_status or request.new is None,
-        allow_missing=request.allow_missing,
+        rules=tuple(map(Rule.of, request.conditions)),
+        allow_worse_status="worse-status" in request.allow or request.new is None,
+        allow_missing="missing" in request.allow,
         only_changed=request.only_changed,
     )
     if request.as_json:
         say_notes(comparison.base, comparison.new)
     if request.format == "html" and not request.as_json:
-        deliver(comparison_page(comparison), request.out or "compare.html")
+        put_page(comparison_page(comparison))
     else:
         put_result(
             comparison_json(comparison),

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say
-from eqbench.requests import FOLDER, Json, Kind, Number, Option
+from eqbench.requests import FOLDER, Json, Kind, Option
 
 if TYPE_CHECKING:
     from eqbench.cli.checks import Check
+
+
+WAIT_S = 30.0  # for the other machine
 
 
 @dataclass(frozen=True)
@@ -19,21 +22,13 @@ class DoctorRequest:
     """Check the installation: packages, optional solvers, cache, results folder.
 
     With --locks DIR it checks instead whether several runners may share a folder; typed on two
-    machines at the same time, whether runners on both of them may. Exit code 1 if something that
+    machines within 30 s, whether runners on both of them may. Exit code 1 if something that
     eqbench needs is broken.
     """
 
     locks: Annotated[
         str | None, Option("Check only whether locks in this folder hold.", FOLDER)
     ] = None
-    wait_s: Annotated[
-        float,
-        Option(
-            "With --locks: how long to wait for the other machine; 0 checks this one only.",
-            Number("S", most=3600.0),
-            "wait",
-        ),
-    ] = 30.0
     scheduler: Annotated[
         str | None,
         Option(
@@ -51,7 +46,7 @@ def doctor(request: DoctorRequest) -> int:
     from eqbench.report.rows import Column, Report, Row, Table
 
     if request.locks is not None:
-        found = lock_checks(Path(request.locks), request.wait_s, say)
+        found = lock_checks(Path(request.locks), WAIT_S, say)
     else:
         found = checks() if request.scheduler is None else _workers(request.scheduler)
     columns = (Column("name", identifies=True), Column("state", "status"), Column("detail"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import re
+import os
 import tomllib
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
@@ -16,21 +16,55 @@ from click.shell_completion import CompletionItem
 
 from eqbench.cli.output import messages
 from eqbench.documents import read_file
-from eqbench.errors import nearest
 from eqbench.requests import (
     FOLDER,
-    Cell,
     Choice,
     Field,
     File,
     Flag,
     Kind,
     Spec,
-    StoredProfile,
     StoredRun,
+    Words,
     fields_of,
 )
 
+# What to type instead of a command, a word or an option that earlier versions had.
+MOVED = {
+    "contains": "eqbench verify PROFILE --in SET",
+    "draw": "eqbench export GAME FILE.svg",
+    "list": "eqbench info games, eqbench info solvers or eqbench info experiments",
+    "profile": "eqbench export GAME FILE.json",
+    "refine": "eqbench verify PROFILE --refine FILE",
+    "schema": "the schemas are a page of the documentation, under docs/reference/schemas",
+    "check game": "eqbench check NAME",
+    "check solver": "eqbench check NAME",
+    "results list": "eqbench results",
+    "results export": "zip -r run.zip DIR",
+    "results prune": "rm -r DIR",
+    "run --all": "eqbench report latest --all",
+    "run --columns": "eqbench report latest --columns COLUMNS",
+    "run --sort": "eqbench report latest --sort COLUMN",
+    "run --summary": "eqbench report latest --summary",
+    "ranges --backend": "eqbench ranges GAME --solver 'ncp(backend=scip)'",
+    "report --macros": "eqbench report RUN --format macros",
+    "compare --out": "eqbench compare BASE NEW --format html > FILE",
+    "compare --allow-missing": "eqbench compare BASE NEW --allow missing",
+    "compare --allow-worse-status": "eqbench compare BASE NEW --allow worse-status",
+    "doctor --wait": "eqbench doctor --locks DIR, which waits 30 s for another machine",
+    "export --to": "eqbench export GAME FILE",
+    "export --json": "eqbench info GAME --json, for the size of the game",
+    "export --max-nodes": "eqbench run --max-nodes N",
+    "export --quiet": "eqbench export GAME FILE 2> /dev/null",
+    "info --max-nodes": "eqbench run --max-nodes N",
+    "merge --quiet": "eqbench merge RUN... --out DIR 2> /dev/null",
+    "publish --quiet": "eqbench publish DIR RUN... 2> /dev/null",
+    "report --quiet": "eqbench report RUN --format FORMAT --out DIR 2> /dev/null",
+    "simulate --memory": "eqbench simulate GAME --remember N",
+    "simulate --time": "eqbench simulate GAME --duration X",
+    "trace --time": "eqbench trace GAME --timeout S",
+    "verify --max-nodes": "eqbench verify RUN CELL: a game has the size that its run allowed",
+}
 R = TypeVar("R")
 _TYPED = f"{__name__}.typed"  # under which a context keeps the words of its command
 Function = Callable[[R], int | None]
@@ -64,13 +98,12 @@ def command(
             click.get_current_context().exit(code or 0)
 
         stored = [field for other in others for field in fields_of(other)]
-        params = [_parameters(field, stored=True) for field in stored] + [*map(_parameters, own)]
+        params = [_parameter(field, stored=True) for field in stored] + [*map(_parameter, own)]
         return RequestCommand(
             name or function.__name__,
             callback=carry_out,
-            params=list(chain.from_iterable(params)),
+            params=params,
             help=inspect.cleandoc(about or request.__doc__ or ""),
-            fields=(*own, *stored),
             meant=meant,
         )
 
@@ -84,6 +117,14 @@ def examples(ctx: click.Context) -> list[str]:
     return found
 
 
+def refuse_moved(ctx: click.Context, word: str) -> None:
+    """Refuse a word of an earlier version with what to type instead."""
+    word = "--quiet" if word == "-q" else word
+    old = f"{ctx.command_path} {word}".partition(" ")[2]
+    if old in MOVED:
+        raise click.UsageError(f"there is no `eqbench {old}` any more; use: {MOVED[old]}", ctx)
+
+
 class WithExamples(click.Command):
     """A command whose help ends with examples."""
 
@@ -93,64 +134,35 @@ class WithExamples(click.Command):
                 formatter.write("".join(f"{' ' * formatter.current_indent}{x}\n" for x in lines))
 
 
-class Group(WithExamples, click.Group):
-    """Commands, of each of which the help has the whole first sentence."""
+@dataclass(frozen=True)
+class Statuses(Words):
+    """Statuses that a cell may end with."""
 
-    def meant(self, word: str) -> str:
-        """What to type instead of a word that is not a command, or nothing."""
-        return ""
+    metavar: str = "STATUS,…"
+    what: str = "status"
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError:
-            words = self.meant(args[0])
-            hint = f"did you mean: {words}" if words else nearest(args[0], self.list_commands(ctx))
-            raise click.UsageError(f"unknown command {args[0]!r}: {hint}") from None
+    def allowed(self) -> tuple[str, ...]:
+        from eqbench.store.schema import Status
 
-    def sections(self, ctx: click.Context) -> dict[str, list[str]]:
-        """Names of the commands by the titles above them."""
-        return {"Commands": self.list_commands(ctx)}
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        sections = self.sections(ctx)
-        width = max((len(name) for names in sections.values() for name in names), default=0)
-        for title, names in sections.items():
-            found = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [
-                (f"{name:<{width}}", _first_sentence(each.help)) for name, each in found if each
-            ]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
-
-def _first_sentence(text: str | None) -> str:
-    paragraph = " ".join((text or "").partition("\n\n")[0].split())
-    return re.split(r"(?<=[a-z)])\. ", paragraph)[0].rstrip(".")
+        return tuple(status for status in get_args(Status) if status != "interrupted")
 
 
 class RequestCommand(WithExamples):
     """A command of requests, which says what was probably meant where its words do not fit."""
 
-    def __init__(
-        self, name: str, fields: Sequence[Field], meant: Callable[[list[str]], str], **rest: Any
-    ) -> None:
+    def __init__(self, name: str, meant: Callable[[list[str]], str], **rest: Any) -> None:
         super().__init__(name, **rest)
-        self.fields, self.meant = fields, meant
+        self.meant = meant
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         typed = ctx.meta[_TYPED] = [*args]
+        if args and not os.path.exists(args[0]):
+            refuse_moved(ctx, args[0])
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             name = error.option_name
-            for field in self.fields:
-                if name == f"--{field.option.formerly}":
-                    words = f"no such option {name}: it is now --{field.name}"
-                    raise click.UsageError(words, ctx) from None
+            refuse_moved(ctx, name)
             # who mistypes a word mostly begins it right; others would be far from what is meant
             near = [each for each in error.possibilities or () if each[:3] == name[:3]]
             raise click.NoSuchOption(name, possibilities=near, ctx=ctx) from None
@@ -170,23 +182,23 @@ class RequestCommand(WithExamples):
 
 
 class NamedArgument(click.Argument):
-    """An argument that may also be typed with its name, by an option beside it."""
+    """An argument that may also be typed with the name of its field, as an option."""
+
+    def __init__(self, names: list[str], about: Field, **settings: Any) -> None:
+        super().__init__(names, **settings)
+        self.about, self.word = about, f"--{about.name}"
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Take a word unless the option is typed: then all words are those of other arguments."""
-        (option,) = (each for each in ctx.command.params if each.name == _beside(self.name))
-        typed = {word.partition("=")[0] for word in ctx.meta.get(_TYPED, ())}
-        if not typed.intersection(option.opts):
+        if any(typed.partition("=")[0] == self.word for typed in ctx.meta.get(_TYPED, ())):
+            click.Option([self.word, str(self.name)]).add_to_parser(parser, ctx)
+        else:
             super().add_to_parser(parser, ctx)
 
-    def consume_value(self, ctx: click.Context, opts: Any) -> Any:
-        named = opts.get(_beside(self.name))
-        return super().consume_value(ctx, {**opts, self.name: named} if named else opts)
-
-
-def _beside(name: str | None) -> str:
-    """Name under which click keeps the option beside an argument."""
-    return f"{name}_by_name"
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Describe it among the options: help has no other place for an argument."""
+        words = f"{self.about.help} The word {self.word} itself may be omitted."
+        return f"{self.word} {self.about.option.kind.metavar}", words
 
 
 def given(request: type) -> dict[str, Any]:
@@ -209,32 +221,23 @@ def require(request: type) -> None:
             raise click.MissingParameter(ctx.command.hint(ctx, []), ctx, parameter)
 
 
-def _parameters(field: Field, *, stored: bool = False) -> list[click.Parameter]:
+def _parameter(field: Field, *, stored: bool = False) -> click.Parameter:
     """Option or argument of a field; `stored` if a request that is stored may have it already."""
     if not field.option.argument:
-        return [_option(field, stored=stored)]
-    argument = _argument(field, stored=stored)
-    if not field.option.named:
-        return [argument]
-    beside = [f"--{field.name}", _beside(field.attribute)]
-    kind, text = field.option.kind, f"{field.help} The word --{field.name} itself may be omitted."
-    option = click.Option(
-        beside, expose_value=False, metavar=kind.metavar, type=KindType(kind), help=text
-    )
-    return [argument, option]
-
-
-def _argument(field: Field, *, stored: bool) -> click.Argument:
+        return _option(field, stored=stored)
     metavar = _metavar(field.option.kind)
     metavar = metavar if field.required else f"[{metavar}]"
-    kind = NamedArgument if field.option.named else click.Argument
-    return kind(
-        [field.attribute],
-        nargs=-1 if field.several else 1,
-        required=field.required and not stored,
-        type=KindType(field.option.kind),
-        metavar=f"{metavar}..." if field.several else metavar,
-    )
+    is_optional = not field.required and not field.several
+    settings: dict[str, Any] = {
+        **({"default": field.write(field.default)} if is_optional else {}),
+        "nargs": -1 if field.several else 1,
+        "required": field.required and not stored,
+        "type": KindType(field.option.kind),
+        "metavar": f"{metavar}..." if field.several else metavar,
+    }
+    if field.option.named:
+        return NamedArgument([field.attribute], about=field, **settings)
+    return click.Argument([field.attribute], **settings)
 
 
 def _metavar(kind: Kind) -> str:
@@ -282,20 +285,33 @@ class KindType(click.ParamType):
             self.fail(str(error), param, ctx)
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
-        """What the kind may mean here; where nothing fits, the shell completes paths."""
-        from eqbench.cli.completion import cells, paths, profiles, runs, specs
-
+        """Names of games and solvers, also after a comma, and words; else paths."""
         match self.kind:
             case Spec(what=what):
-                return specs(what, incomplete)
-            case StoredRun():
-                return runs(incomplete)
-            case StoredProfile():
-                return profiles(incomplete)
-            case Cell():
-                return cells(ctx.params.get("run"), incomplete)
+                before, comma, begun = incomplete.rpartition(",")
+                if before.count("(") > before.count(")"):  # a comma between options of a spec
+                    return []
+                names = [before + comma + name for name in _names(what) if name.startswith(begun)]
+                if not names and what != "solver":
+                    return [CompletionItem(incomplete, type="file")]
+                return [*map(CompletionItem, names)]
             case Choice(words=words):
                 return [CompletionItem(word) for word in words if word.startswith(incomplete)]
             case File():
-                return paths(incomplete, folders=self.kind == FOLDER)
+                is_folder = self.kind == FOLDER or isinstance(self.kind, StoredRun)
+                return [CompletionItem(incomplete, type="dir" if is_folder else "file")]
         return []
+
+
+def _names(what: str) -> list[str]:
+    """Names of games, with the game files of this folder, or of solvers, or of both."""
+    from eqbench.registry import GROUPS, default_registry
+    from eqbench.spec import GAME_FILES, PREFIXES
+
+    registry, names = default_registry(), list[str]()
+    if what != "solver":
+        files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
+        names += [*(entry.name for entry in registry.games()), *PREFIXES, *files]
+    if what != "game":
+        names += [*(entry.name for entry in registry.solvers()), "all", *GROUPS]
+    return names

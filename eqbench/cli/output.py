@@ -17,6 +17,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
+import click
+
 from eqbench.errors import UsageError
 from eqbench.requests import STANDARD_OUTPUT
 from eqbench.text import printable_lines, shortened
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.stored_run import StoredRun
 
+CLOSED_PIPE = 141  # as a shell reports the signal SIGPIPE
 MOST_OF_A_MESSAGE = 2_000  # characters; messages may list what is known
 _NARROW = {
     **{"–": "-", "…": "...", "\u00a0": " ", "µ": "u", "×": "x", "≈": "~", "→": "->"},
@@ -37,9 +40,13 @@ messages = SimpleNamespace(quiet=False)  # whether this command is asked to be q
 
 
 def put(text: str, *, end: str = "\n") -> None:
-    """Print data to standard output."""
-    sys.stdout.write(printable_lines(text) + end)
-    sys.stdout.flush()
+    """Print data to standard output; end the command if its reader has gone."""
+    try:
+        sys.stdout.write(printable_lines(text) + end)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        give_up_output()
+        raise click.exceptions.Exit(CLOSED_PIPE) from None
 
 
 def put_json(document: Any) -> None:

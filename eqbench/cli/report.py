@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from eqbench.cli.options import command
+from eqbench.cli.options import Statuses, command
 from eqbench.cli.output import print_report, put, put_page, say_notes, say_written
-from eqbench.cli.run import Statuses
 from eqbench.errors import UsageError
 from eqbench.report.view import View
-from eqbench.requests import FLAG, RUN, STANDARD_OUTPUT, CellFilter, File, NoTable, Option, Words
+from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html", "macros")
 
@@ -51,16 +50,8 @@ class ReportRequest(View, CellFilter):
     ] = None
     statuses: Annotated[
         tuple[str, ...],
-        Option(
-            "Only cells that ended like this, for example ok,limit.",
-            Statuses("STATUS,…", "status"),
-            "status",
-        ),
+        Option("Only cells that ended like this, for example ok,limit.", Statuses(), "status"),
     ] = ()
-    macros: Annotated[bool, Option("A LaTeX macro for each number, as --format macros.", FLAG)] = (
-        False
-    )
-    quiet: NoTable = False
 
 
 @command(ReportRequest)
@@ -75,10 +66,7 @@ def report(request: ReportRequest) -> None:
     )
     from eqbench.store.stored_run import chosen, read_runs
 
-    formats = request.formats
-    if request.macros:
-        formats = tuple(dict.fromkeys((*(f for f in formats if f != "terminal"), "macros")))
-    out, summarize = request.out, request.summarize
+    formats, out, summarize = request.formats, request.out, request.summarize
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
     if len(formats) > 1 and out in (None, STANDARD_OUTPUT):
@@ -106,8 +94,7 @@ def report(request: ReportRequest) -> None:
         place = Path(str(out))
         say_written(write_reports(formats, stored, place, request, summarize=summarize))
     elif formats == ("terminal",):
-        if not request.quiet:
-            print_report(report_on(stored, request, summarize=summarize))
+        print_report(report_on(stored, request, summarize=summarize))
     else:
         text = report_text(formats[0], stored, request, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")

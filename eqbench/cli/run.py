@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from eqbench.cli.options import command, given, require
+from eqbench.cli.options import Statuses, command, given, require
 from eqbench.cli.output import (
     print_report,
     put_json,
@@ -26,8 +26,7 @@ from eqbench.cli.output import (
 from eqbench.cli.progress import Progress
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
-from eqbench.report.view import View
-from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option, Words
+from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
@@ -51,23 +50,12 @@ def run_of(words: Iterable[str]) -> str:
     return shlex.join(typed) if games else ""
 
 
-class Statuses(Words):
-    """Statuses that a cell may end with."""
-
-    def allowed(self) -> tuple[str, ...]:
-        from typing import get_args
-
-        from eqbench.store.schema import Status
-
-        return tuple(status for status in get_args(Status) if status != "interrupted")
-
-
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(View):
+class RunOptions:
     """Run solvers on games and compare what they find.
 
     EXPERIMENT is a file that says what to run, such as manifest.toml in the folder of a run or
-    the name of one that is shipped (eqbench list experiments); options that are given replace
+    the name of one that is shipped (eqbench info experiments); options that are given replace
     what it says. It is run into the folder results/<its name> and, run again, goes on there; the
     manifest.toml of a run is run into a new folder.
 
@@ -96,7 +84,7 @@ class RunOptions(View):
         tuple[str, ...],
         Option(
             "With --resume: run cells that ended like this once more, for example timeout,memory.",
-            Statuses("STATUS,…", "status"),
+            Statuses(),
         ),
     ] = ()
     save_as: Annotated[
@@ -301,7 +289,7 @@ def _print(run: Run, options: RunOptions) -> None:
     put_result(
         document,
         # a message below says what has not finished
-        lambda: replace(report_on([stored], options, summarize=options.summarize), notes=()),
+        lambda: replace(report_on([stored], summarize=None), notes=()),
         as_json=options.as_json,
     )
     if not options.as_json:

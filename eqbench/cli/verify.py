@@ -1,30 +1,60 @@
-"""`eqbench verify` and `contains`: how good is a profile, and is it in a set of equilibria?"""
+"""`eqbench verify`: how good is a profile, is it in a set of equilibria, and can it be refined?"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say_note
-from eqbench.registry import GameOptions
-from eqbench.requests import FLAG, GAME, PROFILE, Json, Kind, Number, Option, StoredRun
+from eqbench.cli.output import deliver, put_result, say, say_note
+from eqbench.registry import NameOptions
+from eqbench.requests import (
+    FILE,
+    FLAG,
+    GAME,
+    PROFILE,
+    STANDARD_OUTPUT,
+    Json,
+    Kind,
+    Number,
+    Option,
+    StoredRun,
+)
 
 if TYPE_CHECKING:
+    from eqbench.continuation import OffPath
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import GameTree
+    from eqbench.registry import Registry
+    from eqbench.report.rows import Table
     from eqbench.verification import Verification
 
-SCHEMA = "eqbench.verify/1"
 _SUMS = ("nash_conv", "max_regret", "exploitability")
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfProfile(GameOptions):
-    """What commands are asked that look at one profile."""
+class VerifyRequest(NameOptions):
+    """Measure payoffs, regrets and NashConv of a strategy profile.
+
+    WORDS are PROFILE, GAME PROFILE or RUN CELL. PROFILE is a file in JSON, - for standard input,
+    or a cell of a run as RUN/CELL; of several candidates RUN/CELL:1 is the second best. In a file,
+    a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}.
+
+    --in SET also decides whether it is in a set of equilibria, and if not, where it leaves it. SET
+    is a published set, which eqbench info GAME lists, or what several begin with; or
+    RUN/cluster:2 or RUN/CELL: what is connected with equilibria of a run.
+
+    --refine keeps the path of play of an equilibrium and solves again, by logit, what lies off it,
+    which need not be rational there. Where a deviation would pay with the play that logit finds,
+    the profile is kept; other play may still support its path. A profile whose regret is exactly 0
+    stays exact.
+
+    Exit code: 0 measured, 1 above --max-regret, with it not measurable, or not in SET, 2 usage.
+    """
 
     words: Annotated[
         tuple[str, ...], Option("Profile, and its game.", StoredRun("WORDS"), argument=True)
@@ -33,24 +63,25 @@ class OfProfile(GameOptions):
     profile: Annotated[
         str | None, Option("The profile; the word --profile itself may be omitted.", PROFILE)
     ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class VerifyRequest(OfProfile):
-    """Measure payoffs, regrets and NashConv of a strategy profile.
-
-    WORDS are PROFILE, GAME PROFILE or RUN CELL. PROFILE is a file in JSON, - for standard input,
-    or a cell of a run as RUN/CELL; of several candidates RUN/CELL:1 is the second best. In a file,
-    a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}. Exit code: 0
-    measured, 1 above --max-regret or with it not measurable, 2 usage.
-    """
-
     exact: Annotated[
         bool,
         Option("Also compute in rational arithmetic; numbers are read as exact decimals.", FLAG),
     ] = False
     max_regret: Annotated[
         float | None, Option("Exit with 1 if the max regret exceeds X.", Number(), "max-regret")
+    ] = None
+    within: Annotated[
+        str | None, Option("Exit with 1 if it is not in this set.", Kind("SET"), "in")
+    ] = None
+    tolerance: Annotated[
+        float,
+        Option(
+            "With --in: conditions of a published set may be missed by X; 0 is exact.", Number()
+        ),
+    ] = 1e-7
+    refine: Annotated[
+        str | None,
+        Option("Write the profile with credible play off its path to this JSON file.", FILE),
     ] = None
     proofs: Annotated[
         bool, Option("Also print what proves which kind of equilibrium it is.", FLAG)
@@ -69,7 +100,7 @@ def verify(request: VerifyRequest) -> int:
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
-    loaded, data = game_and_profile(request)
+    loaded, data = _game_and_profile(request)
     tree = loaded.tree
     candidate = profile_from_json(tree, data)
     measured = measure(tree, candidate, request.max_regret)
@@ -82,7 +113,7 @@ def verify(request: VerifyRequest) -> int:
     identity = Identifier(loaded).identify(candidate, float(measured.max_regret))
     is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
     document = {
-        "schema": SCHEMA,
+        "schema": "eqbench.verify/1",
         **_figures(measured, float),
         "resolved": measured.resolved,
         "error": measured.error,
@@ -97,50 +128,88 @@ def verify(request: VerifyRequest) -> int:
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
-    table = figures_table(tree.players, document, is_equilibrium=is_equilibrium)
-    put_result(document, lambda: Report((table,)), as_json=request.as_json)
+    tables = [figures_table(tree.players, document, is_equilibrium=is_equilibrium)]
+    if request.within is not None:
+        document["in"], table = _membership(request.within, data, loaded, request.tolerance)
+        tables.append(table)
+    if request.refine is not None:
+        refined, document["kept"] = _refined(loaded, candidate, request.registry())
+        deliver(json.dumps(refined.to_json(loaded.spec), indent=2) + "\n", request.refine)
+        if kept := document["kept"]:
+            say(f"the profile was kept: {kept}")
+    if request.refine != STANDARD_OUTPUT:
+        put_result(document, lambda: Report(tuple(tables)), as_json=request.as_json)
+    if request.within is not None and not document["in"]["contains"]:
+        return 1
     if request.max_regret is None:
         return 0
     return int(worst > request.max_regret or not measured.resolved)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ContainsRequest(OfProfile):
-    """Decide whether a profile is in a set of equilibria, and if not, where it leaves it.
-
-    SET is a published set, which eqbench info GAME lists, or what several begin with; or
-    RUN/cluster:2 or RUN/CELL: what is connected with equilibria of a run. WORDS are as those of
-    eqbench verify. Exit code: 0 it is in the set, 1 it is not, 2 usage.
-    """
-
-    name: Annotated[str, Option("Set of equilibria.", Kind("SET"), argument=True)]
-    tolerance: Annotated[
-        float, Option("Conditions of a published set may be missed by X; 0 is exact.", Number())
-    ] = 1e-7
-    as_json: Json = False
-
-
-@command(ContainsRequest)
-def contains(request: ContainsRequest) -> int:
-    from eqbench.api.profiles import contains as decide
+def _membership(name: str, data: Any, game: Game, tolerance: float) -> tuple[Any, Table]:
+    """Whether a profile is in a set of equilibria, as a document and in sentences."""
+    from eqbench.api.profiles import contains
     from eqbench.report import said
     from eqbench.report.naming import decimal
-    from eqbench.report.rows import Report, Table
+    from eqbench.report.rows import Table
     from eqbench.text import small
     from eqbench.verification import DEFAULT_TOLERANCE
     from eqbench.verification.exact import short_figure
 
-    game, data = game_and_profile(request)
-    found = decide(request.name, data, game, request.tolerance)
+    found = contains(name, data, game, tolerance)
     allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
     facts = vars(found) | {"is_equilibrium": found.max_regret <= allowed}
     lines = said("contains", facts, decimal=decimal, small=small, figure=short_figure)
-    document = {"schema": "eqbench.contains/1", "game": game.spec, **found.to_json()}
-    put_result(document, lambda: Report((Table("", lines=lines),)), as_json=request.as_json)
-    return int(not found)
+    return found.to_json(), Table("", lines=lines)
 
 
-def game_and_profile(request: OfProfile) -> tuple[Game, Any]:
+def _refined(
+    game: Game, profile: BehaviorProfile, registry: Registry
+) -> tuple[BehaviorProfile, str]:
+    """The profile with credible play off its path, and why it was kept if it was."""
+    from eqbench.errors import UsageError
+    from eqbench.model.profile import BehaviorProfile
+    from eqbench.solver import Limits
+
+    tree = game.tree
+    before = _Judged.of(tree, profile)
+    if before.max_regret > Limits().target_for(tree):
+        raise UsageError(
+            f"this is no equilibrium: max regret {before.max_regret:.3g}; credible play off its "
+            "path is sought for equilibria only"
+        )
+    if before.credible == before.sets:
+        return profile, "it is credible already"
+    given = profile if before.exact else BehaviorProfile.of(tree, profile.probabilities)
+    solver: OffPath = registry.load_solver("logit").instance
+    made, kept = solver.credible(game, given)
+    after = _Judged.of(tree, made)
+    if (before.exact and not after.exact) or 0 <= after.credible < before.credible:
+        return given, "the verifier finds the play that was solved again no better"
+    return made, kept
+
+
+class _Judged(NamedTuple):
+    """Largest regret of a profile, whether it is exactly 0, and its credible sets; -1 unknown."""
+
+    max_regret: float
+    exact: bool
+    credible: int
+    sets: int
+
+    @classmethod
+    def of(cls, tree: GameTree, profile: BehaviorProfile) -> _Judged:
+        from eqbench.verification import Allowance, affordable_credibility, certify, verify
+
+        certified = certify(tree, profile, Allowance())
+        exact = certified is not None and certified.max_regret == 0
+        max_regret = 0.0 if exact else float(verify(tree, profile).max_regret)
+        found = affordable_credibility(tree, profile, Allowance(), exact=exact)
+        counts = {} if found is None else found.summary()
+        return cls(max_regret, exact, counts.get("credible", -1), counts.get("sets", -2))
+
+
+def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     """The profile that a command names, in its interchange form, and its game."""
     from eqbench.errors import UsageError
     from eqbench.store.latest import is_run
@@ -160,7 +229,7 @@ def game_and_profile(request: OfProfile) -> tuple[Game, Any]:
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
     runs, registry = [source] if source else [], request.registry()
     content = "" if games else str(data.get("game_content", ""))
-    return game_of_runs(runs, game, registry, say_note, request.max_nodes, content), data
+    return game_of_runs(runs, game, registry, say_note, content=content), data
 
 
 def _credible(

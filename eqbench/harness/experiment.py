@@ -156,7 +156,7 @@ def read_experiment(path: str | os.PathLike[str]) -> Experiment:
     except OSError as error:
         raise UsageError(
             f"cannot read the experiment {path}: {error.strerror}; of those that are shipped "
-            f"(eqbench list experiments), {nearest(str(path), shipped())}"
+            f"(eqbench info experiments), {nearest(str(path), shipped())}"
         ) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: {printable(shortened(str(error)))}") from None

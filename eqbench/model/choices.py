@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.tree import FloatArray, GameTree, IntArray
+from eqbench.model.tree import FloatArray, GameTree, IntArray, frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,8 @@ class Choices:
         first = np.repeat(action_start[:-1][infoset], sizes)
         start = np.concatenate(([0], np.cumsum(sizes)))
         place = np.arange(len(first)) - np.repeat(start[:-1], sizes)
-        arrays = [_frozen(a) for a in (first + 1 + place, first, start, infoset)]
+        parts = (first + 1 + place, first, start, infoset)
+        arrays = [frozen(np.ascontiguousarray(part, dtype=np.int32)) for part in parts]
         return cls(arrays[0], arrays[1], arrays[2], arrays[3], int(action_start[-1]))
 
     @property
@@ -94,9 +95,3 @@ def directions(action: NDArray, first: NDArray, n_actions: int) -> FloatArray:
     matrix[action, columns] = 1.0
     matrix[first, columns] = -1.0
     return matrix
-
-
-def _frozen(array: NDArray) -> IntArray:
-    array = np.ascontiguousarray(array, dtype=np.int32)
-    array.setflags(write=False)
-    return array

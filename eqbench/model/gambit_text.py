@@ -15,7 +15,7 @@ from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 
 def efg_text(tree: GameTree, title: str = "") -> str:
-    """Text of a game that Gambit and :mod:`eqbench.games.efg` read; ends with a newline.
+    """Text of a game that Gambit and eqbench read; ends with a newline.
 
     Nodes stand in depth-first order. Information set k of a player here is the k-th in
     `tree.infosets_of(player)`, from 1; every chance node is an information set of its own.
@@ -55,26 +55,20 @@ def exact_sums(tree: GameTree) -> set[Fraction]:
 
 
 def _node_lines(tree: GameTree) -> Iterator[str]:
-    first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes))
-    n_children = np.bincount(tree.parent[1:], minlength=tree.n_nodes)
-    decisions = _decision_lines(tree)
+    first, decisions = tree.first_children(), _decision_lines(tree)
     ends = _terminal_lines(tree)
     row = np.searchsorted(tree.terminals, np.arange(tree.n_nodes))
     chances = 0
-    stack = [0]
-    while stack:
-        node = stack.pop()
+    for node in tree.in_depth():
         player = tree.player[node]
         if player == TERMINAL:
             yield ends[row[node]]
-            continue
-        children = slice(first_child[node], first_child[node] + n_children[node])
-        if player == CHANCE:
+        elif player == CHANCE:
             chances += 1
-            yield _chance_line(chances, _probabilities(tree, tree.chance[children]))
+            drawn = tree.chance[first[node] : first[node + 1]]
+            yield _chance_line(chances, _probabilities(tree, drawn))
         else:
             yield decisions[tree.infoset[node]]
-        stack.extend(reversed(range(children.start, children.stop)))
 
 
 def _decision_lines(tree: GameTree) -> list[str]:
@@ -115,7 +109,7 @@ def _probabilities(tree: GameTree, chance: NDArray) -> list[Fraction]:
 
 
 def nfg_text(tree: GameTree, title: str = "") -> str:
-    """Text of a game that Gambit and :mod:`eqbench.games.nfg` read; ends with a newline.
+    """Text of a game that Gambit and eqbench read; ends with a newline.
 
     Numbers and labels are written as in :func:`eqbench.model.gambit_text.efg_text`.
 

@@ -9,7 +9,6 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 import time
 import zlib
 from collections.abc import Callable
@@ -20,13 +19,13 @@ from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.model.cache import cache_root, package_sources, source_hash
 from eqbench.model.game import Game
 from eqbench.model.tree import GameTree
-from eqbench.model.tree_files import load_tree, map_form, map_tree, save_form, save_tree
+from eqbench.model.tree_files import load_form, load_tree, map_tree, save_form, save_tree
 
 CACHED_FROM = 50_000  # nodes; smaller games are built as fast as they are read
 CHECKSUMS = "checksums.json"
 MAX_BYTES = 4 * 2**30
 _BLOCK = 2**20
-_ENTRY = re.compile(r"[0-9a-f]{24}|\.(draft|damaged)-\w+")
+_ENTRY = re.compile(r"[0-9a-f]{24}|\.draft-\w+")
 SPARED_S = 24 * 3600.0  # a game that was used so recently may be in use
 
 
@@ -76,7 +75,7 @@ def mapped_game(spec: str, folder: Path) -> Game:
     For processes whose answers somebody else verifies with a copy of his own.
     """
     game = Game(spec, map_tree(folder), folder)
-    form = map_form(folder, game.tree)
+    form = load_form(folder, game.tree, mapped=True)
     if form is not None:
         game.__dict__["sequence_form"] = form
     return game
@@ -104,10 +103,7 @@ def _write(game: Game, root: Path, folder: Path) -> None:
         store_game(game, draft)
         (draft / CHECKSUMS).write_text(json.dumps(_checksums(draft)), encoding="utf-8")
         if folder.exists() and _read(game.spec, folder) is None:
-            # by renaming, so that nobody meets half an entry
-            damaged = Path(tempfile.mkdtemp(prefix=".damaged-", dir=root))
-            folder.rename(damaged / "game")
-            shutil.rmtree(damaged, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
         draft.rename(folder)
     except OSError:  # no space, or another process was faster
         shutil.rmtree(draft, ignore_errors=True)

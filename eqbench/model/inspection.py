@@ -83,9 +83,7 @@ def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArra
     if but >= 0:
         made &= tree.player[tree.parent] != but
     reach[made] = behavior[tree.incoming[made]]
-    for level in tree.levels[1:]:
-        reach[level] *= reach[tree.parent[level]]
-    inside = tree.infoset >= 0
+    reach, inside = tree.along_paths(reach), tree.infoset >= 0
     return np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets).astype(np.float64)
 
 
@@ -130,7 +128,7 @@ def _gaps(tree: GameTree, values: FloatArray, counterfactual: FloatArray) -> Flo
     """Distance of each action from the best one of its information set, (A,)."""
     if tree.n_infosets == 0:
         return np.zeros(0)
-    row = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+    row = tree.action_infoset
     best = np.maximum.reduceat(values, tree.action_start[:-1])
     reached = counterfactual[row] > 0
     weight = np.where(reached, counterfactual[row], 1.0)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.kernels import LANES, fill_rows
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import FloatArray
+from eqbench.model.tree import FloatArray, frozen
 
 # Entries from which on a game is too large for the nearest caches: it is cut into so many parts
 # of each player, and weights have codes.
@@ -95,7 +95,7 @@ def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
     return Interleaved(
         parts,
         _starts(np.bincount(unit, minlength=n * parts)),
-        _frozen(np.argsort(unit, kind="stable").astype(np.uint32)),
+        frozen(np.argsort(unit, kind="stable").astype(np.uint32)),
         _starts(groups),
         group_row,
         sequences,
@@ -143,7 +143,7 @@ def _groups(
             # the last sequence again: it is given its value twice
             sequences[place : place + room] = np.append(mine, [mine[-1]] * (room - len(mine)))
             place += room
-    return _frozen(sequences), groups
+    return frozen(sequences), groups
 
 
 def _filled(
@@ -164,16 +164,11 @@ def _filled(
         codes = np.full(size, np.searchsorted(weights, 0.0), dtype=np.uint16)
         source = _codes(arrays.weight, weights)
         fill_rows(arrays, source, sequences, group_row, opponents, codes)
-    return _frozen(opponents), _frozen(codes), _frozen(weights)
+    return frozen(opponents), frozen(codes), frozen(weights)
 
 
 def _starts(sizes: NDArray) -> NDArray[np.uint64]:
-    return _frozen(np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64))
-
-
-def _frozen(array: NDArray) -> NDArray:
-    array.setflags(write=False)
-    return array
+    return frozen(np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64))
 
 
 def _different(weight: FloatArray, most: int) -> FloatArray | None:

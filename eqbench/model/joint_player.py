@@ -98,7 +98,7 @@ class JointPlayer:
 def joint_player(tree: GameTree, members: Collection[int]) -> JointPlayer:
     """The players `members` of a game as one player with perfect recall."""
     moved, rank, latest = _own_moves(tree, members)
-    row = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+    row = tree.action_infoset
     sequence = np.zeros(tree.n_nodes, dtype=np.int64)
     actions, infosets, parents = [np.array([-1])], [np.array([-1])], [np.empty(0, dtype=np.int64)]
     size, sets = 1, 0
@@ -150,8 +150,6 @@ def payoff_matrix(
     sequences are s and t. So plans x and y give the expected payoff ``x @ matrix @ y`` (von
     Stengel 1996, §3).
     """
-    chance = tree.chance_probability.copy()
-    for level in tree.levels[1:]:
-        chance[level] *= chance[tree.parent[level]]
+    chance = tree.along_paths(tree.chance_probability)
     entries, shape = chance[tree.terminals] * payoffs, (rows.n_sequences, columns.n_sequences)
     return sparse.csr_array((entries, (rows.last, columns.last)), shape=shape)

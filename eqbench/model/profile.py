@@ -361,7 +361,7 @@ def completed(row: Sequence[Fraction]) -> list[Fraction]:
 def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:
     """Frequencies float64 (A,) drawn uniformly from the simplex at every information set."""
     draws = rng.standard_exponential(tree.n_actions)
-    return draws / np.add.reduceat(draws, tree.action_start[:-1])[_row_of_action(tree)]
+    return draws / np.add.reduceat(draws, tree.action_start[:-1])[tree.action_infoset]
 
 
 def _loose_rows(tree: GameTree, values: FloatArray) -> list[slice]:
@@ -439,7 +439,3 @@ def label_parts(label: str) -> list[str]:
     if escaped is None:
         return label.split("|")
     return [re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in escaped.groups()]
-
-
-def _row_of_action(tree: GameTree) -> NDArray:
-    return np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
+from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray, frozen
 
 
 class FormArrays(NamedTuple):
@@ -100,19 +100,19 @@ class SequenceForm:
     def payoffs(self) -> FloatArray:
         """Chance-weighted payoffs at the present parameter, float64 (Z, N)."""
         payoffs = self.base if self.slope is None else self.base + self.slope * self.value
-        return _frozen(payoffs)
+        return frozen(payoffs)
 
     @cached_property
     def sequence_infoset(self) -> IntArray:
         """Information set in which each sequence ends, int32 (S,); -1 for empty ones."""
         inside = np.repeat(np.arange(self.n_infosets), np.diff(self.block_start))
-        return _frozen(np.concatenate((np.full(self.n_players, -1), inside)).astype(np.int32))
+        return frozen(np.concatenate((np.full(self.n_players, -1), inside)).astype(np.int32))
 
     @cached_property
     def sequence_player(self) -> IntArray:
         """Player of each sequence, int32 (S,)."""
         of_actions = self.infoset_player[self.sequence_infoset[self.n_players :]]
-        return _frozen(np.concatenate((np.arange(self.n_players, dtype=np.int32), of_actions)))
+        return frozen(np.concatenate((np.arange(self.n_players, dtype=np.int32), of_actions)))
 
     def flow(self) -> FloatArray:
         """Matrix E of all players, float64 (N + I, S); its first rows are those of the roots."""
@@ -147,20 +147,20 @@ class SequenceForm:
                     last[here] = self.base[columns, p]
                 else:
                     last[here] = columns * n + p
-        return _frozen(start.astype(np.uint64)), _frozen(opponents), _frozen(last)
+        return frozen(start.astype(np.uint64)), frozen(opponents), frozen(last)
 
     def _weight(self, table: FloatArray) -> FloatArray:
         """Numbers of a table (Z, N) in the order of entries, where there is a parameter."""
-        return _frozen(np.ascontiguousarray(table).ravel()[self._entries[2]])
+        return frozen(np.ascontiguousarray(table).ravel()[self._entries[2]])
 
     @cached_property
     def arrays(self) -> FormArrays:
         """The bundle that the kernels take."""
         start, opponents, weight = self._entries
         return FormArrays(
-            _frozen(self.block_start.astype(np.uint32)),
-            _frozen(self.parent.astype(np.uint32)),
-            _frozen(self.infoset_start.astype(np.uint32)),
+            frozen(self.block_start.astype(np.uint32)),
+            frozen(self.parent.astype(np.uint32)),
+            frozen(self.infoset_start.astype(np.uint32)),
             start,
             opponents,
             weight if self.slope is None else self._weight(self.payoffs),
@@ -216,19 +216,19 @@ def compile_sequence_form(tree: GameTree) -> SequenceForm:
     else:
         scale = weight / payoffs.denominator
         base = _sum_rows(group, scale, payoffs.base, rows)
-        slope = _frozen(_sum_rows(group, scale, payoffs.slope, rows))
+        slope = frozen(_sum_rows(group, scale, payoffs.slope, rows))
         value = float(payoffs.value or Fraction(0))
     parent = np.where(tree.infoset_parent < 0, tree.infoset_player, tree.infoset_parent + n)
     starts = np.searchsorted(tree.infoset_player, np.arange(n + 1))
     return SequenceForm(
         n_players=n,
-        block_start=_frozen((tree.action_start + n).astype(np.int32)),
-        parent=_frozen(parent.astype(np.int32)),
-        infoset_start=_frozen(starts.astype(np.int32)),
+        block_start=frozen((tree.action_start + n).astype(np.int32)),
+        parent=frozen(parent.astype(np.int32)),
+        infoset_start=frozen(starts.astype(np.int32)),
         infoset_player=tree.infoset_player,
-        columns=_frozen(columns),
-        chance=_frozen(np.bincount(group, weight, rows)),
-        base=_frozen(base),
+        columns=frozen(columns),
+        chance=frozen(np.bincount(group, weight, rows)),
+        base=frozen(base),
         slope=slope,
         value=value,
     )
@@ -291,8 +291,3 @@ def _sum_rows(group: IntArray, weight: FloatArray, values: NDArray, rows: int) -
     for column, numbers in enumerate(values.T):
         sums[:, column] = np.bincount(group, weight * numbers, rows)
     return sums
-
-
-def _frozen(array: NDArray) -> NDArray:
-    array.setflags(write=False)
-    return array

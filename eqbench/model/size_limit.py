@@ -70,7 +70,7 @@ def too_large() -> GameTooLargeError:
 def _way_out() -> str:
     if max_nodes() < _max_nodes.get():
         return f"choose a smaller game: this machine has {_memory(_machine_bytes())}"
-    return "choose a smaller game, or allow more with --max-nodes"
+    return "choose a smaller game, or allow a run more with --max-nodes"
 
 
 @cache

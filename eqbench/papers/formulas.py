@@ -35,7 +35,7 @@ class Points:
     Attributes
     ----------
     names : of each point, what the letters stand for there: Fractions where known exactly
-    values : of each point, what a formula is to give; empty if only relations are asked for
+    values : of each point, what a formula is to give; empty if only relations are checked
     distance : within which the numbers are known, if that is more than rounding
     """
 

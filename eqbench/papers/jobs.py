@@ -26,7 +26,7 @@ from eqbench.documents import read_file
 from eqbench.errors import UsageError
 from eqbench.model.cache import source_hash
 
-# what goes on in its own folder after a break; the others are begun again
+# jobs that resume in their own folder after a break; the others are begun again
 _RESUMABLE = (["run"], ["ranges"], ["trace"])
 _SLICE_S = 0.2
 _IMPORT = re.compile(r"^ *(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILINE)
@@ -156,14 +156,14 @@ class JobFolder:
         return {name: record["ended"] for name, record in needed.items() if record is not None}
 
     def _process(self, job: Job, place: Path) -> subprocess.Popen[bytes]:
-        """Begin a job, or go on with one that was broken off if it is the same and can."""
+        """Begin a job, or resume one that was broken off if it is the same and can be resumed."""
         begun = self.path / f"{job.name}.begun"
         identity = shlex.join(self._identity(job)).encode()
         same = begun.is_file() and read_file(begun) == identity
         words = self._typed(job, self.path)
         if same and place.exists() and job.words(full=self.full)[:1] in _RESUMABLE:
             words = [*words[:2], "--resume", str(place)]
-        elif place.exists():  # set aside, since somebody may have put files into it
+        elif place.exists():  # set aside, since it may hold files of the user
             names = (self.path / f"{job.name}.before-{number}" for number in count(1))
             place.rename(next(each for each in names if not each.exists()))
         self.path.mkdir(parents=True, exist_ok=True)
@@ -189,7 +189,7 @@ class JobFolder:
 
 def _wait(process: subprocess.Popen[bytes], interrupted: Callable[[], bool]) -> int | None:
     """Exit code of a process; None after it was ended because of an interrupt."""
-    # asked to stop as Ctrl-C would, and made to after ten seconds
+    # SIGINT as by Ctrl-C, and SIGKILL after ten seconds
     signs = iter((signal.SIGINT, *(None,) * 50, signal.SIGKILL))
     stopped = False
     while True:

@@ -132,20 +132,20 @@ def whole_report(judged: Sequence[Judged]) -> Report:
     for paper in judged:
         citation = paper["citation"]
         for part in paper["parts"]:
-            said = list(filter(None, (citation, part["note"])))
-            tables.append(_text_table(part["title"], said, part["claims"], _CLAIM_COLUMNS))
+            lines = list(filter(None, (citation, part["note"])))
+            tables.append(_text_table(part["title"], lines, part["claims"], _CLAIM_COLUMNS))
             citation = ""
         tables.append(_text_table(f"Jobs of {paper['name']}", [], paper["jobs"], _JOB_COLUMNS))
     return Report(tuple(tables))
 
 
 def _text_table(
-    title: str, said: Sequence[str], items: Sequence[Judged], names: Sequence[str]
+    title: str, lines: Sequence[str], items: Sequence[Judged], names: Sequence[str]
 ) -> Table:
     """Items as rows, without the columns in which nothing stands."""
     kept = [name for name in names if any(item[name] for item in items)]
     rows = tuple(Row("", {name: _plain(item[name]) for name in kept}) for item in items)
-    return Table(title, tuple(map(Column, kept)), rows, lines=tuple(said))
+    return Table(title, tuple(map(Column, kept)), rows, lines=tuple(lines))
 
 
 def _plain(value: Any) -> str:

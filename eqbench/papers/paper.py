@@ -54,7 +54,7 @@ COLUMNS = ("part", *Claim.__annotations__)
 
 
 class Figure(Closed, frozen=True):
-    """Ours beside a published figure: what draws it, or ``job/file`` (``job`` if it prints it)."""
+    """Our version of a figure: what draws it, or ``job/file`` (``job`` if it prints it)."""
 
     title: str
     caption: str

@@ -183,13 +183,13 @@ def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> Non
 
 
 def _mistake(folder: Path, error: Exception) -> EqbenchError:
-    """What a user is told of a mistake in a paper; its traceback goes into the folder."""
+    """Message to the user on a mistake in a paper; its traceback goes into the folder."""
     log = folder / "error.log"
     log.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
     return EqbenchError(
         f"the verdicts cannot be read off, which is a mistake in a paper ({type(error).__name__}: "
-        f"{error}); its traceback is in {log}. What was computed is kept: once it is mended go on "
-        f"with --resume {folder}"
+        f"{error}); its traceback is in {log}. What was computed is kept: once it is mended "
+        f"continue with --resume {folder}"
     )
 
 

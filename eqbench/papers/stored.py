@@ -128,14 +128,14 @@ class CheckedJobs(Stored):
         if record is None and failed:
             return f"the job {job.name} needs the job {failed[0]}, which failed"
         if record is None:
-            return f"the job {job.name} was not run to its end; go on with --resume"
+            return f"the job {job.name} was not run to its end; continue with --resume"
         if not record["accepted"]:
-            said = StoredJob(job.name, self.path).text(f"../{job.name}.err").strip()
-            last = (said.splitlines() or ["it said nothing"])[-1]
+            errors = StoredJob(job.name, self.path).text(f"../{job.name}.err").strip()
+            last = (errors.splitlines() or ["it printed nothing"])[-1]
             return f"the job {job.name} failed with exit code {record['exit_code']}: {last}"
         if not self._folder.is_current(job, record):
             return (
                 f"what the job {job.name} stored is of another version of it, of eqbench or of "
-                "what it needs; go on with --resume"
+                "what it needs; continue with --resume"
             )
         return ""

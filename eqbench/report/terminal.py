@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -18,7 +19,7 @@ from eqbench.errors import first_of
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.text import printable, printable_lines
 
-TEXT_WIDTH = 150
+TEXT_WIDTH, UNKNOWN_WIDTH = 150, 80
 LEAST_NAMES = 24  # characters of a column of names, which has lines where there is no space for it
 _STYLES = {"good": "green", "fair": "yellow", "bad": "red", "idle": "dim"}
 
@@ -32,6 +33,8 @@ class Screen(Console):
     """
 
     def __init__(self, **options: Any) -> None:
+        if os.environ.get("COLUMNS") == "0":  # unknown, as elsewhere; rich takes it for the width
+            options.setdefault("width", UNKNOWN_WIDTH)
         super().__init__(markup=False, highlight=False, emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:

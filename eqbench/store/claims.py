@@ -35,7 +35,7 @@ class Claims:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         self._runner: Path | None = None
         try:
-            # all that work on the run share this byte, so that is_used() sees them
+            # fails where the file system has no locks
             fcntl.lockf(self._descriptor, fcntl.LOCK_SH, 1, _PRESENT)
         except OSError as error:
             try:
@@ -67,21 +67,6 @@ class Claims:
         os.close(self._descriptor)
         if self._runner is not None:
             self._runner.unlink(missing_ok=True)
-
-
-def is_used(run: Path) -> bool:
-    """Whether another process works on the run in a folder, as far as locks can tell."""
-    if (run / RUNNER).exists():
-        return True
-    with contextlib.suppress(FileNotFoundError), (run / CLAIMS).open("r+b") as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 0)
-        except (BlockingIOError, PermissionError):
-            return True
-        except OSError as error:
-            if error.errno not in NO_LOCKS:
-                raise
-    return False
 
 
 def refuse_second_runner(run: Path) -> None:

@@ -1,19 +1,17 @@
-"""The runs that are kept below a folder: what is theirs, what they take, removing, packing."""
+"""The runs that are kept below a folder: what is theirs, and what they take."""
 
 from __future__ import annotations
 
 import os
 import re
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from eqbench.documents import remove_files
-from eqbench.errors import StoreError, UsageError, first_of
-from eqbench.store.claims import CLAIMS, RUNNER, is_used
+from eqbench.errors import UsageError
+from eqbench.store.claims import CLAIMS, RUNNER
 from eqbench.store.json_lines import LineReader
 from eqbench.store.latest import is_run
 from eqbench.store.run_folder import (
@@ -25,7 +23,6 @@ from eqbench.store.run_folder import (
     PARTS,
     RESUMED,
     RunFolder,
-    file_name,
     is_report,
 )
 from eqbench.store.schema import CellRecord, read_manifest
@@ -122,63 +119,6 @@ def contents(run: Path) -> tuple[list[str], list[str]]:
     except OSError as error:
         raise UsageError(f"cannot read {run}: {error.strerror}") from None
     return sorted(own, key=lambda name: (name != MANIFEST, name not in FILES, "/" in name)), others
-
-
-def reason_to_keep(run: Path) -> str | None:
-    """Why a run must not be removed, None if nothing speaks against it."""
-    if run.is_symlink():
-        return "it is a link to another place"
-    try:
-        if is_used(run):
-            return "a runner is at work on it, or has left its mark"
-        others = contents(run)[1]
-    except (OSError, UsageError) as error:
-        return f"it cannot be read: {error}"
-    return f"it also holds {first_of(others, 3)}" if others else None
-
-
-def remove(run: Path) -> None:
-    """Remove the files of a run that nothing speaks for keeping; StoreError if some of it stays.
-
-    Its manifest goes last, so that what stays is still a run, which can be removed again.
-    """
-    try:
-        remove_files(run, reversed(contents(run)[0]))
-        if run.exists():
-            run.rmdir()
-    except OSError as error:
-        raise StoreError(f"cannot remove all of {run}: {error.strerror}; try again") from None
-
-
-def export_run(run: Path, file: Path, *, replace: bool = False) -> list[str]:
-    """Pack a run and its reports into a zip archive with one folder; return what is left out.
-
-    Parameters
-    ----------
-    replace : whether the file may be there already
-
-    Raises
-    ------
-    UsageError
-        If the file is there, has another ending or cannot be written, or there is no run.
-    """
-    if file.suffix != ".zip":
-        raise UsageError(f"{file} is no zip archive; choose a name that ends in .zip")
-    if file.exists() and not replace:
-        raise UsageError(f"{file} exists; choose another file, or replace it with --force")
-    others, name = contents(run)[1], file_name(run.resolve().name)
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        # files may be older than what the format can say
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
-            for each in packed(run):
-                archive.write(run / each, Path(name, each))
-        draft.replace(file)
-    except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror}; choose another place") from None
-    finally:
-        draft.unlink(missing_ok=True)
-    return others
 
 
 def packed(run: Path) -> Iterator[str]:

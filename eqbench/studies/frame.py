@@ -2,7 +2,7 @@
 
 A study is a class with a request, and methods that say into which parts its work falls, what a
 part finds, and how the summary, its tables and its figures come from that. The frame keeps what
-each part found as a line of a file as soon as it is there, so a study that was interrupted goes on
+each part found as a line of a file as soon as it is there, so an interrupted study resumes
 with what is missing.
 """
 
@@ -38,7 +38,7 @@ from eqbench.text import small
 MANIFEST, RECORDS, SUMMARY, FIGURES = "manifest.json", "records.jsonl", "summary.json", "figures"
 SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"
 R = TypeVar("R", bound=StudyCommand)
-# Told at once what is to be known before a study begins, such as whose code is about to run.
+# Callback for messages that must precede a study, such as whose code is about to run.
 announce: ContextVar[Callable[[str], None]] = ContextVar("announce", default=lambda words: None)
 Drawn = tuple[str, Any] | Path | str  # a figure by its name, a file, a remark
 
@@ -50,11 +50,11 @@ class Session:
     Attributes
     ----------
     folder : where files of its own may be written
-    interrupted : whether to stop soon; to be asked again and again
+    interrupted : whether to stop soon; polled
     tell : say in a few words how far the work has come
     done : say which share of the part is done, where that is known
     say : say a sentence that stays
-    again : whether the study goes on, so that a part may have left something here before
+    again : whether the study is resumed, so that a part may have left something here before
     keeps : whether the folder stays when the work is done
     """
 
@@ -85,7 +85,7 @@ class Study(Generic[R]):
 
     Attributes
     ----------
-    request_type : what it is asked for; it has the name of the command
+    request_type : its request; it has the name of the command
     always_draws : whether there is something to draw without ``--figures`` too
     version : of the method, if another version may find something else
     """
@@ -115,12 +115,12 @@ class Study(Generic[R]):
         """Return what a part finds, as JSON values.
 
         A record with ``"interrupted": true`` counts in the summary, and is done again when the
-        study goes on. If :meth:`Session.go_on` ends the part, nothing of it is kept.
+        study is resumed. If :meth:`Session.go_on` ends the part, nothing of it is kept.
         """
         raise NotImplementedError
 
     def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
-        """Return whether a record from before answers the request; if not, it is made anew."""
+        """Return whether a stored record answers the request; if not, the part is done again."""
         return not record.get("interrupted")
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class Study(Generic[R]):
         raise NotImplementedError
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
-        """Return the exit code, and why the study has stopped if it can go on."""
+        """Return the exit code, and why the study has stopped if it can be resumed."""
         return (0, "") if document.get("finished", True) else (INTERRUPTED, "interrupted")
 
     def slug(self) -> str:
@@ -186,11 +186,11 @@ class StudyFolder:
 
     @property
     def was_begun(self) -> bool:
-        """True if it is there from before, so that the study goes on."""
+        """True if it is there from before, so that the study resumes."""
         return bool(self.created or self.records)
 
     def note_request(self, study: Study[Any]) -> None:
-        """Write what the study is asked for now, with which it goes on the next time."""
+        """Write the present request, with which the study is resumed."""
         request = to_data(study.request, kept=True)
         if "plugin" in request:
             request["plugin"] = absolute_files(request["plugin"])
@@ -206,7 +206,7 @@ class StudyFolder:
     def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
         """Do the parts that are missing, and return the summary.
 
-        Each is kept and the summary written anew as soon as it is there, so a break loses one at
+        Each is kept and the summary rewritten as soon as it is there, so a break loses one at
         most. UsageError if a part finds what is not JSON, StoreError if the folder can no longer
         be written; and what the parts raise.
         """
@@ -280,9 +280,9 @@ class StudyFolder:
             append_line(self.path / RECORDS, line.encode())
         except (OSError, DocumentError) as error:
             raise StoreError(
-                f"cannot write to {self.path}: {error}; make room and go on with --resume"
+                f"cannot write to {self.path}: {error}; make room and continue with --resume"
             ) from None
-        self.records[part] = json.loads(text)  # as it is read when the study goes on
+        self.records[part] = json.loads(text)  # as it is read on resume
 
     def summarize(self, study: Study[Any]) -> dict[str, Any]:
         """Write the summary of what is there so far, and return it."""
@@ -309,7 +309,7 @@ def new_folder(path: Path) -> None:
 
 @contextmanager
 def held(folder: Path, command: str) -> Iterator[None]:
-    """Keep other processes out of a folder while the block goes on.
+    """Keep other processes out of a folder while the block runs.
 
     UsageError if one is at work in it, or it cannot be opened.
     """
@@ -361,7 +361,7 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
 
 
 def legend(name: str, **figures: Any) -> str:
-    """What is said below a table, as ``legends.toml`` has it under `name`, with these figures."""
+    """The note below a table, as ``legends.toml`` has it under `name`, with these figures."""
     texts = tomllib.loads(read_file(Path(__file__).with_name("legends.toml")).decode())
     study, _, key = name.partition(".")
     return str(texts[study][key]).format(**figures)

@@ -87,7 +87,7 @@ class QuantalStudy(Study[QuantalRequest]):
             call("eqbench.plots.branches:frequency_table", self.game.tree)
 
     def _grid(self) -> list[float]:
-        """Points of branches for figures, besides those that were asked for."""
+        """Points of branches for figures, besides the requested ones."""
         if not self.figures:
             return []
         decades = math.log10(max(self.request.last, LEAST) / LEAST)
@@ -125,8 +125,8 @@ class QuantalStudy(Study[QuantalRequest]):
         cpu_s = time.process_time() - before
         if (principal or self.figures) and len(path.lambdas) > 1:
             write_points(branch_of(game, path), _points_of(part, session.folder))
-        asked = (*self.at, self.request.last)
-        landings = [k for k in path.landings.tolist() if path.lambdas[k] in asked]
+        wanted = (*self.at, self.request.last)
+        landings = [k for k in path.landings.tolist() if path.lambdas[k] in wanted]
         seen = measured(game.tree, end)
         identity = self.identifier.identify(seen.profile, seen.max_regret)
         return {
@@ -229,7 +229,7 @@ def _of_random(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
         values = named | profile_values(entry["equilibrium"], players)
         rows.append(Row(f"seed {entry['seed']}", values))
     more = len(entries) - MOST_ROWS
-    said = (
+    sentence = (
         f"{random['arrived']} arrived, {random['with_turns']} with turning points; "
         f"{random['polished']} lead to equilibria, with {random['distinct_payoffs']} distinct "
         "payoff vectors" + "".join(f"; {name}: {count}" for name, count in random["names"].items())
@@ -245,4 +245,4 @@ def _of_random(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
         *([f"{more} more in summary.json"] if more > 0 else []),
         legend("qre.random", same=SAME_PAYOFFS),
     )
-    return Table(title, columns, tuple(rows), notes, lines=(said,))
+    return Table(title, columns, tuple(rows), notes, lines=(sentence,))

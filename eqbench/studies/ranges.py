@@ -1,4 +1,4 @@
-"""Ranges of payoffs and frequencies over all equilibria of a game, beside the published ones."""
+"""Ranges of payoffs and frequencies over all equilibria of a game, next to the published ones."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ CLOSED = {"payoff": 1e-5, "frequency": 1e-3}
 MOVED = 1e-6  # difference of the verified profile's value to the solver's that is worth saying
 # Statuses of a cell that was stopped; its best point and its bound count nevertheless.
 ENDED_EARLY = ("limit", "stopped", "timeout", "memory")
-NEVER_RAN = ("unavailable", "unsupported")  # nobody has looked then
+NEVER_RAN = ("unavailable", "unsupported")  # no search was attempted
 NOTHING_RAN = 4  # exit code
 _NEVER = 1e-12  # weight of own sequences up to which a plan never leads to an information set
 # with the request of the run
 _SHARED = ("timeout_s", "threads", "jobs", "plugins", "max_nodes", "scheduler")
 
 
-# -- what is asked for ----------------------------------------------------------------------------
+# -- the request ----------------------------------------------------------------------------------
 
 
 def optimum(request: RangesRequest, quantity: str, sense: Sense) -> str:
@@ -82,15 +82,15 @@ def request_of(planned: Mapping[str, Any]) -> RangesRequest:
                 return request
     raise UsageError(
         "this is not a run of ranges: it has several games, or cells that are not the smallest "
-        "and the largest value of something; go on with it by eqbench run --resume DIR, or "
+        "and the largest value of something; continue it by eqbench run --resume DIR, or "
         "leave --resume out for a new run"
     )
 
 
-def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str:
-    """Return the spec of a solver that can look for optima, on a backend if one is given.
+def solver_for_ranges(text: str, registry: Registry) -> str:
+    """Return the spec of a solver that can look for optima.
 
-    Solvers of plugins are not asked for their options, since their code runs in children only.
+    Options of solvers of plugins are not looked up, since their code runs in children only.
     UsageError if it is not one solver, lacks the options `sense` and `of`, or these are given.
     """
     typed = split_specs(text)
@@ -102,13 +102,14 @@ def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str
             f"--solver {text}: leave sense and of out, the command sets them; choose by "
             "--of, --payoffs, --first-actions or --all-actions"
         )
-    wanted = {"sense", "of"} if backend is None else {"sense", "of", "backend"}
-    if entry.builtin and (missing := wanted - {option.name for option in registry.options(entry)}):
+    if entry.builtin and (
+        missing := {"sense", "of"} - {option.name for option in registry.options(entry)}
+    ):
         raise UsageError(
             f"{spec.name} has no option {' and '.join(sorted(missing))}, so it gives no "
             "range over all equilibria; use --solver ncp"
         )
-    return str(spec if backend is None else spec.replace(backend=backend))
+    return str(spec)
 
 
 def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
@@ -154,26 +155,26 @@ class RangesStudy(Study[RangesRequest]):
 
     Attributes
     ----------
-    asked : by name of the field what the request of the run says
+    fields : fields of the run's request by name
     problem : status and reason of all cells if a built-in solver is not here; no child is started
     """
 
     request_type = RangesRequest
 
     def __init__(self, request: RangesRequest, *, figures: bool = False) -> None:
-        """Build the game, and make sure that it has what is asked for, and the solver as well."""
+        """Build the game, and make sure that it and the solver have what is requested."""
         self.request, registry = request, request.registry()
         if len(split_specs(request.game)) != 1:
             raise UsageError(f"--game {request.game}: give one game; each has a table of its own")
-        solver = solver_for_ranges(request.solver, request.backend, registry)
-        self.asked: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
-        self.asked |= {"games": [request.game], "solvers": [solver]}
+        solver = solver_for_ranges(request.solver, registry)
+        self.fields: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
+        self.fields |= {"games": [request.game], "solvers": [solver]}
         # games of plugins are built in a child, so the game comes from a plan, too
-        with Run(Request(**self.asked), registry) as probe:
+        with Run(Request(**self.fields), registry) as probe:
             self.game = probe.cells[0].game.game
         chosen = quantities(self.game.tree, request)
-        self.asked["solvers"] = optima(replace(request, solver=solver, of=chosen))
-        # asked once, and before interrupts are handled: Gurobi installs Python's handler anew
+        self.fields["solvers"] = optima(replace(request, solver=solver, of=chosen))
+        # once, before interrupts are handled: Gurobi reinstalls Python's handler
         self.problem: tuple[Status, str] | None = None
         if registry.solver_entry(solver).builtin:
             answer = availability_of(registry.load_solver(self.parts()[0]).instance)
@@ -185,7 +186,7 @@ class RangesStudy(Study[RangesRequest]):
         return RangesFolder
 
     def parts(self) -> list[str]:
-        solvers: list[str] = self.asked["solvers"]
+        solvers: list[str] = self.fields["solvers"]
         return solvers
 
     @staticmethod
@@ -213,7 +214,7 @@ class RangesStudy(Study[RangesRequest]):
 
 
 class RangesFolder(StudyFolder):
-    """The folder of a run whose cells are the ends; the run keeps what it was asked for."""
+    """The folder of a run whose cells are the ends; the run keeps its request."""
 
     @classmethod
     def open(cls, kind: type[Study[Any]], path: Path) -> tuple[StudyFolder, Any]:
@@ -227,7 +228,7 @@ class RangesFolder(StudyFolder):
         return cls(path, created=run.plan["created"], note=note), request
 
     def note_request(self, study: Study[Any]) -> None:
-        """Leave that to the run, which notes when it goes on and with what."""
+        """Leave that to the run, which notes when it is resumed and with what."""
 
     def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
         """Run the cells that are missing; write the tables of all that there are."""
@@ -235,7 +236,7 @@ class RangesFolder(StudyFolder):
         folder = RunFolder.open(self.path) if self.was_begun else None
         before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
         session.tell(f"planning {counted(len(study.parts()), 'cell')}")
-        with Run(replace(before, **study.asked)) as run:
+        with Run(replace(before, **study.fields)) as run:
             for words in run.begin(self.path, folder=folder, fresh=True):
                 session.say(words)
             total, missing = len(run.cells), run.missing()
@@ -315,7 +316,7 @@ def verdict(row: Mapping[str, Any]) -> str | None:
     `wider`: a verified profile with a max regret of rounding lies beyond the published range.
     `contradiction`: a published equilibrium lies beyond a bound, which is wrong then. `equal`:
     both ends are closed, and what was found is at the published ends. `open`: none of these.
-    `unavailable` and `unsupported`: so the solver is for both ends, and nobody has looked.
+    `unavailable` and `unsupported`: so the solver is for both ends, and no search was attempted.
     """
     if row["published"] is None:
         return None
@@ -363,7 +364,7 @@ def _end(
     distance = _apart(bound, found) if status in ("ok", *ENDED_EARLY) else None
     return {
         "status": status,
-        "reason": "not run yet, --resume goes on" if cell is None else cell.reason,
+        "reason": "not run yet, --resume continues" if cell is None else cell.reason,
         **value,
         "max_regret": item and item.max_regret,
         "exact_enough": item is not None and is_exact_enough(game, item.max_regret),

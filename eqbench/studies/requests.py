@@ -7,13 +7,14 @@ from fractions import Fraction
 from functools import partial
 from typing import Annotated, ClassVar
 
-from eqbench.registry import GameOptions
+from eqbench.registry import NameOptions
 from eqbench.requests import (
     DURATION,
     FLAG,
     GAME,
     JOBS,
     MILLION,
+    MOST_NODES,
     NODES,
     NUMBER,
     NUMBER_OR_NONE,
@@ -30,6 +31,7 @@ from eqbench.requests import (
     Integer,
     Interval,
     Kind,
+    MaxNodes,
     Number,
     Option,
     Pair,
@@ -48,7 +50,7 @@ class StudyCommand:
     study : where its class is, as ``module:class``
     draws : what ``--figures`` draws; empty if there are no figures
     writes_always : whether it writes a folder without ``--out`` too; if not, it cannot be resumed
-    together : options of which none is kept if a study goes on and one of them is given again
+    together : options of which none is kept if a study is resumed and one of them is given again
     """
 
     command: ClassVar[str]
@@ -59,8 +61,10 @@ class StudyCommand:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyRequest(StudyCommand, GameOptions):
+class StudyRequest(StudyCommand, NameOptions):
     """The base of the requests of studies of games."""
+
+    max_nodes: MaxNodes = MOST_NODES
 
 
 _game = partial(Option, kind=GAME, argument=True, named=True)
@@ -111,9 +115,9 @@ def _of_solver(text: str, kind: Kind) -> Option:
 class TraceRequest(StudyRequest):
     """Follow a branch of regularized equilibria along a payoff parameter.
 
-    Writes points.csv and summary.json. A trace that was interrupted or stopped goes on with
+    Writes points.csv and summary.json. A trace that was interrupted or stopped continues with
     --resume. What is counted are equilibria on this branch, for the epsilon and the
-    regularization that are printed with them; others may exist beside it. Exit code: 0 traced
+    regularization that are printed with them; others may exist off it. Exit code: 0 traced
     or stopped at a limit, 1 the branch was lost or has no start, 2 usage, 130 interrupted.
     """
 
@@ -166,7 +170,7 @@ class TraceRequest(StudyRequest):
     starts: Annotated[
         int,
         Option(
-            "At each such value, also look beside the branch from N random starts; they take time "
+            "At each such value, also look off the branch from N random starts; they take time "
             "beyond --timeout.",
             NUMBER_OR_NONE,
         ),
@@ -174,13 +178,13 @@ class TraceRequest(StudyRequest):
     seed: Annotated[int, Option("Of the random starts.", SEED)] = 0
     most_points: Annotated[
         int | None,
-        Option("Stop when the branch has N points; --resume goes on.", Integer("N", 2), once=True),
+        Option("Stop at N points of the branch; --resume continues.", Integer("N", 2), once=True),
     ] = None
     timeout_s: Annotated[
         float | None,
         Option(
-            "Stop after S seconds of tracing; --resume goes on. What --at and --starts ask for is "
-            "done after that, however long it takes.",
+            "Stop after S seconds of tracing; --resume continues. What --at and --starts request "
+            "is done after that, however long it takes.",
             DURATION,
             "timeout",
             once=True,
@@ -209,7 +213,7 @@ class RangesRequest(StudyRequest):
     """Find the smallest and largest payoffs and frequencies over all equilibria of a game.
 
     Each end of a range is a cell of an ordinary run, verified as any other, with a bound proved
-    to the solver's tolerance; beside it stands the range over the published equilibria. Into
+    to the solver's tolerance; next to it stands the range over the published equilibria. Into
     the folder go summary.json, ranges.md, ranges.csv and ranges.tex. With --resume options that
     are given again replace those of the run, and a new selection replaces the old one. Exit codes
     as those of `eqbench run`.
@@ -219,7 +223,7 @@ class RangesRequest(StudyRequest):
     study = "eqbench.studies.ranges:RangesStudy"
     together = ("of", "payoffs", "first-actions", "all-actions")
 
-    game: Annotated[str, _game("The game; needed unless a run goes on.")]
+    game: Annotated[str, _game("The game; needed unless a run is resumed.")]
     of: Annotated[
         tuple[str, ...],
         _replaceable('A payoff, such as P1, or a frequency, such as "P3|3:KB|call".', Kind("NAME")),
@@ -249,13 +253,6 @@ class RangesRequest(StudyRequest):
             "Solver that looks for optima; its options sense and of are set here.", SOLVER
         ),
     ] = "ncp"
-    backend: Annotated[
-        str | None,
-        _replaceable(
-            "Program behind the solver, where it has such an option.",
-            Choice(words=("auto", "gurobi", "scip")),
-        ),
-    ] = None
     timeout_s: Annotated[
         float,
         _replaceable(
@@ -329,7 +326,7 @@ class CrossplayRequest(StudyRequest):
 
 
 UNIFORM = "uniform"
-# What `simulate` follows unless it is told, in units of time of the flow: three-player Kuhn poker
+# Default times of `simulate`, in units of time of the flow: three-player Kuhn poker
 # with few cards moves with periods from 5 on, and some of its transients last for 1e4. Hand by hand
 # 1e3 take seconds for each start.
 HORIZON, HORIZON_BY_HAND, SPACING = 10_000.0, 1000.0, 0.25
@@ -341,7 +338,7 @@ _GAME_OF_FLOW = _game("Game, for example 'skp(pot=3.1)' or a file such as game.e
 
 @dataclass(frozen=True, kw_only=True)
 class FlowRequest(StudyRequest):
-    """What studies of a flow are asked for."""
+    """Requests that studies of a flow share."""
 
     game: str
     solver: Annotated[str, Option("Solver whose method is a flow.", SOLVER)] = "replicator"
@@ -360,7 +357,7 @@ class SimulationRequest(FlowRequest):
     Of a long run points.csv has at most 4,000 points, half of them the last ones and the others
     spread over all of it. Its columns are run, with --at the parameter, time, payoffs such as u:P1,
     payoffs integrated over time such as p:P1, and frequencies. Profits are averages over windows of
-    time, beside the payoffs of published equilibria. Ctrl-C ends the present trajectory and keeps
+    time, next to the payoffs of published equilibria. Ctrl-C ends the present trajectory and keeps
     what was computed; a second one discards that trajectory. Exit code: 0 done, also where a
     trajectory broke off, which the summary says; 2 usage, 130 interrupted.
     """
@@ -465,7 +462,7 @@ class StabilityRequest(FlowRequest):
     samples: Annotated[
         int,
         Option(
-            "Members drawn at random from each published set, beside one inside and the corners.",
+            "Members drawn at random from each published set, besides one inside and the corners.",
             NUMBER_OR_NONE,
         ),
     ] = SAMPLES

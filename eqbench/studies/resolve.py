@@ -38,7 +38,7 @@ def solver_for(request: StudyRequest, game: Game, spec: str | Spec, method: str)
 def games_at(request: FlowRequest | TraceRequest, values: Iterable[Fraction]) -> tuple[Game, ...]:
     """Load a game as it is, then at each value of its payoff parameter.
 
-    UsageError if it has none, or another one than was asked for, or does not admit a value.
+    UsageError if it has none, or another one than requested, or does not admit a value.
     """
     registry, wanted = request.registry(), tuple(dict.fromkeys(values))
     game = registry.load_game(request.game, max_nodes=request.max_nodes)

@@ -1,7 +1,6 @@
 """Contract suites for authors of games and solvers; the built-in ones pass the same.
 
-`eqbench check solver NAME` and `eqbench check game NAME` run them from the command line. In a
-test::
+`eqbench check NAME` runs them from the command line. In a test::
 
     from eqbench.testing import check_solver
 
@@ -10,8 +9,8 @@ test::
             assert result.passed is not False, result
 """
 
+from eqbench.testing.bench import Result
 from eqbench.testing.game_suite import check_game
-from eqbench.testing.promises import Result
 from eqbench.testing.solver_suite import check_solver
 
 __all__ = ["Result", "check_game", "check_solver"]

@@ -18,13 +18,14 @@ from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree import FloatArray
 from eqbench.model.tree_files import content_hash
 from eqbench.spec import parse_spec
-from eqbench.testing.bench import Bench, open_bench
-from eqbench.testing.promises import (
+from eqbench.testing.bench import (
+    Bench,
     BrokenPromiseError,
     NotApplicableError,
     Result,
     is_presentable,
     keep,
+    open_bench,
 )
 from eqbench.verification import Verifier, verify_exactly
 

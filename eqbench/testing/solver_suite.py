@@ -21,13 +21,16 @@ from eqbench.isolation.messages import (
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.solver import Limits
-from eqbench.testing.bench import Bench, Trial, complaint, open_bench
-from eqbench.testing.promises import (
+from eqbench.testing.bench import (
+    Bench,
     BrokenPromiseError,
     NotApplicableError,
     Result,
+    Trial,
+    complaint,
     is_presentable,
     keep,
+    open_bench,
 )
 from eqbench.verification import DEFAULT_TOLERANCE, Verifier
 

@@ -113,7 +113,7 @@ class RegularizedGame(GainSystem):
         tree, choices = self.game.tree, self.choices
         # the player's own reach of all sets, and its derivatives by frequencies
         reach, by_action = np.ones(tree.n_infosets), np.zeros((tree.n_infosets, tree.n_actions))
-        infoset_of = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+        infoset_of = tree.action_infoset
         for i, above in enumerate(tree.infoset_parent.tolist()):  # earlier sets come first
             if above >= 0:  # -1 is none
                 before = infoset_of[above]

@@ -66,7 +66,7 @@ class Queue(NamedTuple):
 
 def walk_arrays(tree: GameTree) -> WalkArrays:
     """Arrays of a tree for :func:`advance`."""
-    child_start = np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1))
+    child_start = tree.first_children()
     decision = tree.infoset >= 0
     sequence = np.zeros(tree.n_nodes, dtype=np.int32)
     sequence[decision] = tree.n_players + tree.action_start[tree.infoset[decision]]

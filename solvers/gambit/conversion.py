@@ -137,7 +137,7 @@ def _infosets_by_path(tree: GameTree, theirs: Any) -> list[int]:
     def moves_at(path: tuple[str, ...]) -> list[str]:
         return list(theirs.get_actions(H.path(*path)))
 
-    first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes)).tolist()
+    first_child = tree.first_children().tolist()
     infosets = []
     for history in chain.from_iterable(map(theirs.get_infosets, theirs.players)):
         path, node = tuple(history.actions), 0

@@ -19,7 +19,7 @@ from ..logit.logit import Logit
 from ..offpath import OffPath, handed_over, warm_up
 from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
 from ..search import bounded, memory_refusal
-from ..semismooth.semismooth import Semismooth
+from ..semismooth import Semismooth
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds

@@ -229,9 +229,7 @@ def value_bounds(
     """
     n = game.n_players
     extremes = _Play(tree, exact=False).extremes(np.zeros(tree.n_nodes, dtype=bool))
-    reach = tree.chance_probability.copy()
-    for level in tree.levels[1:]:
-        reach[level] *= reach[tree.parent[level]]
+    reach = tree.along_paths(tree.chance_probability)
     node = np.flatnonzero(tree.incoming >= 0)
     sequence = tree.incoming[node] + n
     here = game.alias[sequence]

@@ -303,8 +303,7 @@ class ExactGame:
         payoffs, chance, self.factor = in_integers(tree)
         reach = np.where(tree.incoming >= 0, 1, chance)
         reach[0] = 1
-        for level in tree.levels[1:]:
-            reach[level] *= reach[tree.parent[level]]
+        reach = tree.along_paths(reach)
         _, column = np.unique(last_sequences(tree), axis=0, return_inverse=True)
         weighted = payoffs * reach[tree.terminals, None]
         self.payoffs = np.zeros(self.form.columns.shape, dtype=object)

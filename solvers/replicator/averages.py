@@ -86,9 +86,7 @@ def gain_bounds(tree: GameTree) -> FloatArray:
     """
     nodes = np.flatnonzero(tree.infoset >= 0)
     own, sets = tree.player[nodes], tree.infoset[nodes]
-    chance_reach = tree.chance_probability.copy()
-    for level in tree.levels[1:]:
-        chance_reach[level] *= chance_reach[tree.parent[level]]
+    chance_reach = tree.along_paths(tree.chance_probability)
     best, worst = np.zeros((2, tree.n_nodes, tree.n_players))
     best[tree.terminals] = worst[tree.terminals] = tree.payoffs.table
     for level in reversed(tree.levels[1:]):

@@ -35,7 +35,7 @@ from wide_games import error_ratio, farthest, long_path
 import eqbench
 from eqbench.equilibria import cluster_identities, completeness, kind_of
 from eqbench.errors import ProfileError
-from eqbench.games.random_games import with_numbered_actions
+from eqbench.games.gamut import with_numbered_actions
 from eqbench.harness.judge import Finding, measure, meets
 from eqbench.model.gambit_text import nfg_text
 from eqbench.model.game import Game
@@ -154,8 +154,7 @@ def what_is_derived_goes_by_content_of_the_game() -> Iterator[tuple[str, str]]:
             for words in (
                 ("show", *cell),
                 ("verify", *cell),
-                ("refine", *cell),
-                ("contains", "run/cluster:1", *cell),
+                ("verify", *cell, "--refine", "-", "--in", "run/cluster:1"),
                 ("crossplay", "run", *plugin),
             ):
                 refusal = sandbox.command(*words).refusal()

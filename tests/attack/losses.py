@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +20,6 @@ from eqbench.errors import UsageError
 from eqbench.papers.jobs import Job as PaperJob
 from eqbench.papers.paper import _jobs
 from eqbench.report import writing as reports
-from eqbench.store.kept_runs import export_run, reason_to_keep, remove
 from eqbench.store.run_folder import RunFolder, new_run_path
 from eqbench.store.stored_run import read_run
 
@@ -51,12 +49,6 @@ def _contents(folder: Path, name: str = "*") -> list[bytes]:
     return [file.read_bytes() for file in folder.rglob(name) if file.is_file()]
 
 
-def _prune(root: Path, name: str) -> None:
-    _written(write_run(root / "run", cell("01")) / name)
-    if reason_to_keep(root / "run") is None:
-        remove(root / "run")
-
-
 def _publish_again(root: Path, name: str) -> None:
     publish(root / "site", write_run(root / "run", cell("01")))
     _written(root / "site/run" / name)
@@ -79,7 +71,7 @@ def _begin_run(root: Path, name: str) -> None:
 
 @neighbors(KIND, quick=True)
 def what_eqbench_did_not_write_stays() -> Iterator[tuple[str, str]]:
-    trials = [*product((_prune, _publish_again), FILES["foreign"]), (_begin_run, "clusters.json")]
+    trials = [*product((_publish_again,), FILES["foreign"]), (_begin_run, "clusters.json")]
     trials += product((_report,), [f"report.{end}" for end in ("html", "md", "csv", "tex", "txt")])
     for act, name in [*trials, (_begin_run, "manifest.toml")]:
         with TemporaryDirectory() as place:
@@ -91,7 +83,7 @@ def what_eqbench_did_not_write_stays() -> Iterator[tuple[str, str]]:
 
 @neighbors(KIND, quick=True)
 def what_lies_behind_a_link_is_not_copied() -> Iterator[tuple[str, str]]:
-    for act, (name, to) in product(("merge", "publish", "export"), FILES["links"].items()):
+    for act, (name, to) in product(("merge", "publish"), FILES["links"].items()):
         with TemporaryDirectory() as place:
             root, target = Path(place), Path(place, "target")
             _written(root / "secret")
@@ -100,10 +92,7 @@ def what_lies_behind_a_link_is_not_copied() -> Iterator[tuple[str, str]]:
             with suppress(FileNotFoundError):
                 (run / name).rmdir()
             (run / name).symlink_to(to)
-            if act == "export":
-                export_run(run, root / "run.zip")
-                zipfile.ZipFile(root / "run.zip").extractall(target)
-            elif act == "merge":
+            if act == "merge":
                 merge([run, other], target, lambda words: None)
             else:
                 publish(target, run)

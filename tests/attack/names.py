@@ -142,7 +142,7 @@ def _further(
     return chosen | {
         "verify --json": [*chosen[MISSPELT], "--json"],
         "info": ["info", file],
-        "draw": ["draw", file, "--out", "-"],
+        "draw": ["export", file, ".svg"],
         "export": ["export", file, again],
         "info of the export": ["info", again],
     }

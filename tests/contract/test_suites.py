@@ -16,6 +16,7 @@ from command import eqbench_here as eqbench
 from gambit_cases import ENDS_ON, ends_on
 
 import eqbench as package
+from eqbench.builtin import BUILTIN_SOLVERS
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
@@ -110,7 +111,7 @@ def test_option_without_a_description_is_remarked_on() -> None:
 
 def test_command_reports_a_solver_that_crashes_and_lives_on(tmp_path: Path) -> None:
     ended = eqbench(
-        *("check", "solver", "aborts", "--game", "matching_pennies", "--json"),
+        *("check", "aborts", "--game", "matching_pennies", "--json"),
         *("--plugin", PLUGINS / "faults.py"),
         cwd=tmp_path,
     )
@@ -121,27 +122,16 @@ def test_command_reports_a_solver_that_crashes_and_lives_on(tmp_path: Path) -> N
     assert "the process ended early" in crashed["detail"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [(("solver", "cfrr"), "did you mean cfr"), (("game", "kuhn33"), "did you mean kuhn3")],
-)
-def test_command_refuses_unknown_names(
-    tmp_path: Path, arguments: tuple[str, ...], complaint: str
-) -> None:
-    ended = eqbench("check", *arguments, cwd=tmp_path)
-    assert ended.code == 2
-    assert complaint in ended.err
-
-
 # -- beyond the suite of all solvers ---------------------------------------------------------------
 
-EXACT = [
-    *("sequence_lp", "lcp", "case_enumeration", "arclength", "semismooth", "ncp", "mip", "logit"),
-    "openspiel_sequential_lp",
-]
-GAMBIT = [solver for solver in SOLVERS if solver.startswith("gambit_")]
 # They refine a profile for as long as they may.
-ITERATIVE = [solver for solver in SOLVERS if solver not in (*EXACT, *GAMBIT)]
+ITERATIVE = [
+    solver
+    for solver in SOLVERS
+    if BUILTIN_SOLVERS[solver].module.removeprefix("eqbench.solvers.").partition(".")[0]
+    in ("cfr", "fictitious_play", "replicator", "liteefg", "openspiel")
+    and solver != "openspiel_sequential_lp"
+]
 STRATEGIC = {"openspiel_adidas": "rock_paper_scissors"}
 # The first looks for pure equilibria only, the second needs a prior with one best reply.
 EMPTY_HANDED = ["gambit_enumpure", "gambit_hp"]

@@ -54,13 +54,13 @@ def test_tutorial_comes_out_as_printed(page: Path, tmp_path: Path) -> None:
         ("eqbench run --game kuhn3 --solver 'ncp(exact=maybe)'", "exact=maybe"),
         ("eqbench trace skp --derivative none", "'none' is not a choice here"),
         ("eqbench show", "Missing argument 'RUN'"),
-        ("eqbench check solver 'cfr(player=3)'", "player"),
+        ("eqbench check 'cfr(player=3)'", "player"),
         ("eqbench solve kuhn3", "unknown command 'solve'"),
         ("eqbench run --game a --solver cfr \\\n  --plugin missing.py", "missing.py"),
     ],
 )
 def test_command_that_does_not_exist_is_noticed(command: str, message: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"```sh\neqbench list games\n{command}  # comment\n```\n")
+    page.write_text(f"```sh\neqbench info games\n{command}  # comment\n```\n")
     (fault,) = command_faults(page, tmp_path)
     assert message in fault

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,20 @@ from eqbench.errors import UsageError
 from eqbench.model.tree_files import content_hash
 
 ODD = "sub dir (x)/it's, kuhn.efg"
+PLUGIN = """
+from dataclasses import dataclass
+import eqbench
+
+@eqbench.register_game("coin", summary="one coin")
+@dataclass(frozen=True)
+class Coin:
+    def build(self):
+        tree = eqbench.TreeBuilder(["Zoë"])
+        root = tree.decision(None, 0, "which?", ["heads", "tails"])
+        tree.terminal((root, 0), [1])
+        tree.terminal((root, 1), [0])
+        return tree.tree()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with Kuhn poker under an odd name."""
     path = tmp_path_factory.mktemp("games")
     (path / "sub dir (x)").mkdir()
-    done = eqbench("export", "--game", "kuhn2", "--out", ODD, "--json", cwd=path)
-    assert done.json == {
-        "schema": "eqbench.export/1",
-        "game": "kuhn(players=2,cards=3,pot=2,reduce=none,raises=0)",
-        "file": ODD,
-        "nodes": 55,
-        "bytes": (path / ODD).stat().st_size,
-    }
+    done = accepted("export", "kuhn2", ODD, cwd=path)
+    size = (path / ODD).stat().st_size
+    assert (done.out, done.err) == ("", f"wrote {ODD}: 55 nodes, {size:,} bytes\n")
     return path
 
 
@@ -38,16 +49,14 @@ def test_home_folder_is_found_without_the_shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    done = eqbench("export", "--game", "jordan", "--out", "~/x.nfg", "--json", cwd=tmp_path)
-    assert done.json["file"] == str(tmp_path / "x.nfg")
+    accepted("export", "--game", "jordan", "--out", "~/x.nfg", cwd=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["x.nfg"]
 
 
 def test_no_hard_links_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some file systems have none."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.delattr(os, "link")
-    app.main(["export", "--game", "jordan", "--out", "x.nfg"], standalone_mode=False)
+    accepted("export", "--game", "jordan", "--out", "x.nfg", cwd=tmp_path)
     assert (tmp_path / "x.nfg").read_text().startswith("NFG 1")
 
 
@@ -57,13 +66,13 @@ def test_file_that_appears_meanwhile_is_kept(
     path = tmp_path / "x.nfg"
 
     def lines(tree: object, title: str) -> Iterator[str]:
-        path.write_text("of somebody else")
+        path.write_text("of another process")
         yield "NFG 1"
 
     monkeypatch.setattr("eqbench.model.gambit_text.nfg_lines", lines)
     with pytest.raises(UsageError, match=r"x\.nfg exists"):
         app.main(["export", "--game", "jordan", "--out", str(path)], standalone_mode=False)
-    assert path.read_text() == "of somebody else"
+    assert path.read_text() == "of another process"
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -84,46 +93,36 @@ def test_a_run_names_its_folder_after_the_file_and_knows_the_game(folder: Path) 
     assert "all 1 cells are there already" in again.err
 
 
-def test_info_and_draw_take_a_path(folder: Path) -> None:
+def test_info_and_export_take_a_path(folder: Path) -> None:
     facts = eqbench("info", ODD, "--json", cwd=folder).json
     assert (facts["kind"], facts["spec"], facts["sizes"]["nodes"]) == ("game", ODD, 55)
     assert facts["equilibria"][0]["name"] == "kuhn2"
-    assert eqbench("draw", ODD, "--out", "-", cwd=folder).out.startswith("<svg")
+    assert accepted("export", ODD, ".svg", cwd=folder).out.startswith("<svg")
 
 
 def test_files_are_converted_and_replaced_only_by_force(tmp_path: Path) -> None:
-    assert eqbench("export", "--game", "jordan", "--out", "a.nfg", cwd=tmp_path).code == 0
-    assert eqbench("export", "--game", "a.nfg", "--out", "a.efg", cwd=tmp_path).code == 0
+    accepted("export", "--game", "jordan", "--out", "a.nfg", cwd=tmp_path)
+    accepted("export", "--game", "a.nfg", "--out", "a.efg", cwd=tmp_path)
     before = (tmp_path / "a.efg").read_text()
-    refused = eqbench("export", "--game", "kuhn2", "--out", "a.efg", cwd=tmp_path)
-    assert (refused.code, refused.out) == (2, "")
-    assert "a.efg exists" in refused.err
-    assert "--force" in refused.err
+    assert eqbench("export", "kuhn2", "a.efg", cwd=tmp_path).code == 2
     assert (tmp_path / "a.efg").read_text() == before
-    done = eqbench("export", "--game", "kuhn2", "--out", "a.efg", "--force", cwd=tmp_path)
-    assert (done.code, done.out) == (0, "")
-    assert "55 nodes" in done.err
+    accepted("export", "kuhn2", "a.efg", "--force", cwd=tmp_path)
     assert (tmp_path / "a.efg").read_text() != before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.efg", "a.nfg"]
 
 
-@pytest.mark.parametrize(
-    ("game", "target", "words"),
-    [
-        ("kuhn2", "game.txt", ("neither .efg", ".nfg")),
-        ("kuhn2", "nowhere/game.efg", ("nowhere/game.efg", "No such file", "writable folder")),
-        ("kuhn2", "game.nfg", ("not in strategic form", "write an .efg file")),
-        ("khun2", "game.efg", ("unknown game", "kuhn2")),
-        ("missing.efg", "game.efg", ("missing.efg", "No such file")),
-        ("leduc3", "game.efg", ("allowed are 1,000 nodes", "--max-nodes")),
-    ],
-)
-def test_export_refuses(tmp_path: Path, game: str, target: str, words: tuple[str, ...]) -> None:
-    done = eqbench(
-        *("export", "--game", game, "--out", target, "--max-nodes", "1000"), cwd=tmp_path
-    )
-    assert (done.code, done.out) == (2, "")
-    assert "Traceback" not in done.err
-    for word in words:
-        assert word in done.err
-    assert list(tmp_path.iterdir()) == []
+def test_game_of_a_plugin_is_drawn_with_a_profile_from_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "coin.py").write_text(PLUGIN, encoding="utf-8")
+    profile = json.dumps({"behavior": {"Zoë": {"which?": {"heads": "1/4", "tails": "3/4"}}}})
+    call = ("export", "coin", ".svg", "--plugin", "coin.py", "--profile", "-")
+    done = accepted(*call, cwd=tmp_path, stdin=profile)
+    texts = ET.fromstring(done.out).iter("{http://www.w3.org/2000/svg}text")
+    assert {"Zoë", "heads 1/4", "Expected payoffs: Zoë 1/4."} <= {each.text for each in texts}
+
+
+def test_profile_to_edit_has_a_line_for_each_information_set(tmp_path: Path) -> None:
+    accepted("export", "kuhn2", "mine.json", cwd=tmp_path)
+    lines = (tmp_path / "mine.json").read_text().splitlines()
+    assert sum(": {" in line and line.endswith(("}", "},")) for line in lines) == 12
+    done = accepted("verify", "mine.json", "--exact", "--json", cwd=tmp_path)
+    assert done.json["exact"]["payoffs"][0] == "1/8"

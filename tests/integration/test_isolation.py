@@ -21,7 +21,6 @@ import numpy as np
 import psutil
 import pytest
 from command import PATIENCE_S, PLUGINS, wait_for
-from command import eqbench_here as eqbench
 from gambit_cases import ENDS_ON, ends_on
 
 from eqbench import load_game
@@ -190,16 +189,6 @@ def test_memory_of_a_forked_cell_is_about_that_of_a_spawned_one(tmp_path: Path) 
         peaks[isolation] = run.cells[0].peak_memory_bytes or 0
     assert 40 * 2**20 < peaks["spawn"] < 1.1 * peaks["fork"]
     assert peaks["fork"] < 1.4 * peaks["spawn"]
-
-
-@pytest.mark.parametrize("where", ["typed", "in a file"])
-def test_other_ways_to_start_a_process_are_refused(tmp_path: Path, where: str) -> None:
-    file = tmp_path / "asked.toml"
-    file.write_text('game = ["kuhn2"]\nsolver = ["cfr"]\nisolation = "thread"\n')
-    typed = ("--game", "kuhn2", "--solver", "cfr", "--isolation", "thread")
-    ended = eqbench("run", *([file] if where == "in a file" else typed), cwd=tmp_path)
-    assert ended.code == 2
-    assert all(word in ended.err for word in ("isolation", "thread", "fork", "spawn"))
 
 
 # -- how a child ends ------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ def test_every_kernel_source_is_part_of_the_cache_name(checkout: Path) -> None:
     from eqbench.model.compiled import kernel_sources
 
     names = {file.parent.name + "/" + file.name for file in kernel_sources()}
-    assert {"model/kernels.py", "rank_sums/kernels.py", "cfr/iteration.py"} <= names
+    assert {"model/kernels.py", "model/rank_sums.py", "cfr/iteration.py"} <= names
     assert "verification/compiled_sweep.py" in names
     files = sorted((checkout / "eqbench" / "model").glob("*.py"))
     before = source_hash(files)

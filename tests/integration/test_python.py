@@ -310,6 +310,8 @@ def test_representations_are_short_and_namespace_is_clean(run: eqbench.Run) -> N
     assert "nash_conv" in repr(shown[-1])
     assert dir(eqbench) == sorted(dir(eqbench))
     assert all(getattr(eqbench, name) is not None for name in dir(eqbench))
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = eqbench.nonsense
     for item in (*shown, eqbench.load_game("matching_pennies"), eqbench.solve("kuhn2", "lcp")):
         assert item._repr_html_().count("<table>") == item._repr_html_().count("</table>") > 0
     assert "<img" in eqbench.load_game("matching_pennies")._repr_html_(), "a small tree is drawn"

@@ -58,12 +58,12 @@ def test_hedge_of_the_readme_gets_better(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "decorator"), [("solver", "register_solver"), ("game", "register_game")]
+    ("name", "decorator"), [("hedge", "register_solver"), ("smuggling", "register_game")]
 )
-def test_plugins_of_the_readme_pass_their_suites(tmp_path: Path, kind: str, decorator: str) -> None:
-    command = shlex.split(block("sh", f"eqbench check {kind}"))
+def test_plugins_of_the_readme_pass_their_suites(tmp_path: Path, name: str, decorator: str) -> None:
+    command = shlex.split(block("sh", f"eqbench check {name}"))
     (tmp_path / command[-1]).write_text(block("python", decorator))
-    few = ("--game", "kuhn2", "--game", "shapley") if kind == "solver" else ()
+    few = ("--game", "kuhn2", "--game", "shapley") if name == "hedge" else ()
     done = eqbench(*command[1:], *few, cwd=tmp_path)
     assert done.code == 0, done.out + done.err
     assert "0 broken" in done.out
@@ -106,13 +106,13 @@ def test_python_example_of_the_readme_runs(tmp_path: Path) -> None:
     "line",
     [
         line.split("#")[0].strip()
-        for line in block("sh", "eqbench list games").splitlines()
+        for line in block("sh", "eqbench info games").splitlines()
         if line.startswith("eqbench run")
     ],
 )
 def test_run_commands_of_the_readme_are_accepted(tmp_path: Path, line: str) -> None:
     if ".efg" in line:  # the line before writes the file
         export = "eqbench export kuhn3 kuhn3.efg"
-        assert export in block("sh", "eqbench list games")
+        assert export in block("sh", "eqbench info games")
         assert eqbench(*shlex.split(export)[1:], cwd=tmp_path).code == 0
     accepted(*shlex.split(line)[1:], "--dry-run", cwd=tmp_path)

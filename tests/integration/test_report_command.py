@@ -32,7 +32,7 @@ def test_report_prints_the_table_of_the_run(place: tuple[Path, str]) -> None:
         assert (done.code, done.out) == (0, printed)
 
 
-def test_quiet_commands_print_no_table_and_make_none(
+def test_quiet_run_prints_no_table_and_makes_none(
     place: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cwd, _ = place
@@ -40,11 +40,9 @@ def test_quiet_commands_print_no_table_and_make_none(
     monkeypatch.setattr(
         "eqbench.report.exports.report_on", lambda *given, **more: made.append(given)
     )
-    for words in (("report", "latest"), ("run", "--resume", "results/first")):
-        done = eqbench(*words, "-q", cwd=cwd)
-        assert (done.code, done.out, done.err) == (0, "", "")
+    done = eqbench("run", "--resume", "results/first", "-q", cwd=cwd)
+    assert (done.code, done.out, done.err) == (0, "", "")
     assert made == []
-    assert eqbench("report", "latest", "-q", "--format", "csv", cwd=cwd).out
 
 
 def test_every_format_goes_to_a_file_of_its_own(place: tuple[Path, str]) -> None:
@@ -106,23 +104,6 @@ def test_equilibria_of_a_run_are_counted_alike_in_all_formats(tmp_path: Path) ->
     first, second = csv.DictReader(io.StringIO(summarized))
     counted = json.loads(first["equilibria"]) | json.loads(second["equilibria"])
     assert counted == {name: count for (_, name), count in found.items()}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nowhere"], "nowhere holds no run"),
-        (["latest", "--format", "md,csv"], "--out DIR"),
-        (["latest", "--format", "markdwon"], "'markdwon' is not a format"),
-        (["latest", "--format", ","], "no format given"),
-        ([], "Missing argument 'RUN...'"),
-        (["latest", "--out", "results/first/runs.jsonl/x"], "cannot write"),
-    ],
-)
-def test_what_cannot_be_reported_is_a_usage_error(
-    place: tuple[Path, str], arguments: list[str], message: str
-) -> None:
-    refused("report", *arguments, words=message, cwd=place[0])
 
 
 def test_latest_without_any_run_is_a_usage_error(

@@ -1,12 +1,9 @@
-"""`eqbench merge` and `eqbench results`: nothing of a run is lost but what was asked for."""
+"""`eqbench merge`, `publish` and `results`: nothing of a run is lost."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,18 +11,9 @@ import pytest
 from command import eqbench_here
 from stored_runs import cell, write_lines, write_run
 
-from eqbench.store.kept_runs import reason_to_keep
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.stored_run import read_run
 
-HOLD = """
-import sys
-from pathlib import Path
-from eqbench.store.claims import Claims
-claims = Claims(Path(sys.argv[1]))
-print("held", flush=True)
-sys.stdin.read()
-"""
 DAY_S = 24 * 3600.0
 
 
@@ -131,31 +119,7 @@ def test_what_is_damaged_or_missing_is_said_and_the_rest_merged(tmp_path: Path) 
     assert not any(record.files for record in read_run(tmp_path / "c").cells)
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (("a", "--out", "c"), "only one run"),
-        (("a", "./a", "--out", "c"), "only one run"),
-        (("a", "nothing", "--out", "c"), "nothing holds no run"),
-        (("a", "b", "--out", "b"), "b already holds a run"),
-        (("a", "b", "--out", "file"), "cannot write results to file"),
-        (("a", "b"), "--out"),
-    ],
-)
-def test_merging_is_refused_before_anything_is_written(
-    tmp_path: Path, words: tuple[str, ...], reason: str
-) -> None:
-    write_run(tmp_path / "a", cell("01"))
-    write_run(tmp_path / "b", cell("02"))
-    (tmp_path / "file").write_text("")
-    done = merge(*words, cwd=tmp_path)
-    assert done.code == 2
-    assert reason in done.err
-    assert not (tmp_path / "c").exists()
-    assert statuses(tmp_path / "b") == {"02": "ok"}
-
-
-# -- Listing and removing ------------------------------------------------------------------------
+# -- Listing and publishing ----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -173,86 +137,23 @@ def kept(tmp_path: Path) -> Path:
 
 def test_list_says_what_runs_have_and_take(kept: Path) -> None:
     (kept / "study" / "manifest.json").write_text('{"schema": "eqbench.run/7"}')
-    done = eqbench_here("results", "list", "--json", cwd=kept.parent)
+    done = eqbench_here("results", "--json", cwd=kept.parent)
     assert done.code == 0
     runs = {Path(run["run"]).name: run for run in done.json["runs"]}
     assert list(runs) == ["new", "part", "old"]
     assert [(run["finished"], run["planned"]) for run in runs.values()] == [(2, 2), (1, 2), (1, 1)]
     assert all(run["size_bytes"] > 0 for run in runs.values())
     assert "results/study" in done.err, "a run of another version is named"
-    one = eqbench_here("results", "list", "results/new", cwd=kept.parent).out
+    one = eqbench_here("results", "results/new", cwd=kept.parent).out
     assert "results/new" in one
     assert "results/old" not in one
 
 
-@pytest.mark.parametrize(
-    ("words", "gone"),
-    [
-        (("--older", "30d"), {"old"}),
-        (("--older", "2w"), {"old", "part"}),
-        (("--keep", "1"), {"old", "part"}),
-        (("--keep", "2", "--older", "1h"), {"old"}),
-        (("--unfinished",), {"part"}),
-        (("results/new",), {"new"}),
-        (("results/reference/kuhn3",), {"reference/kuhn3"}),
-        (("--keep", "5"), set()),
-    ],
-)
-def test_prune_removes_what_was_chosen_and_only_when_it_is_told_to(
-    kept: Path, words: tuple[str, ...], gone: set[str]
-) -> None:
-    def there() -> set[str]:
-        return {str(file.parent.relative_to(kept)) for file in kept.rglob("manifest.json")}
-
-    before = there()
-    shown = eqbench_here("results", "prune", *words, cwd=kept.parent)
-    assert (shown.code, there()) == (0, before)
-    assert all(f"results/{name}" in shown.out for name in gone)
-    assert eqbench_here("results", "prune", *words, "--yes", cwd=kept.parent).code == 0
-    assert before - there() == gone
-
-
-@pytest.mark.parametrize(
-    "words", [(), ("results",), ("--older", "soon"), ("nothing", "--keep", "1"), ("results/study",)]
-)
-def test_prune_refuses_what_does_not_say_which_runs(kept: Path, words: tuple[str, ...]) -> None:
-    done = eqbench_here("results", "prune", *words, "--yes", cwd=kept.parent)
-    assert done.code == 2
-    assert len(list(kept.rglob("manifest.json"))) == 5
-
-
-def test_run_stays_while_a_runner_is_at_work_on_it(kept: Path) -> None:
-    command = [sys.executable, "-c", HOLD, str(kept / "old" / "claims")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as runner:
-        assert runner.stdout is not None
-        assert runner.stdout.readline() == b"held\n"
-        done = eqbench_here("results", "prune", "results/old", "--yes", cwd=kept.parent)
-        assert (done.code, done.out) == (0, "")
-        assert "results/old stays: a runner" in done.err
-        assert statuses(kept / "old") == {"01": "ok"}
-        runner.kill()
-    assert reason_to_keep(kept / "old") is None
-
-
-def test_run_stays_if_others_have_put_files_into_it_or_it_is_a_link(kept: Path) -> None:
-    (kept / "old" / "thesis.tex").write_text("")
-    (kept / "linked").symlink_to(kept / "new")
-    done = eqbench_here(
-        "results", "prune", "results/old", "results/linked", "--yes", cwd=kept.parent
-    )
-    assert "thesis.tex" in done.err
-    assert "link" in done.err
-    assert statuses(kept / "old") == {"01": "ok"}
-    assert statuses(kept / "new") == {"01": "ok", "02": "ok"}
-
-
-def test_what_stays_or_is_left_out_is_named_and_cells_are_lost_only_on_demand(kept: Path) -> None:
+def test_what_is_left_out_is_named_and_cells_are_lost_only_on_demand(kept: Path) -> None:
     (kept / "new" / "profiles" / "notes.txt").write_text("mine")
     (kept / "new" / "logs" / "link").symlink_to("/etc/passwd")
     both = ("profiles/notes.txt", "logs/link")
     for words in (
-        ("results", "prune", "results/new", "--yes"),
-        ("results", "export", "results/new", "new.zip"),
         ("merge", "results/new", "results/old", "--out", "all"),
         ("publish", "site", "results/new"),
     ):
@@ -266,34 +167,3 @@ def test_what_stays_or_is_left_out_is_named_and_cells_are_lost_only_on_demand(ke
     assert "--replace" in done.err
     done = eqbench_here("publish", "site", "results/new", "--replace", cwd=kept.parent)
     assert (done.code, statuses(kept.parent / "site" / "new")) == (0, {"02": "ok"})
-
-
-# -- Packing -------------------------------------------------------------------------------------
-
-
-def test_exported_run_is_complete_elsewhere(parts: Path, tmp_path: Path) -> None:
-    (parts / "one" / "thesis.tex").write_text("not of the run")
-    file = tmp_path / "run.zip"
-    assert eqbench_here("results", "export", "one", str(file), cwd=parts).code == 0
-    with zipfile.ZipFile(file) as archive:
-        members = archive.namelist()
-        archive.extractall(tmp_path / "elsewhere")
-    assert all(member.startswith("one/") for member in members)
-    assert not {"one/thesis.tex", "one/claims"} & set(members)
-    here, there = (read_run(place) for place in (parts / "one", tmp_path / "elsewhere" / "one"))
-    assert there.cells == here.cells
-    profile = f"one/{here.cells[0].key}"
-    assert eqbench_here("verify", "kuhn2", profile, cwd=tmp_path / "elsewhere").code == 0
-
-
-def test_export_refuses_what_is_there_what_is_no_archive_and_what_is_no_run(
-    parts: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "there.zip").write_text("mine")
-    for run, file in {"one": "there.zip", "two": "run.7z", "three": "run.zip"}.items():
-        done = eqbench_here("results", "export", run, str(tmp_path / file), cwd=parts)
-        assert done.code == 2, file
-    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
-    forced = ("results", "export", "one", str(tmp_path / "there.zip"), "--force")
-    assert eqbench_here(*forced, cwd=parts).code == 0
-    assert zipfile.is_zipfile(tmp_path / "there.zip")

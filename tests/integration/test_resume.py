@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import signal
@@ -11,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, refused, started, wait_for
+from command import PATIENCE_S, PLUGINS, Ended, started, wait_for
 from command import eqbench_here as eqbench
 
 CELLS = 2
@@ -245,21 +244,3 @@ def test_edited_plugin_makes_other_cells(tmp_path: Path) -> None:
     assert "another version" in ended.err
     assert len(ended.json["cells"]) == 1
     assert len(lines(run)) == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--retry", "ok", "--game", "kuhn2", "--solver", "cfr"], "--resume"),
-        (["--resume", "nowhere"], "holds no run"),
-        (["--resume", "nowhere", "--retry", "timeouts"], "did you mean timeout?"),
-        (["--resume", "nowhere", "--out", "x"], "either --resume or --out"),
-        (["--game", "kuhn2"], "Missing option '--solver'"),
-        (["--solver", "cfr"], "Missing option '--game'"),
-    ],
-)
-def test_what_cannot_be_resumed_is_refused(
-    tmp_path: Path, arguments: list[str], complaint: str
-) -> None:
-    refused("run", *arguments, words=complaint, cwd=tmp_path)
-    assert os.listdir(tmp_path) == []

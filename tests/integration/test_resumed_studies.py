@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -18,22 +17,6 @@ def test_extension_of_a_study_is_kept_by_the_next_resume(tmp_path: Path) -> None
     again = eqbench_here("qre", "--resume", "q", "-q", "--json", cwd=tmp_path)
     assert again.json == longer.json
     refused("qre", "--resume", "q", "--to", "20", words="--to 10", cwd=tmp_path)
-
-
-def test_damaged_record_is_named_and_only_its_part_is_done_again(tmp_path: Path) -> None:
-    options = ("--game", "matching_pennies", "--duration", "20", "--starts", "3", "--out", "s")
-    assert eqbench_here("simulate", *options, "-q", cwd=tmp_path).code == 0
-    records = tmp_path / "s" / "records.jsonl"
-    lines = records.read_text().splitlines()
-    records.write_text("\n".join(["garbage", *lines[1:]]) + "\n")
-    gone_on = eqbench_here("simulate", "--resume", "s", "-q", "--json", cwd=tmp_path)
-    assert gone_on.code == 0
-    assert "1 line of s/records.jsonl" in gone_on.err
-    names = {run["name"] for run in gone_on.json["runs"]}
-    with (tmp_path / "s" / "points.csv").open(newline="") as file:
-        rows = [row["run"] for row in csv.DictReader(file)]
-    assert set(rows) == names == {"seed 0", "seed 1", "seed 2"}
-    assert {rows.count(name) for name in names} == {len(rows) // 3}
 
 
 def test_report_of_an_experiment_is_written_when_its_run_goes_on(tmp_path: Path) -> None:

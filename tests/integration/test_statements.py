@@ -8,14 +8,18 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from command import PATIENCE_S, accepted, eqbench_here, refused
+from command import PATIENCE_S, accepted, eqbench_here
+from textbook_games import entry_deterrence, exact_profile
 
 import eqbench
 from eqbench import BehaviorProfile, Game
 from eqbench.equilibria import Identifier, known_corners
+from eqbench.model.gambit_text import efg_text
+from eqbench.model.profile_json import profile_text
 from eqbench.verification import Play
 from eqbench.verification.play import deviations
 
@@ -147,7 +151,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     once = "--game kuhn2 --solver cfr --iterations 1 -q --out two"
     eqbench_here("run", *once.split(), cwd=folder)
     (folder / "member.json").write_text(json.dumps(kuhn2().to_json()))
-    (folder / "half.json").write_text(accepted("profile", "kuhn2", "--uniform", cwd=folder).out)
+    accepted("export", "kuhn2", "half.json", cwd=folder)
     return folder
 
 
@@ -168,34 +172,19 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_command_ends_with_0_for_a_member_and_1_for_others(
     runs: Path, name: str, profile: str, code: int
 ) -> None:
-    done = eqbench_here("contains", name, profile, "--json", cwd=runs)
+    done = eqbench_here("verify", profile, "--in", name, "--json", cwd=runs)
     assert done.code == code, done.err
-    found = done.json
+    found = done.json["in"]
     assert found["contains"] == (code == 0)
     assert (found["dimension"] is None) == ("/" not in name)
     assert (found["distance"] > 1e-6) or code == 0
     assert bool(found["broken"]) == (code == 1 and "/" not in name)
-    said = eqbench_here("contains", name, profile, cwd=runs).out
-    assert said.startswith("no: " if code else "yes")
+    said = eqbench_here("verify", profile, "--in", name, cwd=runs).out
+    assert ("\nno: " if code else "\nyes") in said
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("khun2 half.json", "did you mean kuhn2"),
-        ("one/nothing half.json", "no cell 'nothing'"),
-        ("one/cluster:7 half.json", "no cluster:7"),
-        ("two/cfr member.json", "is no equilibrium"),
-        ("one/battle_of_sexes/lcp half.json", "player P1 has no information set"),
-        ("kuhn2 kuhn2 missing.json", "missing.json"),
-        ("kuhn2", "which profile?"),
-        ("skp:3 skp(pot=3.3) skp.json --tolerance 0", "give a tolerance above 0"),
-    ],
-)
-def test_what_cannot_be_decided_is_refused(runs: Path, words: str, said: str) -> None:
+def test_what_cannot_be_decided_is_refused() -> None:
     uniform = BehaviorProfile.uniform(eqbench.load_game("skp")).to_json()
-    (runs / "skp.json").write_text(json.dumps(uniform))
-    refused("contains", *words.split(), words=said, cwd=runs)
     with pytest.raises(eqbench.UsageError, match="which game"):
         eqbench.contains("kuhn2", BehaviorProfile.uniform(eqbench.load_game("kuhn2").tree))
     for tolerance in (-1e-9, math.nan):
@@ -203,3 +192,42 @@ def test_what_cannot_be_decided_is_refused(runs: Path, words: str, said: str) ->
             eqbench.contains("kuhn2", uniform, tolerance=tolerance)
         with pytest.raises(eqbench.UsageError, match="tolerance"):
             eqbench.assert_equilibrium("skp", uniform, tolerance)
+
+
+# -- refined profiles ------------------------------------------------------------------------------
+
+
+def refined(place: Path, *words: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `verify` measures before and after a profile was refined."""
+    before = accepted("verify", *words, "--refine", "made.json", "--json", cwd=place).json
+    after = accepted("verify", "made.json", "--json", "--exact", cwd=place).json
+    (place / "made.json").unlink()
+    return before, after
+
+
+def test_cell_becomes_credible_at_the_same_payoffs(runs: Path) -> None:
+    before, after = refined(runs, "one/kuhn2/lcp")
+    assert (before["credible"]["credible"], after["credible"]["credible"]) == (11, 12)
+    assert after["payoffs"] == pytest.approx(before["payoffs"], abs=1e-15)
+    assert before["kept"] == ""
+
+
+def test_exact_profile_stays_exact(tmp_path: Path) -> None:
+    solver = "ncp(backend=scip,exact=true,offpath=keep)"
+    exact = eqbench.solve("kuhn3", solver, seed=0).equilibria[0].profile
+    assert isinstance(exact, BehaviorProfile)
+    (tmp_path / "exact.json").write_text(json.dumps(exact.to_json()))
+    before, after = refined(tmp_path, "kuhn3", "exact.json")
+    assert after["exact"]["max_regret"] == "0"
+    assert before["credible"]["credible"] < after["credible"]["credible"] == 48
+
+
+def test_where_a_deviation_pays_the_profile_is_kept_and_the_set_is_named(tmp_path: Path) -> None:
+    """Entry deterrence: out, lest P2 fights, which it would not do."""
+    tree = entry_deterrence()
+    (tmp_path / "entry.efg").write_text(efg_text(tree))
+    threat = profile_text(tree, exact_profile(tree, (1, 0), (1, 0)), "entry.efg")
+    (tmp_path / "threat.json").write_text(threat)
+    before, after = refined(tmp_path, "threat.json")
+    assert "'1' of P1" in before["kept"]
+    assert before["credible"]["credible"] == after["credible"]["credible"] == 1

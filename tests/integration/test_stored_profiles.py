@@ -45,23 +45,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("first", "lcp"),
-        ("first/lcp",),
-        ("first/kuhn2/lcp:0",),
-        ("kuhn2", "first/lcp"),
-        ("kuhn2", "first", "lcp"),
-        ("--game", "kuhn2", "--profile", "./first/lcp"),
-    ],
-    ids=" ".join,
-)
-def test_cell_of_a_run_is_verified(place: Path, words: tuple[str, ...]) -> None:
-    done = accepted("verify", *words, "--json", cwd=place)
-    assert done.json["identity"]["name"] == "kuhn2"
-
-
 @pytest.mark.parametrize("words", [(".", "lcp"), ("./lcp",), ("../first", "lcp")], ids=" ".join)
 def test_cell_of_the_run_in_this_folder_is_verified(place: Path, words: tuple[str, ...]) -> None:
     assert eqbench_here("verify", *words, cwd=place / "first").code == 0
@@ -80,70 +63,10 @@ def test_cells_of_files_are_named_as_they_are_listed(place: Path) -> None:
             accepted("verify", *words, cwd=site)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "which profile?"),
-        (("first/lcp:7",), "no candidate of rank 7: ranks are 0 (the best) to 0"),
-        (("first/nothing",), "first has no cell 'nothing'"),
-        (("first", "--profile", "first/lcp"), "unknown game 'first'"),
-        (("kuhn2", "first", "first", "lcp"), "which profile?"),
-        (("none/lcp",), "cannot read the profile none/lcp"),
-    ],
-    ids=str,
-)
-def test_what_is_no_profile_is_refused(place: Path, words: tuple[str, ...], said: str) -> None:
-    refused("verify", *words, words=said, cwd=place)
-
-
-@pytest.mark.parametrize("command", ["show", "verify"])
-def test_cells_are_listed_where_none_is_named(place: Path, command: str) -> None:
-    done = refused(command, "first", words="first has these cells; give", cwd=place)
-    assert "kuhn2/lcp  (ok)" in done.err
-    assert "kuhn2/logit  (" in done.err
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("draw", "kuhn2", "--profile", "first/lcp"),
-        ("crossplay", "kuhn2", "--profile", "first/lcp", "--known"),
-        ("stability", "kuhn2", "--profile", "first/logit", "--samples", "0", "--out", "stable"),
-    ],
-    ids=" ".join,
-)
-def test_cell_is_a_profile_for_other_commands(place: Path, words: tuple[str, ...]) -> None:
-    assert eqbench_here(*words, cwd=place).code == 0
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("show", "coins", "lcp"),
-        ("verify", "coins", "lcp"),
-        ("verify", "coins/lcp", "--exact"),
-        ("draw", "coin", "--profile", "coins/lcp"),
-        ("crossplay", "coins"),
-        ("crossplay", "coins", "--game", "coin"),
-    ],
-    ids=" ".join,
-)
-def test_plugin_that_a_run_names_is_used_and_said(place: Path, words: tuple[str, ...]) -> None:
-    done = accepted(*words, cwd=place)
+def test_plugin_that_a_run_names_is_named_before_its_code_runs(place: Path) -> None:
+    done = accepted("show", "coins", "lcp", cwd=place)
     assert done.err.count(f"using the plugin {place / 'coin.py'}") == 1
     assert done.err.index("using the plugin") < done.err.index("its code runs")
-
-
-@pytest.mark.parametrize(
-    "words", [("run", "--resume", "first"), ("report", "first", "--out", "reports")], ids=" ".join
-)
-def test_quiet_command_writes_what_it_is_asked_for_and_prints_nothing(
-    place: Path, words: tuple[str, ...]
-) -> None:
-    loud, quiet = (eqbench_here(*words, *more, cwd=place) for more in ((), ("-q",)))
-    assert (loud.code, quiet.code) == (0, 0)
-    assert loud.err
-    assert (quiet.out, quiet.err) == ("", "")
 
 
 def test_plugin_of_a_run_is_the_file_that_the_run_began_with(
@@ -177,22 +100,12 @@ def test_plugin_of_a_run_that_may_be_any_file_is_not_used(place: Path, tmp_path:
 
 
 def test_plugin_is_not_used_for_a_game_that_is_known(place: Path) -> None:
-    done = eqbench_here("draw", "kuhn2", "--profile", "coins/lcp", cwd=place)
+    done = eqbench_here("export", "kuhn2", ".svg", "--profile", "coins/lcp", cwd=place)
     assert "plugin" not in done.err
     file = next((place / "coins" / "profiles").glob("*.json"))
     assert "coin" in json.loads(file.read_text())["game"]
     again = eqbench_here("verify", file, cwd=place)
     assert (again.code, again.err.count("using the plugin")) == (0, 1)
-
-
-def test_template_is_a_profile(place: Path) -> None:
-    for kind, payoff in (("--uniform", "1/8"), ("--pure", "0")):
-        made = eqbench_here("profile", "kuhn2", kind, cwd=place)
-        (place / "mine.json").write_text(made.out)
-        done = eqbench_here("verify", "mine.json", "--exact", "--json", cwd=place)
-        assert done.json["exact"]["payoffs"][0] == payoff
-        lines = made.out.splitlines()
-        assert sum(": {" in line and line.endswith(("}", "},")) for line in lines) == 12
 
 
 def test_plugin_of_a_study_is_stored_with_its_folder(place: Path) -> None:

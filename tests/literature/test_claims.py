@@ -10,9 +10,15 @@ import csv
 import os
 import random
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
+from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from command import accepted
@@ -21,22 +27,46 @@ from eqbench.errors import UsageError
 from eqbench.papers.checks import NUMBER
 from eqbench.papers.paper import Claim, Paper
 from eqbench.papers.reproduction import Reproduction, ReproductionFolder
-from eqbench.papers.stored import CheckedJobs
+from eqbench.papers.stored import CheckedJobs, NotStoredError
 from eqbench.papers.verdicts import Facts, verdict_of
 
 REFERENCE = Path(__file__).parents[2] / "results/reference/reproduction/claims.csv"
-# Jobs that take seconds (all if none is named), how many claims rest on nothing else, and how many
-# of these are tried with another last digit; at least so many.
+
+
+class Quick(NamedTuple):
+    """Jobs of a paper that take seconds (all if none is named).
+
+    At least so many claims rest on nothing else; so many of these are tried with another last
+    digit; of so many changes of what each job has stored, so many turn a verdict.
+    """
+
+    jobs: str
+    claims: int
+    digits: int
+    changes: int
+    turned: int
+
+
 JOBS = {
-    "encyclopedia": ("", 36, 5),
-    "szafron": ("rules formulas certificates selection crossplay crossplay_two_players", 242, 50),
-    "ganzfried": ("hand conditions info_full info_reduced", 23, 10),
-    "billingham_2017": ("rules polynomials bounds stability", 56, 25),
-    "billingham_2018": (
+    "encyclopedia": Quick("", 36, 5, 8, 10),
+    "szafron": Quick(
+        "rules formulas certificates selection crossplay crossplay_two_players", 242, 50, 3, 4
+    ),
+    "ganzfried": Quick(
+        "hand conditions info_full info_reduced readings verify_family verify_as_named gambit_says",
+        23,
+        10,
+        8,
+        15,
+    ),
+    "billingham_2017": Quick("rules polynomials printed bounds stability", 56, 25, 8, 6),
+    "billingham_2018": Quick(
         "threats limits four_cards skp skp_exact rules info_10 info_10_reduced info_13 "
         "info_13_reduced info_4 info_4_dominated25 info_4_reduced info_5 info_5_reduced info_skp",
         53,
         10,
+        5,
+        6,
     ),
 }
 # the checks that hold a printed number to its last digit
@@ -49,7 +79,7 @@ def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     if finished := os.environ.get("EQBENCH_REPRODUCTION"):
         page = Path(finished)
     else:
-        words = [word for job in JOBS[request.param][0].split() for word in ("--job", job)]
+        words = [word for job in JOBS[request.param].jobs.split() for word in ("--job", job)]
         page = tmp_path_factory.mktemp(request.param) / "page"
         accepted("reproduce", request.param, *words, "--out", "page", cwd=page.parent)
     folder, asked = ReproductionFolder.open(Reproduction, page)
@@ -73,7 +103,7 @@ def test_verdicts_are_those_of_the_reference(done: tuple[Paper, Facts, Path]) ->
     assert found.keys() == reference.keys(), "claims are there whether they are attempted or not"
     tried = {place: verdict for place, verdict in found.items() if verdict != "not_attempted"}
     assert tried == {place: reference[place] for place in tried}
-    assert len(tried) >= JOBS[paper.name][1]
+    assert len(tried) >= JOBS[paper.name].claims
 
 
 def test_another_last_digit_in_print_is_noticed(done: tuple[Paper, Facts, Path]) -> None:
@@ -98,8 +128,78 @@ def test_another_last_digit_in_print_is_noticed(done: tuple[Paper, Facts, Path])
         kind: [f"{claim.printed}: {claim.check}" for claim in found]
         for kind, found in (("words", words), ("inequalities", inequalities), ("deaf", unnoticed))
     }
-    assert len(sample) >= JOBS[paper.name][2], listed
+    assert len(sample) >= JOBS[paper.name].digits, listed
     assert len(unnoticed) <= len(sample) / 10, listed
+
+
+def test_a_changed_result_turns_verdicts(done: tuple[Paper, Facts, Path]) -> None:
+    """Numbers that the jobs have stored, one after another; not all of them are claimed."""
+    paper, facts, _ = done
+    claims = [claim for part in paper.parts for claim in part.claims if claim.fact]
+    quick, found = JOBS[paper.name], {}
+    for job, leaves in leaves_of(paper, facts).items():
+        reading = [claim for claim in claims if job in facts.at(claim.fact)[1]]
+        before = [verdict_of(claim, facts.at(claim.fact)[0], facts)[0] for claim in reading]
+        for document, place in random.Random(0).sample(leaves, min(quick.changes, len(leaves))):
+            with changed(facts, job, document, place):
+                found[job, place] = turned(paper, facts, reading, before)
+    assert sum(found.values()) >= quick.turned, found
+
+
+def leaves_of(paper: Paper, facts: Facts) -> dict[str, list[tuple[str, tuple[Any, ...]]]]:
+    """Places of numbers in what the jobs of a paper have stored, by job."""
+    found: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
+    for job in paper.jobs:
+        for document in ("summary", "printed_json"):
+            with suppress(NotStoredError):
+                stored = facts._stored[job.name]
+                numbers = [(document, place) for place in places(getattr(stored, document))]
+                found[job.name] = found.get(job.name, []) + numbers
+    return found
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where numbers stand in a document, also as texts."""
+    if isinstance(value, dict | list):
+        for key, own in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(own, (*place, key))
+    elif another(value) is not None:
+        yield place
+
+
+def another(value: Any) -> Any:
+    """Another number, None if it is none."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    try:
+        return str(Fraction(value) + 1)
+    except (ValueError, TypeError):
+        return None
+
+
+@contextmanager
+def changed(facts: Facts, job: str, document: str, place: tuple[Any, ...]) -> Iterator[None]:
+    """Let a job have stored another number at this place."""
+    stored = facts._stored[job]
+    before = getattr(stored, document)
+    after = deepcopy(before)
+    *keys, last = place
+    parent = reduce(getitem, keys, after)
+    parent[last] = another(parent[last])
+    setattr(stored, document, after)
+    yield
+    setattr(stored, document, before)
+
+
+def turned(paper: Paper, facts: Facts, claims: list[Claim], before: list[str]) -> bool:
+    """Whether some verdict is another one now, or cannot be given."""
+    now = Facts(paper, facts._stored)
+    try:
+        return before != [verdict_of(claim, now.at(claim.fact)[0], now)[0] for claim in claims]
+    except (UsageError, ArithmeticError, LookupError, ValueError):
+        return True
 
 
 def with_another_digit(text: str) -> str:

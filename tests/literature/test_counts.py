@@ -1,13 +1,20 @@
-"""Sizes and labels of the built-in games, as their sources state them."""
+"""Sizes, labels and values of the built-in games, as their sources state them."""
 
 from __future__ import annotations
+
+import importlib
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from three_player_kuhn import SITUATIONS, SKP_VARIABLES
 
 import eqbench
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.registry import BUILTIN_GAMES
+from eqbench.verification import verify_exactly
 
 
 def load_tree(spec: str) -> GameTree:
@@ -35,62 +42,39 @@ def labels(tree: GameTree, player: str) -> dict[str, tuple[str, ...]]:
 
 # -- sizes --------------------------------------------------------------------------------
 
-
-def test_three_player_kuhn_has_601_nodes() -> None:
-    """Ganzfried 2025, §4: 601 nodes, of them 1 chance, 288 decision and 312 terminal nodes."""
-    tree = load_tree("kuhn3")
-    assert node_counts(tree) == {"all": 601, "chance": 1, "decision": 288, "terminal": 312}
-    assert tree.n_infosets == 48
-    assert np.sum(tree.parent == 0) == 24, "24 deals of four cards to three players"
-
-
-def test_reduced_game_has_415_nodes() -> None:
-    """Ganzfried 2025, §4: 415 nodes, 252 decision and 162 terminal, after 22 deletions.
-
-    The paper speaks of 21 dominated actions by its row counts (72 = 51 + 21); the 415 nodes
-    need the twenty-second, player 3 betting the highest card after two checks.
-    """
-    tree = load_tree("kuhn3_reduced")
-    assert node_counts(tree) == {"all": 415, "chance": 1, "decision": 252, "terminal": 162}
-    assert tree.n_infosets == 48
-    assert free_frequencies(tree) == 48 - 22
-
-
-def test_without_21_dominated_actions_421_nodes_remain() -> None:
-    """Szafron et al. 2013, §4, Table 2: 9 + 9 + 3 = 21 of the 48 are dominated."""
-    tree = load_tree("kuhn(players=3, reduce=dominated21)")
-    assert node_counts(tree)["all"] == 421
-    assert tree.n_infosets == 48
-    assert free_frequencies(tree) == 48 - 21
+# Nodes, information sets and free frequencies; None where the source does not say.
+SIZES = {
+    # Ganzfried 2025, §4: 601 nodes, of them 1 chance, 288 decision and 312 terminal nodes
+    "kuhn3": ((601, 1, 288, 312), 48, None),
+    # §4: 415 nodes after 22 deletions; by its rows (72 = 51 + 21) the paper speaks of 21, but the
+    # 415 nodes need the twenty-second, player 3 betting the highest card after two checks
+    "kuhn3_reduced": ((415, 1, 252, 162), 48, 48 - 22),
+    # Szafron et al. 2013, §4, Table 2: 9 + 9 + 3 = 21 of the 48 are dominated
+    "kuhn(players=3, reduce=dominated21)": ((421, None, None, None), 48, 48 - 21),
+    # Billingham 2018, §2: dominance fixes 22 of the 12 N frequencies, for N cards
+    **{
+        f"kuhn(players=3, cards={n}, reduce=billingham)": (None, 12 * n, 12 * n - 22)
+        for n in (4, 5, 6, 7, 8, 9, 10, 13)
+    },
+    # Billingham 2018, §1 and §2: with N = 4 also no opening bet with card 3
+    "kuhn(players=3, cards=4, reduce=dominated25)": (None, 48, 23),
+    # Kuhn 1950: three cards, two players; 6 information sets each, 6 deals of 5 plays
+    "kuhn2": ((None, None, None, 30), 12, None),
+    # Rules of Szafron et al. 2013, §2 for k players: N k 2^(k-1) sets, 120 deals x 33 plays
+    "kuhn(players=4, cards=5)": ((None, None, None, 3960), 5 * 4 * 2**3, None),
+}
 
 
-@pytest.mark.parametrize("cards", [4, 5, 6, 7, 8, 9, 10, 13])
-def test_billingham_fixes_22_frequencies(cards: int) -> None:
-    """Billingham 2018, §2: dominance fixes 22 of the 12 N frequencies, for N cards."""
-    tree = load_tree(f"kuhn(players=3, cards={cards}, reduce=billingham)")
-    assert tree.n_infosets == 12 * cards
-    assert free_frequencies(tree) == 12 * cards - 22
-
-
-def test_four_cards_leave_23_frequencies() -> None:
-    """Billingham 2018, §1 and §2: with N = 4 also no opening bet with card 3; 23 remain."""
-    tree = load_tree("kuhn(players=3, cards=4, reduce=dominated25)")
-    assert free_frequencies(tree) == 23
-    assert [labels(tree, f"P{p + 1}")[f"3:{'K' * p}"] for p in range(3)] == [("check",)] * 3
-
-
-def test_two_player_kuhn_is_the_game_of_1950() -> None:
-    """Kuhn 1950: three cards, two players; 6 information sets each, 6 deals of 5 plays."""
-    tree = load_tree("kuhn2")
-    assert (tree.n_infosets, tree.n_terminals) == (12, 30)
-    assert [len(tree.infosets_of(p)) for p in range(2)] == [6, 6]
-
-
-def test_four_player_kuhn_has_160_information_sets() -> None:
-    """Rules of Szafron et al. 2013, §2 for k players: N k 2^(k-1) sets, 120 deals x 33 plays."""
-    tree = load_tree("kuhn(players=4, cards=5)")
-    assert (tree.n_infosets, tree.n_terminals) == (160, 3960)
-    assert tree.n_infosets == 5 * 4 * 2**3
+@pytest.mark.parametrize("spec", SIZES)
+def test_sizes_are_those_of_the_sources(spec: str) -> None:
+    tree = load_tree(spec)
+    nodes, infosets, free = SIZES[spec]
+    found = tuple(node_counts(tree).values())
+    for ours, theirs in zip(
+        (*found, free_frequencies(tree)), (*(nodes or (None,) * 4), free), strict=True
+    ):
+        assert theirs in (None, ours)
+    assert tree.n_infosets == infosets
 
 
 def test_skp_has_eleven_free_frequencies() -> None:
@@ -133,3 +117,81 @@ def test_two_player_labels_follow_the_history() -> None:
     tree = load_tree("kuhn2")
     assert set(labels(tree, "P1")) == {f"{card}:{h}" for card in (1, 2, 3) for h in ("", "KB")}
     assert set(labels(tree, "P2")) == {f"{card}:{h}" for card in (1, 2, 3) for h in ("K", "B")}
+
+
+def test_two_player_leduc_has_936_information_sets() -> None:
+    """OpenSpiel's `leduc_poker` (Lanctot et al. 2019): 936; 288 with its `suit_isomorphism`."""
+    tree = eqbench.load_game("leduc").tree
+    assert (tree.n_nodes, tree.n_terminals, tree.n_infosets) == (9457, 5520, 936)
+    ranks = {
+        (player, label.replace("a", "").replace("b", ""))
+        for player, label in zip(tree.infoset_player.tolist(), tree.infoset_labels, strict=True)
+    }
+    assert len(ranks) == 288
+
+
+def test_three_player_leduc_has_a_million_terminals() -> None:
+    """As many as the states of OpenSpiel's `leduc_poker(players=3)` (Lanctot et al. 2019)."""
+    tree = eqbench.load_game("leduc3").tree
+    assert (tree.n_terminals, tree.n_infosets) == (1_043_952, 25_800)
+
+
+def test_uniform_play_in_leduc_has_nash_conv_1709_360ths() -> None:
+    """OpenSpiel, `exploitability_test.py`: NashConv of the uniform policy is 4.747222…."""
+    tree = eqbench.load_game("leduc").tree
+    measured = verify_exactly(tree, BehaviorProfile.uniform(tree))
+    assert measured.nash_conv == Fraction(1709, 360)
+    assert measured.payoffs == (Fraction(-5, 64), Fraction(5, 64))
+
+
+@pytest.mark.parametrize(
+    ("spec", "terminals", "infosets"),
+    [
+        ("goofspiel", 576, 162),
+        ("goofspiel(cards=5)", 14_400, 2_124),
+        ("goofspiel(cards=3, players=3)", 216, 30),
+        ("goofspiel(cards=4, players=3)", 13_824, 414),
+        ("liars_dice", 147_420, 24_576),
+    ],
+)
+def test_sizes_are_those_of_openspiel(spec: str, terminals: int, infosets: int) -> None:
+    """Lanctot et al. 2019, OpenSpiel's turn-based Goofspiel with hidden bids and liar's dice."""
+    tree = eqbench.load_game(spec).tree
+    assert (tree.n_terminals, tree.n_infosets) == (terminals, infosets)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *[("kuhn", {"players": players}) for players in (2, 3, 4, 5)],
+        ("kuhn", {"players": 2, "cards": 7, "raises": 3}),
+        ("kuhn", {"players": 4, "raises": 1}),
+        *[("kuhn", {"players": 3, "reduce": f"dominated{n}"}) for n in (21, 22, 25)],
+        *[
+            ("kuhn", {"players": 3, "cards": cards, "reduce": "billingham"})
+            for cards in (3, 4, 5, 6, 9)
+        ],
+        ("skp", {}),
+        ("leduc", {}),
+        ("leduc", {"ranks": 3, "suits": 1, "raises": 4}),
+        ("leduc", {"players": 3, "ranks": 2, "raises": 1}),
+        ("leduc", {"players": 4, "ranks": 5, "suits": 1, "raises": 1}),
+        ("goofspiel", {"cards": 5}),
+        ("goofspiel", {"cards": 3, "players": 4}),
+        ("liars_dice", {"sides": 3}),
+        ("liars_dice", {"dice": 2, "sides": 2}),
+        ("liars_dice", {"sides": 2, "players": 3}),
+        ("random", {"players": 5, "actions": 5}),
+        ("covariance", {"players": 3, "actions": 4}),
+        ("dispersion", {"players": 4, "actions": 5}),
+        ("minimum_effort", {"players": 4, "c": 0}),
+        ("majority_voting", {"players": 5, "candidates": 4}),
+        ("travelers_dilemma", {"players": 3, "highest": 12}),
+        ("random_tree", {"players": 4, "depth": 5, "actions": 3}),
+        ("random_signed", {"players": 3, "actions": 4}),
+    ],
+)
+def test_number_of_nodes_is_known_before_the_tree_is_built(name: str, options: dict) -> None:
+    module, _, cls = BUILTIN_GAMES[name].target.partition(":")
+    game: Any = getattr(importlib.import_module(module), cls)(**options)
+    assert game.expected_nodes() == game.build().n_nodes

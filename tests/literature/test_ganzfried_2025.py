@@ -7,12 +7,10 @@ it compares with. Gurobi's size-limited license and SCIP are enough: both come w
 
 from __future__ import annotations
 
-import importlib
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from solver_cases import run
 from szafron_family import largest_b32, member
 from three_player_kuhn import szafron_profile
 
@@ -22,17 +20,13 @@ from eqbench.model.profile_json import profile_from_json
 from eqbench.verification import (
     Play,
     Proof,
-    Verification,
     credibility,
     dominated_actions,
     verify,
     verify_exactly,
 )
 
-set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
-
 BACKENDS = ("gurobi", "scip")
-UNIT = Fraction(1, 48)
 HALF = Fraction(1, 2)
 
 
@@ -40,25 +34,7 @@ def solve(game: str, solver: str, seed: int = 0) -> Any:
     return eqbench.solve(game, solver, eqbench.Budget(time_s=600), seed=seed)
 
 
-def sizes(game: str, formulation: str) -> dict[str, Any]:
-    options = eqbench.load_solver(f"ncp(formulation={formulation})")
-    return set_ups.set_up(options, eqbench.load_game(game)).figures
-
-
 # -- the program -----------------------------------------------------------------------------------
-
-
-def test_dominated_actions_that_are_found_are_those_that_the_paper_removes() -> None:
-    """Section 3: calls with J, folds with A, calls with Q after a call, the check with A."""
-    result = solve("kuhn3", "ncp(dominated=remove,backend=scip)")
-    assert result.status == "ok"
-    assert result.max_regret <= 1e-12
-    removed = result.statistics["dominated_actions"]
-    assert len(removed) == 22
-    assert {"P1|1:KBF|call", "P2|4:B|fold", "P3|2:BC|call", "P3|4:KK|check"} <= set(removed)
-    reduced = sizes("kuhn3_reduced", "constant_sum")
-    for name in ("rows", "columns", "nonzeros", "quadratic_constraints", "bilinear_terms"):
-        assert result.statistics[name] == reduced[name]
 
 
 @pytest.mark.parametrize(
@@ -108,31 +84,6 @@ def test_full_game_has_an_equilibrium_in_fractions(name: str) -> None:
 # -- the difference to the published family --------------------------------------------------------
 
 
-def member_with(b32: Fraction, c33: Fraction, **changed: Fraction) -> Verification:
-    """The member with beta = 0 and c11 = 0, in the full game, with some frequencies changed."""
-    frequencies = member(b11=0, b21=0, b32=b32, c11=0, c33=c33) | changed
-    tree = eqbench.load_game("kuhn3").tree
-    return verify_exactly(tree, profile_from_json(tree, szafron_profile(frequencies)))
-
-
-@pytest.mark.parametrize("b32", [Fraction(0), Fraction(1, 4), HALF])
-def test_folding_at_check_bet_fold_needs_calls_at_check_bet(b32: Fraction) -> None:
-    """Section 4: player 1 folds a king at check-bet-fold; player 3 calls with half of theirs.
-
-    The paper names c32, which is check-bet, but describes bet-fold, which is c33.
-    """
-    nothing = Fraction(0)
-    c33 = HALF - b32
-    payoffs = (-UNIT, -UNIT, 2 * UNIT)
-    as_named = member_with(b32, c33, a33=nothing, c32=HALF)
-    assert (as_named.regrets, as_named.payoffs) == ((0, 0, 0), payoffs)
-    as_described = member_with(b32, HALF, a33=nothing)
-    assert as_described.payoffs == payoffs
-    assert as_described.regrets[1] == Fraction(1, 6)
-    assert member_with(b32, c33, a33=nothing).regrets == (0, Fraction(1, 6), 0)
-    assert member_with(b32, c33).regrets == (0, 0, 0)
-
-
 @pytest.mark.parametrize("b32", [Fraction(0), Fraction(1, 4), HALF])
 @pytest.mark.parametrize("c11", [Fraction(0), Fraction(1, 4), HALF])
 @pytest.mark.parametrize("c34", [Fraction(0), Fraction(1, 4)])
@@ -153,16 +104,6 @@ def test_reported_equilibrium_is_credible_and_not_sequential(
 
 
 # -- all equilibria of the reduced game ------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", BACKENDS)
-def test_largest_payoff_of_player_1_is_proved(name: str) -> None:
-    result = solve("kuhn3_reduced", f'ncp(sense=max,of="P1",backend={name})')
-    assert result.status == "ok"
-    assert result.statistics["bound"] == pytest.approx(-1 / 48, abs=2.1e-5)
-    assert result.statistics["gap"] <= 1e-4
-    assert result.payoffs[0] == pytest.approx(-1 / 48, abs=2.1e-5)
-    assert result.max_regret <= 1e-12
 
 
 @pytest.mark.parametrize(
@@ -186,36 +127,3 @@ def test_largest_frequency_is_proved(of: str, largest: Fraction) -> None:
     assert best.max_regret <= 1e-12
     reached = best.profile.probabilities[tree.action_start[place] + move]
     assert reached == pytest.approx(float(largest), abs=1e-3)
-
-
-# -- other numbers of players ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("game", ["kuhn2", "leduc"])
-def test_two_players_with_constant_sum_are_a_linear_program(game: str) -> None:
-    result = solve(game, "ncp")
-    assert result.status == "ok"
-    assert result.statistics["formulation"] == "constant_sum"
-    assert result.statistics["quadratic_constraints"] == 0
-    expected = solve(game, "sequence_lp")
-    assert result.payoffs == pytest.approx(expected.payoffs, abs=1e-9)
-    assert result.max_regret <= 1e-9
-
-
-@pytest.mark.parametrize("game", ["kuhn3_reduced", "kuhn3"])
-def test_logit_path_ends_early_on_three_player_kuhn_poker(game: str) -> None:
-    """Ganzfried 2025, section 4: on the reduced game, Gambit 16.4 ended at these payoffs.
-
-    He measured a max regret of 1.667e-5 after the profile was rounded to four digits.
-    """
-    pytest.importorskip("pygambit")
-    result = run("gambit_logit_path", game)
-    assert result.termination.reason == "stopped"
-    assert "before 1e+06" in result.termination.detail
-    (candidate,) = result.candidates
-    assert candidate.claim == "iterate"
-    assert 5e3 < result.monitor.statistics["lambda"] < 5e4
-    assert 5e-6 < result.max_regret < 5e-5
-    assert candidate.claimed_regret == pytest.approx(result.max_regret, abs=1e-12)
-    payoffs = verify(result.game.tree, candidate.profile).payoffs
-    assert payoffs == pytest.approx([-0.0276, -0.0208, 0.0484], abs=1e-4)

@@ -133,11 +133,3 @@ def test_profile_comes_back_from_a_policy_and_means_the_same_in_openspiels_game(
     after = verify(taken.tree, peers.profile_of_policy(taken, policy))
     assert after.payoffs == pytest.approx(before.payoffs, abs=1e-13)
     assert after.regrets == pytest.approx(before.regrets, abs=1e-13)
-
-
-def test_policies_of_python_classes_become_profiles() -> None:
-    module = importlib.import_module("open_spiel.python.policy")
-    game = loaded("leduc")
-    policy = module.TabularPolicy(pyspiel.load_game("leduc_poker"))
-    back = peers.profile_of_policy(game, policy)
-    assert np.array_equal(back.probabilities, BehaviorProfile.uniform(game.tree).probabilities)

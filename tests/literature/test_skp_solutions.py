@@ -106,15 +106,6 @@ def test_no_equilibrium_just_outside_the_range(solution: Solution) -> None:
         assert all(regret > 1e-9 for regret in regrets), (pot, regrets)
 
 
-def test_every_kind_of_choice_is_measured() -> None:
-    """Guards the tests above: free frequencies have corners and a middle, others one point."""
-    by_name = {solution.name: solution for solution in SOLUTIONS}
-    assert list(by_name) == ["1a", "1", "2a", "2", "3", "4", "5a", "5", *"6789", "10a", "10"]
-    pots = {"1": "5/2", "1a": "2", "9": "9/2", "10a": "5", "10": "6", "3": "107/33"}
-    counts = {name: len(by_name[name].choices(Fraction(pot))) for name, pot in pots.items()}
-    assert counts == {"1": 17, "1a": 11, "9": 3, "10a": 6, "10": 1, "3": 5}
-
-
 # -- found by case enumeration, at rational pots -------------------------------------------------
 
 # With the continua 1a, 2a, 5a and 10a at 2, 3, 7/2 and 5, a few of each range, and both sides
@@ -200,37 +191,6 @@ def test_what_is_found_is_published_and_what_is_published_is_found(pot: str) -> 
         assert corners, solution.name
         assert wanted, solution.name
         assert all(is_in_hull(point, corners) for point in wanted), solution.name
-
-
-def test_three_solutions_coexist_one_of_them_irrational() -> None:
-    """Billingham 2017, §3, Figure 2: 2, 3 and 4 coexist at pot 3.35, 3 with a square root."""
-    assert enumerate_cases("3.35").monitor.statistics["pieces_by_dimension"] == {2: 3}
-    solutions = published("3.35")
-    assert [solution.name for solution in solutions] == ["2", "3", "4"]
-    points = zip(found_points("3.35"), enumerate_cases("3.35").candidates, strict=True)
-    for point, candidate in points:
-        (name,) = [s.name for s in solutions if belongs(point, s, "3.35")]
-        assert (candidate.profile.exact is None) == (name == "3")
-
-
-@pytest.mark.parametrize(
-    ("pot", "pieces"), [("2", {5: 1}), ("3", {2: 1, 3: 1}), ("7/2", {3: 1}), ("5", {1: 2})]
-)
-def test_continua_have_their_dimensions(pot: str, pieces: dict[int, int]) -> None:
-    """Billingham 2017, §3, Solutions 1a; 1 and 2a; 5a; the two segments of 10a."""
-    assert enumerate_cases(pot).monitor.statistics["pieces_by_dimension"] == pieces
-
-
-def test_pots_cover_every_solution() -> None:
-    """Guards the tests above, and that a point just off a solution would be noticed."""
-    names = {solution.name for pot in POTS for solution in published(pot)}
-    assert names == {solution.name for solution in SOLUTIONS}
-    (ten,) = published("6")
-    (point,) = found_points("6")
-    for k in range(len(SKP_VARIABLES)):
-        shift = 1e-10 * np.eye(len(SKP_VARIABLES))[k]
-        assert not belongs(Point(point.frequencies + shift, point.payoffs), ten, "6")
-        assert not is_in_hull((point.frequencies + shift).tolist(), [point.frequencies])
 
 
 @pytest.mark.parametrize("pot", ["4.05", "4.2", "5.2", "6", "25"])

@@ -79,7 +79,7 @@ def test_nothing_else_is_shipped_at_the_top(shipped: set[str]):
 def test_types_and_license_are_shipped(shipped: set[str]):
     assert {
         "eqbench/py.typed",
-        "eqbench/builtin_takes.csv",
+        "eqbench/__init__.pyi",
         "eqbench/report/identity.txt",
         "eqbench/studies/legends.toml",
     } <= shipped

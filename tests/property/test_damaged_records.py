@@ -24,11 +24,11 @@ from damaged_runs import (
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from schemas import schema_text
 from stored_runs import cell, write_run
 
 import eqbench
 from eqbench.errors import DocumentError, UsageError
-from eqbench.harness.schemas import schema_text
 from eqbench.store.json_lines import MOST_LINE_BYTES
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord

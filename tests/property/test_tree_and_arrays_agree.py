@@ -1,7 +1,9 @@
 """The verifier on the tree, the kernels on the arrays, and their NumPy twin tell the same.
 
 All are held against :class:`tree_walk.TreeWalk`, a recursion in Fractions that shares no code
-with them, so a floating-point profile is measured exactly there.
+with them, so a floating-point profile is measured exactly there. Dealt games have every information
+set at one depth and chance at the root; random trees have chance anywhere and information sets
+across depths, so that a best response must go by the player's own decisions.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import cache
 import numpy as np
 import pytest
 from agreement import KINDS, disagreement, draw_behavior
+from random_trees import inner_chance_nodes, random_tree, repeated_movers, spread_infosets
 from tree_walk import TreeWalk
 
 import eqbench
@@ -22,18 +25,22 @@ from eqbench.model import kernels, reference
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows, random_profile
 from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import GameTree
+from eqbench.model.tree_files import content_hash, load_tree, save_tree
 from eqbench.verification import verify, verify_exactly
 
 GAMES = ("kuhn2", "kuhn3", "kuhn4", "skp", "kuhn3_reduced", "jordan", "shapley")
 SMALL = ("kuhn2", "kuhn3", "skp", "kuhn3_reduced", "jordan", "shapley")
+TREES = tuple(f"tree {seed}" for seed in range(48))
 # The last one leaves the range of int64, so payoffs become Python integers there.
 POTS = (Fraction(2), Fraction(16, 5), Fraction(107, 33), Fraction(10**20 + 1, 3 * 10**19))
 
 
 @cache
 def game(spec: str) -> Game:
-    return eqbench.load_game(spec)
+    kind, _, seed = spec.partition(" ")
+    return Game(spec, random_tree(int(seed))) if kind == "tree" else eqbench.load_game(spec)
 
 
 def random_exact(tree: GameTree, rng: np.random.Generator) -> BehaviorProfile:
@@ -49,34 +56,37 @@ def random_exact(tree: GameTree, rng: np.random.Generator) -> BehaviorProfile:
 # -- values and regrets -------------------------------------------------------------------
 
 
+def test_random_trees_have_no_regularity() -> None:
+    """Guards the tests below: what they are about must be in the trees."""
+    trees = [game(spec).tree for spec in TREES]
+    assert sum(spread_infosets(tree) > 0 for tree in trees) > 30
+    assert sum(inner_chance_nodes(tree) > 0 for tree in trees) > 30
+    assert sum(repeated_movers(tree) >= 2 for tree in trees) > 20
+    assert {tree.n_players for tree in trees} == {1, 2, 3, 4}
+    assert any(np.any(tree.chance_probability == 0) for tree in trees)
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("spec", GAMES)
+@pytest.mark.parametrize("spec", [*GAMES, *TREES])
 def test_all_measures_agree(spec: str, kind: str) -> None:
     rng = np.random.default_rng(20)
-    for _ in range(1 if spec == "kuhn4" else 6):
+    for _ in range(6 if spec in SMALL else 1):
         behavior = draw_behavior(game(spec).tree, rng, kind)
         assert max(disagreement(game(spec), behavior).values()) <= 1e-12
 
 
-@pytest.mark.parametrize("spec", SMALL)
-def test_exact_mode_equals_the_walk(spec: str) -> None:
+@pytest.mark.parametrize("spec", [*SMALL, *TREES])
+def test_exact_mode_equals_the_walk_and_best_responses_every_pure_strategy(spec: str) -> None:
     tree, rng = game(spec).tree, np.random.default_rng(21)
-    for _ in range(4):
+    for draw in range(4 if spec in SMALL else 1):
         profile = random_exact(tree, rng)
         assert profile.exact is not None
         measured, walk = verify_exactly(tree, profile), TreeWalk(tree, profile.exact)
         assert list(measured.payoffs) == walk.payoffs()
         assert list(measured.regrets) == walk.regrets()
-
-
-@pytest.mark.parametrize("spec", ["kuhn2", "jordan", "shapley"])
-def test_best_response_beats_every_pure_strategy(spec: str) -> None:
-    tree, rng = game(spec).tree, np.random.default_rng(22)
-    profile = random_exact(tree, rng)
-    assert profile.exact is not None
-    measured, walk = verify_exactly(tree, profile), TreeWalk(tree, profile.exact)
-    for p in range(tree.n_players):
-        assert measured.payoffs[p] + measured.regrets[p] == walk.brute_force_value(p)
+        for p in range(tree.n_players):
+            if draw == 0 and walk.pure_strategies(p) <= 100:
+                assert measured.payoffs[p] + measured.regrets[p] == walk.brute_force_value(p)
 
 
 # -- counterfactual values, derivatives, realization ----------------------------------------
@@ -109,7 +119,7 @@ def test_counterfactual_value_times_own_reach_is_a_payoff_derivative(spec: str) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("spec", GAMES)
+@pytest.mark.parametrize("spec", [*GAMES, *TREES[:10]])
 def test_jacobian_agrees_with_twin_and_central_differences(spec: str, kind: str) -> None:
     rng = np.random.default_rng(25)
     behavior = draw_behavior(game(spec).tree, rng, kind)
@@ -142,6 +152,28 @@ def test_realization_kernel_multiplies_own_frequencies(spec: str, kind: str) -> 
             product *= behavior[last]
             last = tree.infoset_parent[row[last]]
         assert reach[form.n_players + action] == pytest.approx(product, rel=1e-14)
+
+
+def test_realization_plans_play_like_their_behavior() -> None:
+    for seed, spec in enumerate(TREES):
+        tree, form = game(spec).tree, game(spec).sequence_form
+        behavior = draw_behavior(tree, np.random.default_rng(seed), KINDS[seed % 3])
+        plan = RealizationPlan.of(form, behavior)
+        back = plan.to_behavior(form)
+        assert np.abs(RealizationPlan.of(form, back).weights - plan.weights).max() <= 1e-15
+        before = reference.expected_payoffs(form, behavior)
+        assert reference.expected_payoffs(form, back) == pytest.approx(before, abs=1e-12)
+
+
+def test_trees_survive_their_folder_of_arrays(tmp_path_factory: pytest.TempPathFactory) -> None:
+    for tree in (game(spec).tree for spec in TREES[:4]):
+        folder = tmp_path_factory.mktemp("tree")
+        save_tree(tree, folder)
+        loaded = load_tree(folder)
+        assert content_hash(loaded) == content_hash(tree)
+        uniform = BehaviorProfile.uniform(loaded)
+        assert verify_exactly(loaded, uniform) == verify_exactly(tree, uniform)
+        assert not loaded.parent.flags.writeable
 
 
 # -- symmetries -----------------------------------------------------------------------------

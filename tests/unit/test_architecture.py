@@ -100,7 +100,7 @@ def test_files_from_outside_are_read_with_a_bound():
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("eqbench", {"click", "numpy"}),
+        ("eqbench; eqbench.load_game('kuhn3')", {"numba", "pandas", "scipy"}),
         ("eqbench.cli", {"matplotlib", "numba", "numpy", "pandas", "rich"}),
         ("eqbench.verification", {"numba", "scipy"}),
         (

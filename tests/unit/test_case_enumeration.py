@@ -13,7 +13,6 @@ import pytest
 from solver_cases import Result, bimatrix, odd_games, run, with_payoffs
 
 import eqbench
-from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.solver import availability_of
@@ -170,15 +169,6 @@ def test_four_player_games_need_fields_of_high_degree(seed: int) -> None:
     complete_list(with_payoffs(base, payoffs))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_all_equilibria_of_a_zero_sum_game_have_its_value(seed: int) -> None:
-    game = eqbench.load_game(f"random_tree(players=2,zero_sum=true,seed={seed})")
-    value = run("sequence_lp", game).monitor.statistics["value"]
-    for candidate in complete_list(game).candidates:
-        payoffs = verify(game.tree, candidate.profile).payoffs
-        assert payoffs == pytest.approx([value, -value], abs=1e-11)
-
-
 def half_curved() -> Game:
     """Payoffs x z, y z and z (4 x y - 1) of three players with frequencies x, y, z.
 
@@ -224,13 +214,6 @@ def test_other_games_are_refused_with_the_reason(game: str, limit: int, reason: 
     refused = eqbench.solve(game, f"case_enumeration(limit={limit})")
     assert refused.status == "unsupported"
     assert reason in refused.reason
-
-
-def test_limit_of_information_sets_is_an_option() -> None:
-    kuhn = eqbench.load_game("kuhn2")
-    assert eqbench.load_solver("case_enumeration(limit=12)").supports(kuhn) is True
-    with pytest.raises(UsageError, match="limit=-1"):
-        eqbench.load_solver("case_enumeration(limit=-1)")
 
 
 def test_missing_package_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

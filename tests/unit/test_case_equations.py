@@ -68,11 +68,6 @@ def test_elimination_loses_no_solution(
         assert any(covers(system, point) for system in found), point
 
 
-def test_equations_without_a_common_root_leave_nothing() -> None:
-    assert systems(4 * X**2 - 2, 9 * X**2 - 3) == []
-    assert systems(X + Y + 1) == []
-
-
 @pytest.mark.parametrize(
     ("equations", "ends", "corners"),
     [
@@ -157,8 +152,3 @@ def test_vertices_are_the_points_where_enough_constraints_meet(seed: int) -> Non
     found = vertices(planes[: len(drawn)], 3, ONE)
     assert len(found) == len(expected)
     assert set(found) == expected
-
-
-def test_hull_has_the_dimension_of_its_points() -> None:
-    cube = list(itertools.product((fmpq(0), ONE), repeat=3))
-    assert [pieces.dimension_of(cube[:n]) for n in (1, 2, 4, 5)] == [0, 1, 2, 3]

@@ -1,12 +1,15 @@
-"""Cross-play: payoffs, exchanges and worst cases against their definitions."""
+"""Cross-play: payoffs, exchanges and worst cases; what is taken, left out, printed and written."""
 
 from __future__ import annotations
 
-import importlib
+import csv
+import io
 import itertools
+import json
 import math
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +25,22 @@ from eqbench.errors import ProfileError, UsageError
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.report.terminal import plain_text, print_report
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.stored_run import StoredRun
 from eqbench.studies.crossplay import measure as crossplay_measure
 from eqbench.studies.crossplay.measure import Crossplay, combinations_csv
-from eqbench.studies.crossplay.study import Found, selection, summary
+from eqbench.studies.crossplay.study import (
+    CrossplayStudy,
+    Found,
+    LeftOut,
+    corners,
+    equilibria_of_runs,
+    left_out_notes,
+    selection,
+    summary,
+    without_copies,
+)
 from eqbench.verification import Verifier
 
 SEEDS = range(8)  # one to four players, twice
@@ -127,29 +143,6 @@ def reach_by_chance(tree: Any) -> list[Fraction]:
             node = int(tree.parent[node])
         result.append(reach)
     return result
-
-
-@pytest.mark.parametrize("seed", [*SEEDS, 26, 27])
-def test_the_more_the_others_may_do_the_less_a_strategy_is_worth(seed: int) -> None:
-    game = random_game(seed)
-    result = Crossplay(game, random_entries(game), exact=True)
-    least = result.guaranteed.payoffs
-    assert (least <= result.others_differ.payoffs).all()
-    assert (result.others_differ.payoffs <= result.others_agree.payoffs).all()
-    assert (result.others_agree.payoffs <= result.own_payoffs).all()
-
-
-def test_maximin_plan_is_guaranteed_its_value() -> None:
-    game = eqbench.load_game("skp")
-    solved = eqbench.solve(game, "fictitious_play(start=maximin)", eqbench.Budget(iterations=1))
-    values = solved.statistics["maximin_values"]
-    maximin = importlib.import_module("eqbench.solvers.maximin")
-    for p, value in enumerate(values):
-        program = maximin.MaximinProgram.of(game.tree, p)
-        plan = program.solve(60).plan
-        terminal = plan[program.own.last] * np.array(list(map(float, reach_by_chance(game.tree))))
-        least = program.others.least_value(terminal * game.tree.payoffs.table[:, p])
-        assert least == pytest.approx(value, abs=1e-12)
 
 
 # -- games whose answers are known ---------------------------------------------------------------
@@ -274,17 +267,212 @@ def test_exact_study_refuses_what_is_not_exact() -> None:
         Crossplay(game, [("A", thirds)], exact=True)
 
 
-def test_result_cannot_be_changed() -> None:
-    game, entries = battle()
-    result = Crossplay(game, entries)
-    for array in (result.payoffs, result.swap_regrets, result.regrets):
-        with pytest.raises(ValueError, match="read-only"):
-            array[...] = 0
-
-
 def test_selection_keeps_what_was_found_once_beside_what_was_found_often() -> None:
     profile = kuhn2_member(Fraction(0))
     names = ["common", "common", "common", "rare", "common"]
     found = [Found(f"{k}", profile, {"name": name}) for k, name in enumerate(names)]
     assert [item.source for item in selection(found, 3)] == ["0", "1", "3"]
     assert selection(found, 9) == found
+
+
+def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:
+    """Card 3 of Kuhn poker bet with certainty: what it would do after a check is no difference."""
+    game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 3))
+    unseen = kuhn2_member(Fraction(1, 3), king=Fraction(0))
+    found = [
+        Found("first", first),
+        Found("unseen", unseen),
+        Found("near", moved(first, Fraction(1, 10**7))),
+        Found("far", moved(first, Fraction(1, 10**5))),
+    ]
+    for exact, different in ((False, ["first", "far"]), (True, ["first", "near", "far"])):
+        kept, copies = without_copies(game, found, exact=exact)
+        assert [item.source for item in kept] == different
+        assert all(kept.source == "first" for _, kept in copies)
+        assert len(kept) + len(copies) == len(found)
+
+
+def moved(profile: BehaviorProfile, distance: Fraction) -> BehaviorProfile:
+    """The first two frequencies, of one information set, changed by so much."""
+    more, less, *rest = profile.exact or ()
+    tree = eqbench.load_game("kuhn2").tree
+    return BehaviorProfile.of_exact(tree, [more + distance, less - distance, *rest])
+
+
+def test_shares_count_strategies_that_are_rounded_differently_once() -> None:
+    """Entries B and C hold strategies of A, up to 1e-7; player 2 of kuhn2 has only one."""
+    game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 5))
+    other = kuhn2_member(Fraction(1, 3))
+    entries = [("A", first), ("B", moved(first, Fraction(1, 10**7))), ("C", other)]
+    document = summary(Crossplay(game, entries), found_of(entries), [], nothing_left_out())
+    combinations = {"strategies": [2, 1], "count": 2, "equilibria": 2, "share": 1.0}
+    assert document["combinations"] == combinations
+    exactly = Crossplay(game, entries, exact=True)
+    assert (exactly.n_strategies, exactly.n_equilibria) == ((3, 1), 2)
+
+
+def test_many_entries_with_few_strategies_are_counted_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(crossplay_measure, "MOST_VERIFIED", 2)
+    game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 5))
+    again = moved(first, Fraction(1, 10**7))
+    result = Crossplay(game, [("A", first), ("B", again), ("C", kuhn2_member(Fraction(1, 3)))])
+    assert result.regrets is None
+    assert (result.n_strategies, result.n_equilibria) == ((2, 1), 2)
+
+
+def test_summary_holds_floats_and_the_same_as_fractions() -> None:
+    game, entries = battle()
+    found = found_of(entries)
+    copies = [(Found("copy", found[0].profile), found[1])]
+    document = summary(Crossplay(game, entries, exact=True), found, copies, nothing_left_out())
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert document["copies"] == [{"source": "copy", "same_as": "second"}]
+    assert document["entries"][2] == {
+        "label": "mixed",
+        "source": "mixed",
+        "identity": None,
+        "payoffs": [2 / 3, 2 / 3],
+        "max_regret": 0,
+    }
+    worst = document["worst_cases"][0]["others_agree"]
+    assert worst["payoffs"] == [0, 0, 1 / 3]
+    assert worst["entries"][0] == ["first", "second"]
+    assert worst["best"] == ["mixed"]
+    exact = document["exact"]
+    assert exact["worst_cases"][0]["others_agree"]["payoffs"] == ["0", "0", "1/3"]
+    assert exact["own"][2]["payoffs"] == ["2/3", "2/3"]
+    assert document["interchange"][1]["equilibrium"][0] == [True, False, False]
+    assert "exact" not in summary(Crossplay(game, entries), found, [], nothing_left_out())
+
+
+def test_csv_has_every_combination() -> None:
+    game, entries = battle()
+    result = Crossplay(game, entries, exact=True)
+    rows = list(csv.DictReader(io.StringIO(combinations_csv(result))))
+    assert len(rows) == 9
+    (mixed,) = [r for r in rows if (r["entry_P1"], r["entry_P2"]) == ("first", "mixed")]
+    assert (mixed["payoff_P1"], mixed["payoff_P2"]) == ("2/3", "1/3")
+    # P2 answers the first place by going there, and gains 2/3
+    assert (mixed["regret_P1"], mixed["regret_P2"], mixed["max_regret"]) == ("0", "2/3", "2/3")
+    assert [row["equilibrium"] for row in rows].count("True") == 3
+
+
+def printed(result: Crossplay, entries: list[tuple[str, BehaviorProfile]], width: int) -> str:
+    report = CrossplayStudy.report(summary(result, found_of(entries), [], nothing_left_out()))
+    return plain_text(lambda console: print_report(report, console), width)
+
+
+@pytest.mark.parametrize("width", [60, 140])
+def test_tables_fit_the_width_and_nothing_is_cut(width: int) -> None:
+    game = eqbench.load_game("skp")
+    entries = random_entries(game, 8)
+    text = printed(Crossplay(game, entries), entries, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in " ".join(text.split()).replace("P1, P2, …", "")
+
+
+def test_matrix_that_is_too_wide_to_read_is_counted() -> None:
+    game, entries = battle()
+    many = [(f"{label}{k}", profile) for k in range(21) for label, profile in entries]
+    text = printed(Crossplay(game, many), many, 150)
+    assert "of 3969 pairs are equilibria; too wide to print" in text
+
+
+TOLERANCE = 1e-6
+
+
+def run_of(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> StoredRun:
+    """A run of kuhn2: per solver the claims and regrets of the candidates of its only cell."""
+    game = eqbench.load_game("kuhn2")
+    profile = kuhn2_member(Fraction(1, 4)).on(game.tree).to_json()
+    (folder / "equilibrium.json").write_text(json.dumps(profile))
+    records = [
+        CellRecord(
+            key=solver,
+            **{"game": "kuhn2", "game_spec": game.spec, "solver": solver, "solver_spec": solver},
+            seed=None,
+            status="ok",
+            equilibria=[
+                EquilibriumRecord(claim, [], [], regret, regret, profile="equilibrium.json")
+                for claim, regret in candidates
+            ],
+        )
+        for solver, candidates in cells.items()
+    ]
+    return StoredRun(folder, {}, tuple(records), outdated=0, notes=())
+
+
+def taken(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> tuple[list[str], LeftOut]:
+    game = eqbench.load_game("kuhn2")
+    found, above, same_run = equilibria_of_runs([run_of(folder, cells)], game, TOLERANCE)
+    left_out = nothing_left_out()
+    left_out["above_tolerance"], left_out["same_run"] = above, same_run
+    return [item.source for item in found], left_out
+
+
+def test_of_the_last_iterate_and_the_average_of_a_cell_the_better_one_is_taken(
+    tmp_path: Path,
+) -> None:
+    cells = {
+        "first": [("iterate", 1e-9), ("average", 1e-8)],
+        "second": [("iterate", 1e-8), ("average", 1e-9)],
+        "lists": [("equilibrium", 0.0), ("equilibrium", 0.0), ("complete list", 0.0)],
+    }
+    sources, left_out = taken(tmp_path, cells)
+    assert sources == ["first", "second #1", "lists", "lists #1", "lists #2"]
+    assert left_out == nothing_left_out() | {"same_run": 2}
+    (note,) = left_out_notes(left_out)
+    assert "2 candidates" in note
+
+
+def test_candidates_above_the_tolerance_are_counted_with_their_solvers(tmp_path: Path) -> None:
+    """The worse one of a cell is no news, whatever its regret."""
+    cells = {
+        "good": [("iterate", 1e-9), ("average", 1e-2)],
+        "bad": [("average", 3e-5), ("iterate", 2e-5)],
+        "mixed": [("equilibrium", TOLERANCE), ("equilibrium", 4e-5), ("equilibrium", 5e-5)],
+    }
+    sources, left_out = taken(tmp_path, cells)
+    assert sources == ["good", "mixed"]
+    assert left_out["same_run"] == 2
+    assert left_out["above_tolerance"] == {
+        "candidates": 3,
+        "cells": 2,
+        "solvers": ["bad", "mixed"],
+        "smallest_max_regret": 2e-5,
+        "allowed": TOLERANCE,
+    }
+    assert "2.0e-05 (allowed: 1.0e-06)" in left_out_notes(left_out)[0]
+
+
+def test_run_without_equilibria_is_refused_with_its_smallest_regret(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="2 candidates in 1 cells; the smallest max regret is 2e-"):
+        taken(tmp_path, {"solver": [("iterate", 2e-5), ("average", 3e-5)]})
+
+
+@pytest.mark.parametrize(
+    ("game", "missing"),
+    [("kuhn2", ()), ("kuhn3", ("szafron:0<c11<1/2",)), ("skp(pot=3.35)", ("skp:3",))],
+)
+def test_published_sets_without_corners_are_named(game: str, missing: tuple[str, ...]) -> None:
+    """Szafron et al. 2013, Table 3: c11 (3 + 4 b11) <= 2 - b11; skp:3 is irrational."""
+    found, without_corners = corners(eqbench.load_game(game))
+    assert found
+    assert [item["name"] for item in without_corners] == list(missing)
+    notes = left_out_notes(nothing_left_out() | {"without_corners": without_corners})
+    assert all(name in note for name, note in zip(missing, notes, strict=True))
+
+
+def test_game_whose_sets_have_no_corners_is_not_called_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nothing(game: Any) -> list[Any]:
+        return []
+
+    monkeypatch.setattr("eqbench.studies.crossplay.study.known_corners", nothing)
+    with pytest.raises(UsageError, match=r"have no corners \(kuhn2\); leave out --known"):
+        corners(eqbench.load_game("kuhn2"))
+    with pytest.raises(UsageError, match=r"no equilibria of goofspiel.* are known"):
+        corners(eqbench.load_game("goofspiel"))

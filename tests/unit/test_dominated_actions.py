@@ -89,13 +89,6 @@ def test_game_without_decisions_has_none_to_remove() -> None:
     assert dominated_actions(odd_games()["no information sets"].tree).tolist() == []
 
 
-def test_game_in_floats_is_treated_alike() -> None:
-    tree = eqbench.load_game("kuhn3").tree
-    floats = replace(tree, payoffs=Payoffs(tree.payoffs.table), chance=tree.chance.astype(float))
-    assert not floats.exact
-    assert np.array_equal(dominated_actions(floats), dominated_actions(tree))
-
-
 # -- against the definition, node by node -------------------------------------------------------
 
 
@@ -145,12 +138,6 @@ def rounds_by_definition(tree: GameTree) -> list[int]:
 def test_rounds_are_those_of_the_definition_on_random_trees(seed: int) -> None:
     for tree in (few_payoffs(seed), random_tree(seed, depth=5)):
         assert dominated_actions(tree).tolist() == rounds_by_definition(tree)
-
-
-def test_random_trees_have_something_to_remove_and_several_rounds() -> None:
-    found = [dominated_actions(few_payoffs(seed)) for seed in range(24)]
-    assert sum(item.any() for item in found) > 12
-    assert max(item.max(initial=0) for item in found) >= 3
 
 
 # -- nothing is lost by removing ----------------------------------------------------------------

@@ -154,7 +154,7 @@ def test_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
 
 
 def test_shipped_experiments_can_be_read_and_are_listed() -> None:
-    listed = CliRunner().invoke(app, ["list", "experiments"]).output
+    listed = CliRunner().invoke(app, ["info", "experiments"]).output
     for name, file in shipped().items():
         experiment = read_experiment(file)
         row = next(line for line in listed.splitlines() if line.startswith(f"{name} "))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command import eqbench_here
 
-from eqbench.builtin import BUILTIN_SOLVERS, takes
+from eqbench.builtin import BUILTIN_SOLVERS
 from eqbench.model.facts import constant_sum, kind_of_game, sizes, strategy_counts, symmetry
 from eqbench.model.game import Game
 from eqbench.model.tree import GameTree
@@ -122,7 +122,7 @@ def test_solvers_take_the_games_that_the_table_says() -> None:
         for kind, asked in games.items():
             takes_it = [refusal_of(solver, game) is None for game in asked]
             found[name][kind] = "yes" if all(takes_it) else "some" if any(takes_it) else "no"
-    assert found == takes()
+    assert found == {name: entry.takes for name, entry in BUILTIN_SOLVERS.items()}
 
 
 def test_info_says_which_solvers_take_a_game_and_why_others_do_not() -> None:
@@ -158,7 +158,7 @@ def test_listing_solvers_runs_no_code_of_others(tmp_path: Path) -> None:
         '@eqbench.register_solver("mine", summary="of a file")\n@dataclass\nclass Mine:\n'
         "    def solve(self, game, monitor, rng): ...\n\nraise SystemExit(7)\n"
     )
-    words = ("list", "solvers", "--plugin", str(plugin))
+    words = ("info", "solvers", "--plugin", str(plugin))
     rows = eqbench_here(*words, "--json", cwd=tmp_path).json["solvers"]
     assert {row["name"]: row["takes"] for row in rows}["mine"] == {}
     text = eqbench_here(*words, cwd=tmp_path).out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from random_trees import random_tree
-from solver_cases import bimatrix, lottery, run, tie
+from solver_cases import bimatrix, run, tie
 
 import eqbench
 from eqbench.model import reference
@@ -65,11 +65,6 @@ def test_averages_approach_the_value_of_two_player_kuhn(start: str, alternating:
     assert payoffs[0] == pytest.approx(-1 / 18, abs=2e-3)
 
 
-def test_player_alone_with_chance_takes_the_better_lottery() -> None:
-    result = run("fictitious_play", lottery(), iterations=999)
-    np.testing.assert_allclose(result.behavior, [1, 1 / 3000, 2998 / 3000, 1 / 3000], rtol=1e-12)
-
-
 # -- ties ---------------------------------------------------------------------------------
 
 
@@ -85,18 +80,6 @@ def test_rounding_does_not_break_ties() -> None:
 
 
 # -- starts -------------------------------------------------------------------------------
-
-
-def test_start_of_maximin_plans_is_handed_over_without_iterations() -> None:
-    maximin = run("fictitious_play(start=maximin)", "battle_of_sexes", iterations=0)
-    np.testing.assert_allclose(maximin.behavior, [1 / 3, 2 / 3, 2 / 3, 1 / 3])
-
-
-def test_start_counts_as_one_of_the_plans() -> None:
-    drawn = run("fictitious_play(start=random)", "battle_of_sexes", 4, iterations=0).behavior
-    later = run("fictitious_play(start=random)", "battle_of_sexes", 4, iterations=3).behavior
-    pure = later * 4 - drawn
-    np.testing.assert_allclose(pure, np.round(pure), atol=1e-14)
 
 
 def test_sums_of_plans_stay_exact_over_many_iterations() -> None:

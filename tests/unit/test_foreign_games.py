@@ -44,7 +44,7 @@ def output_of(*arguments: str) -> str:
 
 
 def test_list_of_solvers_says_which_are_not_in_all() -> None:
-    rows = json.loads(output_of("list", "solvers", "--json"))["solvers"]
+    rows = json.loads(output_of("info", "solvers", "--json"))["solvers"]
     others = {row["name"] for row in rows if not row["default_row"]}
     assert {"openspiel_cfr", "gambit_lp"} < others
 

@@ -72,19 +72,3 @@ def test_fields_cannot_be_replaced() -> None:
         field = dataclasses.fields(owner)[0].name
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(owner, field, None)
-
-
-def test_results_of_the_payoff_model_belong_to_the_caller() -> None:
-    game = eqbench.load_game("kuhn2")
-    model, uniform = game.payoff_model(), np.full(game.tree.n_actions, 0.5)
-    before = model.regrets(uniform).copy()
-    for result in (
-        model.regrets(uniform),
-        model.expected_payoffs(uniform),
-        model.counterfactual_values(uniform),
-        model.best_response_values(uniform),
-        model.jacobian(uniform),
-    ):
-        result[...] = np.nan
-    assert np.array_equal(model.regrets(uniform), before)
-    assert uniform.tolist() == [0.5] * game.tree.n_actions

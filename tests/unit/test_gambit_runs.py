@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib
 from fractions import Fraction
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 from command import eqbench_here as eqbench_command
 from random_trees import random_tree, spread_infosets
-from solver_cases import bimatrix, odd_games, run
+from solver_cases import odd_games, run
 
 import eqbench
 from eqbench.errors import ProfileError
@@ -22,7 +21,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.facts import strategy_counts
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.solver import Budget, Monitor, Report
+from eqbench.solver import Budget
 from eqbench.verification import verify
 
 pytest.importorskip("pygambit")
@@ -225,27 +224,6 @@ def test_what_is_no_profile_makes_the_run_fail(monkeypatch: pytest.MonkeyPatch) 
     assert "sum to 1.1" in result.termination.detail
 
 
-def test_claim_and_statistics_of_a_path_are_those_of_its_end() -> None:
-    result = run("gambit_logit_path(end=100)", "kuhn2")
-    (candidate,) = result.candidates
-    assert candidate.claimed_regret == pytest.approx(result.max_regret, abs=1e-12)
-    assert 1e-4 < result.max_regret < 1e-2
-    statistics = result.monitor.statistics
-    assert statistics["lambda"] == pytest.approx(100, rel=1e-6)
-    assert statistics["steps"] == result.monitor.work > 50
-    assert statistics["strategies"] == [27, 64]
-    assert statistics["pygambit"] == metadata.version("pygambit")
-
-
-def test_paths_of_tree_and_strategic_form_agree_on_one_shot_games() -> None:
-    tree, form = (
-        run(f"gambit_logit_path(end=10,use_strategic={word})", "battle_of_sexes").behavior
-        for word in ("false", "true")
-    )
-    np.testing.assert_allclose(tree, form, atol=1e-9)
-    assert abs(tree - 0.5).max() > 0.1
-
-
 @pytest.mark.parametrize(
     ("solver", "steps"),
     [("logit_path", 1), ("logit_path", 37), ("logit", 37), ("gnm", 5), ("enumpoly", 10)],
@@ -268,29 +246,6 @@ def test_steps_are_counted_and_stop_at_the_budget_where_the_method_is(
         assert (np.ptp(last) == 0) == (steps == 1), "the path begins at uniform play"
 
 
-def test_supports_that_are_passed_over_are_counted() -> None:
-    statistics = run("gambit_enumpoly", "battle_of_sexes").monitor.statistics
-    assert {"singular_supports", "abandoned_supports"} < statistics.keys()
-    odd = run("gambit_enumpoly", bimatrix([[1, 1], [1, 1]], [[1, 1], [1, 1]])).monitor.statistics
-    assert odd["singular_supports"] > 0
-
-
-def test_game_is_converted_before_the_clock_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, solver = eqbench.load_game("kuhn2"), eqbench.load_solver("gambit_lp")
-    solver.prepare(game)
-
-    def read_efg(file: Any) -> None:
-        raise ValueError("nothing is read any more")
-
-    monkeypatch.setattr("pygambit.read_efg", read_efg)
-    assert run("gambit_lp", game).termination.reason == "converged"
-    other = eqbench.load_game("kuhn2")
-    solver.prepare(other)
-    late = run("gambit_lp", other).termination
-    assert late.reason == "failed"
-    assert "nothing is read any more" in late.detail
-
-
 def test_method_that_never_calls_back_is_killed(tmp_path: Path) -> None:
     """Iterated polymatrix approximation goes on for ever on the prisoner's dilemma."""
     game, solver = ("--game", "prisoners_dilemma"), ("--solver", "gambit_ipa")
@@ -298,14 +253,3 @@ def test_method_that_never_calls_back_is_killed(tmp_path: Path) -> None:
     (cell,) = ended.json["cells"]
     assert (ended.code, cell["status"]) == (0, "timeout")
     assert "killed" in cell["reason"]
-
-
-def test_error_inside_a_callback_is_not_taken_for_one_of_gambit() -> None:
-    def broken(report: Report) -> None:
-        raise LookupError("nobody listens")
-
-    game = eqbench.load_game("kuhn2")
-    monitor = Monitor(game, Budget(target=0), broken)
-    solver = eqbench.load_solver("gambit_logit_path")
-    with pytest.raises(LookupError, match="nobody listens"):
-        solver.solve(game, monitor, np.random.default_rng(0))

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from command import refused
 
 import eqbench
 from eqbench.errors import GameFormatError, GameTooLargeError, ImperfectRecallError
@@ -211,14 +210,3 @@ def test_what_is_no_regular_file_is_refused_without_reading_it(tmp_path: Path) -
     ):
         with pytest.raises(GameFormatError, match=reason):
             eqbench.load_game(name if name.startswith("~") else str(tmp_path / name))
-
-
-@pytest.mark.parametrize("name", ["missing child", "chance of rounded thirds", "latin-1"])
-def test_the_command_line_ends_with_one_message(tmp_path: Path, name: str) -> None:
-    data, line, word = MALFORMED_EFG[name]
-    (tmp_path / "game.efg").write_bytes(data if isinstance(data, bytes) else data.encode())
-    words = ("run", "--game", "game.efg", "--solver", "cfr")
-    done = refused(*words, words=f"game.efg:{line}: ", cwd=tmp_path)
-    assert done.out == ""
-    assert word in done.err
-    assert [path.name for path in tmp_path.iterdir()] == ["game.efg"]

@@ -265,16 +265,6 @@ def test_a_brief_fuzz_finds_nothing(tmp_path: Path) -> None:
     assert len(verdicts) > 20, "the inputs are too much alike"
 
 
-def test_the_fuzz_notices_other_exceptions(tmp_path: Path, monkeypatch, capsys) -> None:
-    def broken(*arguments: object, **options: object) -> None:
-        raise KeyError("a reader that fails")
-
-    monkeypatch.setattr("fuzz_game_files.verdict", broken)
-    assert fuzz(3, tmp_path, count=2, minutes=1)[1] == 2
-    assert len(list(tmp_path.glob("fault_3_*"))) == 2
-    assert "a reader that fails" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("path", ["a b/c.efg", "../x(1).nfg", "é,ö.EFG", "p=2/q.Nfg"])
 def test_a_path_is_a_spec_as_it_stands_or_in_quotes(path: str) -> None:
     assert str(parse_spec(f" {path} ")) == path

@@ -151,7 +151,7 @@ def test_game_file_with_such_names_is_verified_and_drawn(folder: Path, name: str
     Path("profile.json").write_text(json.dumps(profile))
     for words in (
         ["verify", "--game", "game.nfg", "--profile", "profile.json"],
-        ["draw", "game.nfg", "--profile", "profile.json", "--out", "-"],
+        ["export", "game.nfg", ".svg", "--profile", "profile.json"],
     ):
         done = runner.invoke(app, words, catch_exceptions=False)
         assert done.exit_code == 0

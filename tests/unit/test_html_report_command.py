@@ -29,14 +29,6 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run", cell("01"))
 
 
-def test_page_goes_to_standard_output_if_asked(run: Path) -> None:
-    result = report(run, "--format", "html", "--out", "-")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("<!DOCTYPE html>")
-    assert read_page(result.stdout).all("h1")[0].text == "eqbench on kuhn2"
-    assert not (run / "report.html").exists()
-
-
 def test_page_goes_to_the_folder_of_the_run(run: Path) -> None:
     result = report(run, "--format", "html")
     assert (result.stdout, result.stderr) == ("", f"wrote {run / 'report.html'}\n")
@@ -60,13 +52,6 @@ def test_page_stands_beside_other_formats_in_a_folder(run: Path, tmp_path: Path)
     out = tmp_path / "out"
     assert report(run, "--format", "html,csv", "--out", out).exit_code == 0
     assert sorted(file.name for file in out.iterdir()) == ["report.csv", "report.html"]
-
-
-def test_file_of_a_page_takes_no_other_format(run: Path, tmp_path: Path) -> None:
-    result = report(run, "--format", "html,md", "--out", tmp_path / "page.html")
-    assert isinstance(result.exception, UsageError)
-    assert "the formats are html, md; name a folder" in str(result.exception)
-    assert not (tmp_path / "page.html").exists()
 
 
 def test_facts_are_those_of_built_in_games_only(tmp_path: Path) -> None:

@@ -116,13 +116,6 @@ def perturbations(tableau: Any) -> np.ndarray:
 # -- endings ------------------------------------------------------------------------------
 
 
-def test_pivots_and_size_are_recorded() -> None:
-    result = run("lcp", "kuhn2")
-    figures = result.monitor.statistics
-    assert (figures["rows"], figures["columns"]) == (26, 28)
-    assert figures["pivots"] == result.monitor.work == result.reports[-1].work > 0
-
-
 def ray(tableau: Any, count: int) -> tuple[int, int]:
     return 0, complementarity.RAY
 

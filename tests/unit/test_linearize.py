@@ -1,21 +1,21 @@
-"""Free frequencies, and the linearization of the generic payoff model in them."""
+"""Free frequencies, and what both payoff models keep: the generic one and sums over ranks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from typing import Any
 
 import numba
 import numpy as np
 import pytest
 from agreement import KINDS, draw_behavior
 from numpy.typing import NDArray
+from rank_cases import REDUCED, game, ranks
 
-import eqbench
-from eqbench.model import kernels
+from eqbench.model import kernels, rank_sums
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.choices import Choices
-from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import random_profile
 from eqbench.model.sequence_form import compile_sequence_form
@@ -30,13 +30,22 @@ SPECS = (
 )
 
 
-@cache
-def game(spec: str) -> Game:
-    return eqbench.load_game(spec)
-
-
 def generic(spec: str) -> SequenceFormModel:
     return SequenceFormModel(game(spec).sequence_form)
+
+
+MODELS: dict[str, Callable[[str], Any]] = {
+    "generic": generic,
+    "ranks": lambda spec: ranks(game(spec).tree),
+}
+METHODS = (
+    *("expected_payoffs", "counterfactual_values", "best_response_values", "regrets"),
+    *("jacobian", "linearize"),
+)
+CASES = [*(("generic", spec) for spec in SPECS), *(("ranks", spec) for spec in REDUCED)]
+# with three cards and these reductions the pot changes no regret
+WITHOUT_POT = ("leduc", "jordan", "kuhn(players=3,cards=3,")
+WITH_POT = [(kind, spec) for kind, spec in CASES if not spec.startswith(WITHOUT_POT)]
 
 
 def step(choices: Choices, f: int) -> NDArray[np.float64]:
@@ -77,10 +86,10 @@ def test_gains_are_over_the_first_action() -> None:
     assert choices.gains(np.array([1.0, 4, 9, 16, 25, 36])).tolist() == [3, 8, 11]
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_gains_change_as_linearized_when_a_free_frequency_does(spec: str) -> None:
+@pytest.mark.parametrize(("kind", "spec"), CASES)
+def test_gains_change_as_linearized_when_a_free_frequency_does(kind: str, spec: str) -> None:
     """No path has two actions of one set, so gains are linear along each of these lines."""
-    model, choices = generic(spec), Choices.of(game(spec).tree)
+    model, choices = MODELS[kind](spec), Choices.of(game(spec).tree)
     behavior = random_profile(game(spec).tree, np.random.default_rng(52))
     found = model.linearize(behavior)
     assert np.array_equal(found.gains, choices.gains(model.counterfactual_values(behavior)))
@@ -96,8 +105,6 @@ def test_game_without_parameter_has_no_slope_and_no_other_model() -> None:
     assert generic("jordan").linearize(behavior).slope is None
     with pytest.raises(ValueError, match="no payoff parameter"):
         generic("jordan").at(2.0)
-    with pytest.raises(ValueError, match="this game has 24 frequencies"):
-        generic("kuhn2").linearize(np.full(23, 0.5))
 
 
 def test_game_without_any_choice_has_an_empty_linearization() -> None:
@@ -110,23 +117,36 @@ def test_game_without_any_choice_has_an_empty_linearization() -> None:
     assert Choices.of(tree).behavior(found.gains).tolist() == [1.0]
 
 
-@pytest.mark.parametrize("spec", ["kuhn2", "jordan"])
-def test_linearization_belongs_to_the_caller(spec: str) -> None:
-    model, behavior = generic(spec), np.full(game(spec).tree.n_actions, 0.5)
-    before = [x.copy() for x in model.linearize(behavior) if x is not None]
-    for array in model.linearize(behavior):
-        if array is not None:
-            array[...] = np.nan
-    again = [x for x in model.linearize(behavior) if x is not None]
-    assert all(np.array_equal(*pair) for pair in zip(again, before, strict=True))
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", MODELS)
+def test_profiles_of_another_length_are_refused(kind: str, method: str) -> None:
+    for behavior in (np.ones(95), np.ones(97), np.ones((2, 48)), 0.5):
+        with pytest.raises(ValueError, match="this game has 96 frequencies"):
+            getattr(MODELS[kind]("kuhn3"), method)(behavior)
 
 
-@pytest.mark.parametrize("spec", ["kuhn2", "skp(pot=107/33)", "kuhn(players=3,cards=4,raises=1)"])
-def test_model_at_another_pot_is_that_of_the_game_at_it(spec: str) -> None:
-    start, behavior = generic(spec), random_profile(game(spec).tree, np.random.default_rng(54))
+@pytest.mark.parametrize("kind", MODELS)
+def test_results_belong_to_the_caller_and_arguments_stay_as_they_are(kind: str) -> None:
+    model, behavior = MODELS[kind]("kuhn3"), np.full(96, 0.5)
+    behavior.setflags(write=False)
+
+    def results() -> list[NDArray]:
+        own = [getattr(model, method)(behavior) for method in METHODS[:-1]]
+        return [*own, *(array for array in model.linearize(behavior) if array is not None)]
+
+    before = [result.copy() for result in results()]
+    for result in results():
+        result[...] = np.nan
+    assert all(np.array_equal(x, y) for x, y in zip(results(), before, strict=True))
+    assert np.all(behavior == 0.5)
+
+
+@pytest.mark.parametrize(("kind", "spec"), WITH_POT)
+def test_model_at_another_pot_is_that_of_the_game_at_it(kind: str, spec: str) -> None:
+    start, behavior = MODELS[kind](spec), random_profile(game(spec).tree, np.random.default_rng(54))
     before = start.regrets(behavior)
-    other = start.at(3.2)
-    there = SequenceFormModel(game(spec).at(pot=Fraction(16, 5)).sequence_form)
+    other = start.at(2.5)
+    there = SequenceFormModel(game(spec).at(pot=Fraction(5, 2)).sequence_form)
     assert np.abs(other.regrets(behavior) - there.regrets(behavior)).max() <= 1e-15
     assert np.abs(other.jacobian(behavior) - there.jacobian(behavior)).max() <= 1e-15
     assert np.array_equal(start.regrets(behavior), before)
@@ -135,20 +155,22 @@ def test_model_at_another_pot_is_that_of_the_game_at_it(spec: str) -> None:
     assert np.abs(slope - (rise - start.at(7).linearize(behavior).gains)).max() <= 1e-14
     assert np.abs(slope).max() > 0.01
     # chains of pots start from the game and not from the last pot
-    assert np.array_equal(start.at(9.0).at(3.2).regrets(behavior), other.regrets(behavior))
+    assert np.array_equal(start.at(9.0).at(2.5).regrets(behavior), other.regrets(behavior))
 
 
+@pytest.mark.parametrize(("kind", "module"), [("generic", kernels), ("ranks", rank_sums)])
 def test_model_at_another_pot_runs_the_code_that_is_compiled_already(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, kind: str, module: Any
 ) -> None:
-    """A writable array would be another type, for which Numba compiles everything anew."""
+    """A writable array would be another type, for which Numba compiles everything again."""
     types = []
 
-    def remember(arrays: object, *_: object) -> None:
-        types.append(numba.typeof(arrays))
+    def remember(*arguments: object) -> tuple[float, float]:
+        types.append([numba.typeof(argument) for argument in arguments])
+        return 0.0, 0.0
 
-    monkeypatch.setattr(kernels, "best_responses", remember)
-    start, behavior = generic("kuhn2"), np.full(24, 0.5)
+    monkeypatch.setattr(module, "best_responses", remember)
+    start, behavior = MODELS[kind]("kuhn3"), np.full(96, 0.5)
     for model in (start, start.at(3.2), start.at(3.2).at(7.0)):
         model.regrets(behavior)
     assert types == types[:1] * 3

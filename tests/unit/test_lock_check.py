@@ -90,13 +90,3 @@ def test_folder_without_locks_fails_the_command(
     assert done.code == 1
     assert [check["state"] for check in json.loads(done.out)["checks"]] == ["broken"]
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "words", [("--locks", "nothing"), ("--locks", "file"), ("--locks", ".", "--wait", "long")]
-)
-def test_folder_that_cannot_be_checked_is_refused(tmp_path: Path, words: tuple[str, ...]) -> None:
-    (tmp_path / "file").write_text("")
-    done = eqbench_here("doctor", *words, cwd=tmp_path)
-    assert done.code == 2
-    assert done.out == ""

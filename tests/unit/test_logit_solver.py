@@ -1,18 +1,22 @@
-"""The logit tracer as a solver: what it hands over, its budget, its branches, its refusals."""
+"""The logit tracer as a solver: equilibria and their trembles, budget, branches, refusals."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 from solver_cases import bimatrix, run
+from textbook_games import beer_and_quiche, entry_deterrence, selten_horse
 
 import eqbench
 from eqbench.errors import UsageError
-from eqbench.games.random_games import with_numbered_actions
+from eqbench.games.gamut import with_numbered_actions
 from eqbench.model.game import Game
-from eqbench.verification import verify
+from eqbench.model.trembles import Trembles
+from eqbench.solver import Candidate
+from eqbench.solvers.logit.branch import Branch
+from eqbench.solvers.logit.logit import polished
+from eqbench.solvers.logit.trembles import trembles_of
+from eqbench.verification import Play, Proof, sequential, verify
 
 # -- what it hands over -------------------------------------------------------------------------
 
@@ -111,17 +115,6 @@ def test_branches_from_random_priors_end_at_equilibria(seed: int) -> None:
     assert verify(result.game.tree, equilibrium.profile).max_regret <= 1e-12
 
 
-def test_uniform_prior_is_deterministic_and_random_ones_follow_the_seed() -> None:
-    assert eqbench.load_solver("logit").deterministic
-    assert not eqbench.load_solver("logit(prior=random)").deterministic
-    first, other = (run("logit", "kuhn3_reduced", seed).candidates for seed in (0, 1))
-    again, drawn = (run("logit(prior=random)", "kuhn3_reduced", 4).candidates for _ in range(2))
-    for one, two in ((first, other), (again, drawn)):
-        for a, b in zip(one, two, strict=True):
-            np.testing.assert_array_equal(a.profile.probabilities, b.profile.probabilities)
-    assert np.abs(first[1].profile.probabilities - again[1].profile.probabilities).max() > 1e-3
-
-
 def test_game_without_a_choice_is_solved_at_once() -> None:
     result = run("logit", bimatrix([[1]], [[2]]))
     assert result.termination.reason == "converged"
@@ -164,19 +157,6 @@ def test_branch_ends_at_the_regret_or_target_that_is_asked_for() -> None:
     np.testing.assert_array_equal(path.behavior[-1], result.behavior)
 
 
-@pytest.mark.parametrize(
-    ("limits", "steps"), [({"iterations": 1}, 1), ({"iterations": 7}, 7), ({"time_s": 1e-9}, None)]
-)
-def test_limit_leaves_the_last_point_in_hand(limits: dict[str, Any], steps: int | None) -> None:
-    """Iterations are steps along the branch."""
-    result = run("logit", "kuhn4", **limits)
-    assert result.termination.reason == "limit"
-    assert "; the branch was followed" in result.termination.detail
-    assert result.monitor.work == result.monitor.statistics["steps"]
-    assert steps in (None, result.monitor.work)
-    assert result.candidates[0].claim == "iterate"
-
-
 def test_snapshots_lie_on_the_branch() -> None:
     result = run("logit", "kuhn2")
     snapshots = [report for report in result.reports if report.kind == "snapshot"]
@@ -216,15 +196,6 @@ def test_branch_begins_at_its_prior_and_satisfies_the_definition() -> None:
     assert path.ending == "lambda reached 100"
     center = eqbench.load_solver("logit").branch(game)
     assert (center.behavior == 0.5).all()
-
-
-def test_path_is_polished_to_the_equilibrium_at_its_end() -> None:
-    game, solver = eqbench.load_game("kuhn3_reduced"), eqbench.load_solver("logit")
-    path = solver.branch(game)
-    behavior = solver.equilibrium(game, path)
-    regrets = [game.payoff_model().regrets(row).max() for row in (behavior, path.behavior[-1])]
-    assert regrets[0] <= 1e-12 < regrets[1]
-    np.testing.assert_allclose(behavior, path.behavior[-1], atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", [0, 2, 7])
@@ -300,3 +271,74 @@ def test_memory_limit_below_the_matrices_is_named_with_both_sizes() -> None:
     assert "need 33 MiB" in result.termination.detail
     assert "limit of 16 MiB" in result.termination.detail
     assert not result.reports
+
+
+TEXTBOOK = {"horse": selten_horse, "beer": beer_and_quiche, "entry": entry_deterrence}
+
+
+def game_of(name: str) -> Game:
+    return Game(name, TEXTBOOK[name]()) if name in TEXTBOOK else eqbench.load_game(name)
+
+
+def handed_over(game: Game, solver: str = "logit", seed: int = 0) -> Candidate:
+    found = [each for each in run(solver, game, seed=seed).candidates if each.claim != "iterate"]
+    return found[0]
+
+
+def proof_of(game: Game, candidate: Candidate) -> Proof:
+    return sequential(Play.of(game.tree, candidate.profile), candidate.trembles).proof
+
+
+@pytest.mark.parametrize(
+    "name", [*TEXTBOOK, "kuhn2", "kuhn3", "skp", "kuhn(raises=1)", "kuhn(players=4)"]
+)
+def test_end_of_the_principal_branch_is_proved_sequential(name: str) -> None:
+    game = game_of(name)
+    assert proof_of(game, handed_over(game)) is Proof.CERTIFIED
+
+
+@pytest.mark.parametrize("name", ["horse", "beer", "entry", "kuhn2", "kuhn3"])
+def test_ends_of_branches_from_random_priors_are_proved_sequential(name: str) -> None:
+    game = game_of(name)
+    for seed in range(10):
+        candidate = handed_over(game, "logit(prior=random)", seed)
+        assert proof_of(game, candidate) is Proof.CERTIFIED
+
+
+def test_equilibrium_is_that_without_trembles_to_the_last_bit() -> None:
+    game = game_of("kuhn3")
+    branch = Branch(game)
+    while branch.advance(np.array([1e6]), 64):
+        pass
+    logs = branch.log_probabilities(branch.points()[-1:])[0]
+    behavior, before = polished(game, logs).behavior, logs.copy()
+    assert handed_over(game).profile.probabilities.tobytes() == behavior.tobytes()
+    assert trembles_of(branch.flat, logs, behavior) is not None
+    assert logs.tobytes() == before.tobytes()
+
+
+def test_broken_orders_and_weights_prove_nothing() -> None:
+    """Where the trembles of several cards must be tied, one of them is moved away."""
+    game = game_of("kuhn3")
+    candidate = handed_over(game)
+    play, trembles = Play.of(game.tree, candidate.profile), candidate.trembles
+    assert trembles is not None
+    rejected = {"order": 0, "weight": 0}
+    for action in np.flatnonzero(play.played == 0).tolist():
+        order, weight = trembles.order.copy(), trembles.weight.copy()
+        order[action] += 1
+        weight[action] *= 1.5
+        for name, broken in (
+            ("order", Trembles(order, trembles.weight)),
+            ("weight", Trembles(trembles.order, weight)),
+        ):
+            rejected[name] += sequential(play, broken).proof is not Proof.CERTIFIED
+    assert rejected["order"] >= 3
+    assert rejected["weight"] >= 2
+
+
+def test_profile_that_no_belief_supports_is_refuted_whatever_is_handed_over() -> None:
+    game = game_of("horse")
+    trembles = handed_over(game).trembles
+    down = eqbench.BehaviorProfile.of(game.tree, [1, 0, 0, 1, 1, 0])
+    assert sequential(Play.of(game.tree, down), trembles).proof is Proof.REFUTED

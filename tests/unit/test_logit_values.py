@@ -113,24 +113,6 @@ def test_beliefs_survive_reaches_that_no_float_can_hold() -> None:
     assert np.abs(work.values).max() <= float(np.ptp(tree.payoffs.table))
 
 
-def test_log_odds_are_measured_against_the_most_probable_action() -> None:
-    """Whichever action comes first, a change has one size and one plane across it."""
-    logs = np.array([-7000.0, -0.5, -1.0, -40.0])
-    change, other = np.array([-60.0, 0.02, -0.03, 1.0]), np.array([5.0, 0.7, 0.1, -3.0])
-    sizes, products = [], []
-    for order in ([0, 1, 2, 3], [1, 0, 2, 3], [3, 2, 1, 0]):
-        _, flat, work = prepared("random(players=2,actions=4)")
-        zero, measured = np.zeros(4), np.empty(7)  # player 2 and lambda stay
-        points = [np.concatenate([v[order][1:] - v[order][0], zero]) for v in (logs, change, other)]
-        branches.set_units(flat, work, points[0])
-        sizes.append(branches.in_units(flat, work, points[1], measured))
-        branches.set_plane(flat, work, points[1])
-        products.append(work.border @ points[2])
-    np.testing.assert_allclose(sizes, sizes[0], rtol=1e-12)
-    np.testing.assert_allclose(products, products[0], rtol=1e-12)
-    assert sizes[0] == pytest.approx(0.05 / np.sqrt(1.25))
-
-
 @pytest.mark.parametrize(
     ("here", "there", "stop"),
     [(0.0, 10.0, 1.0), (1.0, 2.0, 2.0), (6.0, 0.5, 5.0), (5.0, 1.5, 2.0), (2.0, 4.0, np.nan)],
@@ -156,12 +138,6 @@ def test_elimination_solves_full_and_sparse_equations(size: int, share: float) -
 )
 def test_elimination_refuses_matrices_without_a_solution(matrix: list[list[float]]) -> None:
     assert elimination.eliminate(np.array(matrix), np.ones((2, 2)), np.empty((2, 2))) == 0
-
-
-def test_what_is_latest_is_eliminated_first() -> None:
-    """In this order the factors of poker matrices remain sparse."""
-    _, flat, _ = prepared("kuhn3")
-    assert (np.diff(flat.decision[flat.node_start[:-1]].astype(int)) <= 0).all()
 
 
 def test_memory_is_that_of_the_matrices() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from random_trees import random_tree
 from scipy.optimize import linprog
-from solver_cases import bimatrix, lottery, run, with_payoffs
+from solver_cases import lottery, run
 
 import eqbench
 from eqbench.model.builder import TreeBuilder
@@ -98,25 +98,7 @@ def test_player_alone_with_chance_is_sure_of_the_best_expectation() -> None:
     np.testing.assert_array_equal(result.behavior, [1, 0, 1, 0])
 
 
-@pytest.mark.parametrize(("factor", "shift"), [(1e-9, 0.0), (1e6, 0.0), (1.0, 1e5)])
-def test_value_follows_the_units_of_the_payoffs(factor: float, shift: float) -> None:
-    game = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])
-    changed = with_payoffs(game, factor * game.tree.payoffs.table + shift)
-    for player in range(2):
-        solution = maximin.MaximinProgram.of(changed.tree, player).solve(60)
-        assert solution.value == pytest.approx(factor * 2 / 3 + shift, rel=1e-12)
-
-
 # -- the solver of one program ------------------------------------------------------------
-
-
-def test_figures_of_the_program_are_recorded() -> None:
-    result = run("sequence_lp", "kuhn2")
-    figures = result.monitor.statistics
-    assert figures["value"] == pytest.approx(-1 / 18, abs=1e-14)
-    # 13 sequences and 6 information sets a player
-    assert (figures["rows"], figures["columns"]) == (7 + 13, 13 + 7)
-    assert 0 < figures["simplex_iterations"] == result.monitor.work
 
 
 BROKEN = types.SimpleNamespace(status=4, message="numerical difficulties", nit=5)

@@ -108,18 +108,6 @@ def test_game_that_a_file_defines_is_not_kept(tmp_path: Path) -> None:
     assert game_of("kuhn_poker").cache_key() == pyspiel.__version__
 
 
-def test_simultaneous_moves_are_hidden() -> None:
-    tree = eqbench.load_game("openspiel:blotto(coins=3,fields=2)").tree
-    assert (tree.n_infosets, tree.players) == (2, ("P1", "P2"))
-    assert (tree.player >= 0).sum() == 1 + 4
-
-
-def test_labels_are_information_states_and_action_texts() -> None:
-    tree = eqbench.load_game("openspiel:kuhn_poker").tree
-    assert "1pb" in tree.infoset_labels
-    assert set(tree.infoset_actions) == {("Pass", "Bet")}
-
-
 # Probabilities of the first card and of the second.
 ODD = {3: (0.1234567891011, 0.4, 0.4765432108989), 2: (0.5, 0.5)}
 

@@ -152,7 +152,7 @@ def test_scan_reads_names_without_running_the_file(tmp_path: Path) -> None:
 
 def test_scan_makes_relative_paths_absolute(plugin: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(plugin.parent)
-    assert plugins.scan_plugin("mine.py").path == str(plugin.resolve())
+    assert {entry.plugin for entry in plugins.scan_plugin("mine.py")} == {str(plugin.resolve())}
 
 
 @pytest.mark.parametrize(

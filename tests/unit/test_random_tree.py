@@ -78,13 +78,6 @@ def test_without_information_players_know_only_their_own_moves() -> None:
     assert sorted(tree.infoset_labels) == ["", "1?", "2?", "?", "?1?", "?2?"]
 
 
-def test_in_between_there_are_information_sets_of_several_nodes() -> None:
-    tree = load(depth=8, seed=1)
-    sizes = np.bincount(tree.infoset[tree.player >= 0])
-    assert sizes.min() == 1
-    assert sizes.max() > 2
-
-
 def test_a_seed_stays_the_same_game() -> None:
     tree = load(depth=4, information="1/2", seed=1)
     assert tree.infoset_labels == (
@@ -109,14 +102,6 @@ def test_chance_moves_as_often_as_asked_but_never_last(
     last = tree.levels[-2].start
     assert low <= (tree.player[:last] == CHANCE).mean() <= high
     assert (tree.player[last : tree.levels[-2].stop] >= 0).all()
-
-
-def test_outcomes_of_chance_are_exact_and_possible() -> None:
-    tree = load(depth=9, actions=3, chance="1/2", seed=1)
-    assert tree.exact
-    assert tree.chance_denominator == 6
-    outcomes = tree.chance[1:][tree.player[tree.parent[1:]] == CHANCE]
-    assert set(outcomes.tolist()) == {1, 2, 3, 4}
 
 
 def test_payoffs_are_integers_of_the_stated_size() -> None:

@@ -1,23 +1,15 @@
-"""Sums over ranks give what the generic kernels, all deals played out and the verifier give."""
+"""Sums over ranks give what the generic kernels and the verifier give."""
 
 from __future__ import annotations
 
-import itertools
-from fractions import Fraction
-
-import numba
 import numpy as np
 import pytest
 from agreement import KINDS, draw_behavior
-from numpy.typing import NDArray
-from rank_cases import REDUCED, SPECS, distance, game, ranks, verified_regrets, without_pot
+from rank_cases import REDUCED, SPECS, distance, game, ranks, verified_regrets
 
 import eqbench
-from eqbench.model.choices import Choices
-from eqbench.model.payoff_model import PayoffModel, SequenceFormModel
+from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.model.rank_sums import RankSums, kernels
-from eqbench.model.tree import GameTree
 from eqbench.verification import verify
 
 METHODS = (
@@ -66,67 +58,19 @@ def test_small_values_keep_their_digits() -> None:
     assert np.abs(ours[fold] / theirs[fold] - 1).max() <= 1e-14
 
 
-# -- against all deals, played out ----------------------------------------------------------
-
-
-def played_out(tree: GameTree, n: int, pot: float, behavior: NDArray) -> tuple[NDArray, NDArray]:
-    """Expected payoffs (3,) and counterfactual values (A,), deal by deal from the rules."""
-    payoffs, values = np.zeros(3), np.zeros(tree.n_actions)
-    deals = list(itertools.permutations(range(1, n + 1), 3))
-
-    def settle(history: str, cards: tuple[int, ...]) -> NDArray:
-        bettor = history.find("B")
-        stakes = np.zeros(3) if bettor < 0 else np.array([float(p == bettor % 3) for p in range(3)])
-        contending = {0, 1, 2} if bettor < 0 else {bettor % 3}
-        for answer, letter in enumerate(history[bettor + 1 :] if bettor >= 0 else "", start=1):
-            if letter == "C":
-                stakes[(bettor + answer) % 3] = 1
-                contending.add((bettor + answer) % 3)
-        result = -stakes - pot / 3
-        result[max(contending, key=lambda p: cards[p])] += pot + stakes.sum()
-        return result
-
-    def play(history: str, cards: tuple[int, ...], reach: NDArray) -> NDArray:
-        if history == "KKK" or ("B" in history and len(history) == history.index("B") + 3):
-            return settle(history, cards)
-        player = len(history) % 3
-        infoset = tree.infoset_of(player, f"{cards[player]}:{history}")
-        total = np.zeros(3)
-        for a, name in enumerate(tree.infoset_actions[infoset], tree.action_start[infoset]):
-            letter = {"check": "K", "bet": "B", "fold": "F", "call": "C"}[name]
-            further = reach.copy()
-            further[player] *= behavior[a]
-            below = play(history + letter, cards, further)
-            values[a] += np.delete(reach, player).prod() * below[player] / len(deals)
-            total += behavior[a] * below
-        return total
-
-    for cards in deals:
-        payoffs += play("", cards, np.ones(3)) / len(deals)
-    return payoffs, values
+# -- against the verifier --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("spec", "n", "pot"),
+    "spec",
     [
-        ("kuhn(players=3,cards=4,pot=3)", 4, 3.0),
-        ("kuhn(players=3,cards=5,pot=16/5,reduce=billingham)", 5, 3.2),
-        ("kuhn(players=3,cards=7,pot=9/2)", 7, 4.5),
-        ("skp(pot=5)", 4, 5.0),
+        *("kuhn(players=3,cards=4,pot=3)", "kuhn(players=3,cards=5,pot=16/5,reduce=billingham)"),
+        *("kuhn(players=3,cards=7,pot=9/2)", "skp(pot=5)", "kuhn(players=3,cards=10)"),
     ],
 )
-def test_values_are_those_of_all_deals_played_out(spec: str, n: int, pot: float, kind: str) -> None:
+def test_verifier_measures_the_same_payoffs_and_regrets(spec: str, kind: str) -> None:
     tree = game(spec).tree
-    behavior = draw_behavior(tree, np.random.default_rng(41), kind)
-    payoffs, values = played_out(tree, n, pot, behavior)
-    assert distance(ranks(tree).expected_payoffs(behavior), payoffs) <= 1e-14
-    assert distance(ranks(tree).counterfactual_values(behavior), values) <= 1e-15
-
-
-@pytest.mark.parametrize("kind", ["random", "pure"])
-def test_verifier_measures_the_same_payoffs_and_regrets_with_ten_cards(kind: str) -> None:
-    tree = game("kuhn(players=3,cards=10)").tree
     behavior = draw_behavior(tree, np.random.default_rng(42), kind)
     measured = verify(tree, BehaviorProfile.of(tree, behavior))
     assert distance(ranks(tree).expected_payoffs(behavior), np.array(measured.payoffs)) <= 1e-14
@@ -148,40 +92,7 @@ def test_jacobian_is_the_difference_of_values_over_a_unit_step(spec: str) -> Non
         assert distance(jacobian[:, a], rise) <= 2e-15
 
 
-@pytest.mark.parametrize("spec", REDUCED)
-def test_linearization_follows_the_free_frequencies_and_the_pot(spec: str) -> None:
-    tree = game(spec).tree
-    model, choices = ranks(tree), Choices.of(tree)
-    behavior = random_profile(tree, np.random.default_rng(44))
-    found = model.linearize(behavior)
-
-    def gains(model: RankSums, behavior: NDArray) -> NDArray:
-        return choices.gains(model.counterfactual_values(behavior))
-
-    assert np.array_equal(found.gains, gains(model, behavior))
-    assert found.slope is not None
-    assert (
-        distance(found.slope, gains(model.at(8), behavior) - gains(model.at(7), behavior)) < 4e-15
-    )
-    for f in range(choices.size):
-        step = np.zeros(tree.n_actions)
-        step[choices.action[f]], step[choices.first[f]] = 1, -1
-        rise = gains(model, behavior + step) - gains(model, behavior)
-        assert distance(found.jacobian[:, f], rise) <= 4e-15
-
-
 # -- one model, several pots ----------------------------------------------------------------
-
-
-def test_model_at_another_pot_is_that_of_the_game_at_it() -> None:
-    spec, behavior = SPECS[1], np.full(game(SPECS[1]).tree.n_actions, 0.5)
-    model = ranks(game(spec).tree)
-    before = model.regrets(behavior)
-    there = game(spec).at(pot=Fraction(16, 5))
-    for other in (model.at(3.2), ranks(there.tree), there.payoff_model()):
-        assert distance(other.regrets(behavior), verified_regrets(there.tree, behavior)) <= 1e-15
-    assert np.array_equal(model.regrets(behavior), before)
-    assert not np.allclose(model.at(3.2).regrets(behavior), before)
 
 
 def test_games_share_the_model_over_pots_and_compile_no_sequence_form() -> None:
@@ -197,49 +108,7 @@ def test_games_share_the_model_over_pots_and_compile_no_sequence_form() -> None:
     assert "sequence_form" not in there.__dict__
 
 
-def test_model_at_another_pot_runs_the_code_that_is_compiled_already(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A writable array would be another type, for which Numba compiles everything anew."""
-    types = []
-
-    def remember(*arguments: object) -> tuple[float, float]:
-        types.append([numba.typeof(argument) for argument in arguments])
-        return 0.0, 0.0
-
-    monkeypatch.setattr(kernels, "best_responses", remember)
-    model, behavior = ranks(game("kuhn3").tree), np.full(96, 0.5)
-    for other in (ranks(without_pot(game("kuhn3").tree)), model, model.at(3.2)):
-        other.regrets(behavior)
-    assert types == types[:1] * 3
-
-
 # -- arguments and results --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", [*METHODS, "linearize"])
-def test_profiles_of_another_length_are_refused(method: str) -> None:
-    model: PayoffModel = ranks(game("kuhn3").tree)
-    for behavior in (np.ones(95), np.ones(97), np.ones((2, 48)), 0.5):
-        with pytest.raises(ValueError, match="this game has 96 frequencies"):
-            getattr(model, method)(behavior)
-
-
-def test_results_belong_to_the_caller_and_arguments_stay_as_they_are() -> None:
-    model, behavior = ranks(game("kuhn3").tree), np.full(96, 0.5)
-    behavior.setflags(write=False)
-
-    def results() -> list[NDArray]:
-        return [
-            *(getattr(model, method)(behavior) for method in METHODS),
-            *(array for array in model.linearize(behavior) if array is not None),
-        ]
-
-    before = [result.copy() for result in results()]
-    for result in results():
-        result[...] = np.nan
-    assert all(np.array_equal(x, y) for x, y in zip(results(), before, strict=True))
-    assert np.all(behavior == 0.5)
 
 
 def test_lists_and_integers_are_frequencies_too() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.errors import SpecError, UsageError
+from eqbench.errors import UsageError
 from eqbench.plugins import Entry
 from eqbench.registry import BUILTIN_GAMES, BUILTIN_SOLVERS, _expected_nodes, default_registry
 
@@ -82,12 +80,6 @@ def test_solver_list_keeps_what_was_typed_and_drops_repetitions() -> None:
     assert default_registry().resolve_solvers(text) == ["dcfr( alpha=2 )", "cfr", "dcfr"]
 
 
-@pytest.mark.parametrize(("text", "message"), [("", "no solver given"), ("cfr,xyz", "'xyz'")])
-def test_solver_list_with_nothing_or_unknown_names_is_refused(text: str, message: str) -> None:
-    with pytest.raises(SpecError, match=message):
-        default_registry().resolve_solvers(text)
-
-
 def test_options_are_numbers_also_of_numpy_and_no_lists() -> None:
     assert eqbench.load_game("kuhn", players=np.int64(2)).spec.startswith("kuhn(players=2,")
     with pytest.raises(UsageError, match="players"):
@@ -97,31 +89,6 @@ def test_options_are_numbers_also_of_numpy_and_no_lists() -> None:
 def test_entry_tells_which_required_packages_are_missing() -> None:
     entry = Entry("solver", "x", "a:B", requires=("numpy", "a_missing_package"))
     assert entry.missing() == ["a_missing_package"]
-
-
-def modules_after(code: str) -> set[str]:
-    """Top-level packages that a fresh interpreter has imported after `code`."""
-    code += "\nimport sys; print(*{name.partition('.')[0] for name in sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
-
-
-def test_importing_the_package_imports_nothing_but_itself() -> None:
-    brought = modules_after("import eqbench") - modules_after("") - set(sys.stdlib_module_names)
-    assert brought == {"eqbench"}
-
-
-def test_loading_a_game_needs_no_compiler() -> None:
-    seen = modules_after("import eqbench; eqbench.load_game('kuhn3')")
-    assert "numpy" in seen
-    assert not seen & {"numba", "scipy", "pandas"}
-
-
-def test_public_names_are_listed_and_unknown_ones_refused() -> None:
-    assert set(eqbench.__all__) <= set(dir(eqbench))
-    assert {name: getattr(eqbench, name) for name in eqbench.__all__}.keys() >= {"solve", "verify"}
-    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
-        _ = eqbench.nonsense
 
 
 @pytest.mark.parametrize("announced", [math.nan, 2.5, -1, "many", None])

@@ -79,15 +79,6 @@ def test_jacobians_are_derivatives_of_the_velocities(game: str) -> None:
     assert np.abs(error).max() <= 1e-8 * scale
 
 
-def test_frequency_jacobian_is_continuous_where_some_frequencies_are_0_or_1() -> None:
-    flow = flow_of("shapley")
-    edge, pure = np.array([[0.0, 0.3, 0.7, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]])
-    jacobian, inside = (flow.frequency_jacobian(edge + t * (1 / 3 - edge)) for t in (0.0, 1e-9))
-    assert np.abs(jacobian - inside).max() <= 1e-7
-    assert np.abs(jacobian).max() > 0.1
-    assert not flow.frequency_velocity(pure).any()
-
-
 @pytest.mark.parametrize("game", ["skp", "shapley"])
 @pytest.mark.parametrize("size", [1e6, 1e300])
 def test_frequencies_of_huge_log_odds_are_0_and_1(game: str, size: float) -> None:
@@ -241,14 +232,6 @@ def test_log_odds_return_from_where_frequencies_leave_no_trace(integrator: str) 
     assert np.sum(np.diff(np.sign(states[:, 0])) != 0) >= 5, "it goes around several times"
 
 
-def test_steep_starts_are_no_overflow() -> None:
-    usual, fast = flow_of("skp", "rate=1"), flow_of("skp", "integrator=dop853,rate=1e200")
-    state, times = a_state(usual), np.linspace(0.0, 1.0, 3)
-    found = fast.integrate(state, times * 1e-200)
-    assert found.ending == ""
-    assert np.abs(found.states - usual.integrate(state, times).states).max() <= 1e-8
-
-
 @each_integrator
 @pytest.mark.parametrize(
     ("game", "options", "times", "words", "most"),
@@ -311,26 +294,6 @@ def test_log_odds_that_floats_do_not_resolve_end_with_a_reason(integrator: str) 
     assert "at time 1000 " in found.ending
 
 
-@each_integrator
-def test_integration_asks_as_often_as_steps_are_slow(integrator, monkeypatch) -> None:
-    flow, work = flow_of(TWO_ACTIONS, f"integrator={integrator}"), []
-    going = flow.start(a_state(flow), 0.0)
-    for k in range(40):
-        assert going.sample(np.array([1e-3 * (k + 1)]), lambda: False)[2] == ""
-    before = going.work
-
-    def interrupted() -> bool:
-        work.append(going.work)
-        monkeypatch.setattr(part("integrators"), "CHUNK_S", 1e9 if len(work) < 10 else 1e-9)
-        return len(work) == 30
-
-    assert going.sample(np.array([1e7]), interrupted)[2] == "interrupted"
-    assert work[0] - before < 1000, "many short samples do not make the first stretch long"
-    between = np.diff(work)
-    assert between.max() > 100
-    assert between[-1] < 50
-
-
 @pytest.mark.parametrize("integrator", ["auto", *INTEGRATORS])
 def test_games_with_few_players_and_choices_are_integrated(integrator: str) -> None:
     alone = TreeBuilder(["P1"])
@@ -386,18 +349,6 @@ def test_heyoka_is_optional(source, cause, tmp_path, monkeypatch) -> None:
     assert (result.status, "eqbench[ode]" in result.reason) == ("unavailable", True)
 
 
-def test_heyoka_compiles_once_for_all_trajectories(monkeypatch: pytest.MonkeyPatch) -> None:
-    built, module = [], part("integrators")
-    equations = module.equations
-    monkeypatch.setattr(module, "equations", lambda *a, **k: built.append(1) or equations(*a, **k))
-    flow, times = flow_of(TWO_ACTIONS, "integrator=heyoka"), np.linspace(1.0, 9.0, 5)
-    for tangent in (None, None, a_state(flow), a_state(flow)):
-        first, again = (flow.integrate(a_state(flow), times, tangent=tangent) for _ in range(2))
-        assert np.array_equal(first.states, again.states)
-        assert np.array_equal(first.profits, again.profits)
-    assert len(built) == 2, "without a tangent and with one"
-
-
 def test_average_is_that_of_realization_plans() -> None:
     """Against the mean over a fine grid of the trajectory itself."""
     game = eqbench.load_game("kuhn2")
@@ -439,18 +390,6 @@ def test_averages_keep_their_promise_however_fast_the_game_is(factor: int, rate:
         budget = Budget(time_s=600, iterations=units, target=0)
         result = eqbench.solve(game, f"replicator(start=random,rate={rate})", budget)
         assert result.max_regret / factor * units * factor * rate <= 12
-
-
-@pytest.mark.parametrize(
-    ("game", "usual", "faster"),
-    [("kuhn2", 1, 32), ("leduc", 2, 128), ("skp", 8, 512), ("rock_paper_scissors", 1, 64)],
-)
-def test_averages_take_as_many_states_as_the_game_is_fast(game, usual, faster) -> None:
-    """Gains of two-player Kuhn poker are at most 1: a third of the deals, a range of 3."""
-    tree, flow = eqbench.load_game(game).tree, flow_of(game)
-    for factor, expected in ((1, usual), (64, faster), (1e300, 2**14)):
-        speed = factor * flow.speed
-        assert part("averages").points_per_unit(tree, flow.choices, speed) == expected
 
 
 @pytest.mark.parametrize("game", [*GAMES, "random_tree"])

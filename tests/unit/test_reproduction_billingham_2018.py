@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,43 +15,10 @@ import eqbench.papers
 from eqbench.equilibria.kuhn_ranges import Range, kinds_of
 from eqbench.papers.billingham_2018 import branches, compute
 from eqbench.papers.billingham_2018.facts import _film, _losers
-from eqbench.papers.billingham_2018.skp import exact_curves
 from eqbench.papers.checks import Missing, passes
 from eqbench.papers.paper import load_paper
-from eqbench.registry import load_game
 
 PAPER = load_paper(Path(eqbench.papers.__file__).parent / "billingham_2018")
-
-
-def test_a_bet_of_card_3_gains_from_callers_with_card_2_only() -> None:
-    """At node 3 it gains a unit wherever player 1 calls with card 2 and nobody has card 4."""
-    assert compute._second_best(2, caught=True) == pytest.approx(-1 / 3)
-    assert compute._second_best(2, caught=False) == pytest.approx(0, abs=1e-12)
-
-
-def test_deleted_actions_are_dominated_node_by_node() -> None:
-    assert compute._fixed(4, 3) == (22, 22)
-
-
-def test_deals_with_the_lowest_card_are_counted() -> None:
-    assert compute._deals(6) == Fraction(8, 12)
-
-
-def test_a_threat_is_a_loss_where_only_the_others_lead() -> None:
-    game = load_game("kuhn(players=3,cards=4)")
-    tree = game.tree
-    behavior = np.zeros(tree.n_actions)
-
-    def play(player: int, infoset: str, *frequencies: float) -> None:
-        start = tree.action_start[tree.infoset_of(player, infoset)]
-        behavior[start : start + 2] = frequencies
-
-    for player, infoset in zip(tree.infoset_player.tolist(), tree.infoset_labels, strict=True):
-        play(player, infoset, *((0, 1) if infoset.endswith(":KK") else (1, 0)))
-    assert not compute._threatens(game, behavior)
-    # now player 1 would fold the best card where only players 2 and 3 lead
-    play(0, "4:", 0, 1)
-    assert compute._threatens(game, behavior)
 
 
 def test_payoffs_that_all_starts_share_are_those_of_either_measure() -> None:
@@ -117,13 +83,6 @@ def test_a_two_way_bet_is_for_value_against_the_player_who_calls_with_worse() ->
     kinds = kinds_of(played)[0, 0, 2, 4:6]
     assert (kinds == Range.TWO_WAY_BET).all()
     assert not branches.two_way_at_node_3(played).any()
-
-
-def test_expectations_range_along_a_vertical_piece_and_single_curves_stay_single() -> None:
-    piece = {"pots": [3.0], "u1": [[0.1, 0.3]]}
-    single = {"pots": [3.0, 4.0], "u1": [[0.1, 0.1], [0.2, 0.2]]}
-    curves = [curve.tolist() for curve in exact_curves({"2a": piece, "2": single}, "u1")]
-    assert curves == [[[3.0, 0.1], [3.0, 0.3]], [[3.0, 0.1], [4.0, 0.2]]]
 
 
 def test_who_loses_most_is_told_with_the_pot_from_which_on() -> None:

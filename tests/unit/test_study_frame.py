@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from command import Ended, accepted, eqbench_here
 
-from eqbench.studies.frame import held
-
 QRE = ("qre", "--game", "matching_pennies", "--to", "10", "-q")
 OWN = """
 from dataclasses import dataclass
@@ -61,17 +59,6 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, pressed: Callable[[], bool]) -> N
         yield pressed
 
     monkeypatch.setattr("eqbench.cli.study.two_interrupts", interrupts)
-
-
-def test_folder_of_a_study_that_goes_on_elsewhere_is_refused(tmp_path: Path) -> None:
-    assert eqbench_here(*QRE, "--out", "q", cwd=tmp_path).code == 0
-    before = {file: file.read_bytes() for file in (tmp_path / "q").iterdir() if file.is_file()}
-    with held(tmp_path / "q", "qre"):
-        refused = eqbench_here("qre", "--resume", "q", "--branches", "2", cwd=tmp_path)
-    assert refused.code == 2
-    assert "another eqbench qre runs in q; wait for it" in refused.err
-    assert {file: file.read_bytes() for file in before} == before
-    assert eqbench_here("qre", "--resume", "q", "-q", cwd=tmp_path).code == 0
 
 
 @pytest.mark.parametrize(
@@ -148,20 +135,6 @@ def test_hint_how_to_go_on_can_be_pasted(tmp_path: Path, monkeypatch: pytest.Mon
     ended = own(tmp_path, "--out", "my out", name="my own.py")
     assert ended.code == 130
     assert ended.err.endswith("go on with:\n  eqbench study 'my own.py' --resume 'my out'\n")
-
-
-@pytest.mark.parametrize("questions", [0, 1, 3, 8])
-def test_interrupted_crossplay_says_so_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, questions: int
-) -> None:
-    """It is asked before the part, before each combination and before each worst case."""
-    asked = iter(range(questions))
-    interrupt(monkeypatch, lambda: next(asked, None) is None)
-    options = ("--game", "kuhn3", "--known", "--most", "4", "--out", "c")
-    ended = eqbench_here("crossplay", *options, cwd=tmp_path)
-    assert ended.code == 130, ended.err
-    assert ended.err.endswith("interrupted\n")
-    assert not (tmp_path / "c").exists()
 
 
 def test_figures_of_a_resumed_study_show_what_those_of_a_new_one_do(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ def curves(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """By pot what a solution determines, and as files profiles 0.01 beside it to start from."""
+    """By pot what a solution determines, and start profiles 0.01 away as files."""
     texts, document = dict[str, str](), dict[str, Any]()
     for pot, name in lists.CENTERS.items():
         (known,) = _pieces(pot)[name]

@@ -1,4 +1,4 @@
-"""What our stored results say on the claims of the paper, beside those on complete lists."""
+"""What our stored results say on the claims of the paper, except those on complete lists."""
 
 from __future__ import annotations
 

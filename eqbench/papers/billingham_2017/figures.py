@@ -77,11 +77,11 @@ def figure_7(stored: Stored) -> str:
     known = lists.borders(lists.equilibria(stored))
     edges = [float(known[f"P{k}"]) for k in (1, 2, 3, 5, 7, 8, 10)] + [LAST_POT]
     printed = lists.printed("Figure 7: stable solutions and kinds of behavior")
-    said = [word for _, column, word in printed if column == "trajectories"]
+    printed_words = [word for _, column, word in printed if column == "trajectories"]
     look = {"edgecolor": INK, "linewidth": 0.3}
     strips = [
         Series("barh", (0, b - a, 1.0, a), look | {"color": BEHAVIOR_COLORS[word], "label": word})
-        for a, b, word in zip(edges, edges[1:], said, strict=False)
+        for a, b, word in zip(edges, edges[1:], printed_words, strict=False)
     ]
     limits = {"ylim": (-0.55, 0.55), "yticks": ()}
     strip = Panel(strips, title="Billingham 2017", settings=limits, own_legend=True)

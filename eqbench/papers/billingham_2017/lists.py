@@ -161,7 +161,7 @@ def at(stored: Stored) -> dict[str, Finding]:
 
 
 def listed(stored: Stored) -> dict[str, Any]:
-    """What is to be said of all equilibria of the complete lists together, and of the cases."""
+    """Sentences on all equilibria of the complete lists together, and of the cases."""
     found, cells = equilibria(stored), printed_cells()
     pots = pots_by_name(found)
     names = [each.names for each in found]
@@ -203,7 +203,7 @@ def counted(names: Sequence[Any]) -> Finding:
 def solutions(stored: Stored) -> dict[str, Any]:
     """Ranges, frequencies and profits of what goes by the name of each solution.
 
-    In what is said of an entry that is wrong in print, w is the largest regret with that entry.
+    In the sentence on an entry that is wrong in print, w is the largest regret with that entry.
     """
     found, wrong = equilibria(stored), stored["printed"].summary
     known, rows = borders(found), dict[str, Any]()

@@ -49,7 +49,7 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def _gaps(flow: Flow, state: FloatArray, slopes: dict[str, str], pot: float) -> dict[str, float]:
-    """Distances from the equations at a state, and what still moves on the faces beside it."""
+    """Distances from the equations at a state, and what still moves on the adjacent faces."""
     f = 1 / (1 + np.exp(-state))
     order = [flow.choices.infoset.tolist().index(infoset) for infoset in LAYOUT.infoset]
     names, expected = dict(zip(NAMES, f[order].tolist(), strict=True)) | {"P": pot}, f.copy()
@@ -74,19 +74,19 @@ def _by_scipy(method: type[OdeSolver], flow: Flow, start: FloatArray, time: floa
 
 
 def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """How frequencies move late in stored trajectories, and how far those beside solutions go."""
+    """How frequencies move late in stored trajectories, and how far those near solutions go."""
     stored, found = Stored(jobs, full=full), dict[str, Any]()
-    beside, runs = dict[str, dict[str, float]](), _runs(stored, "regimes")
+    near, runs = dict[str, dict[str, float]](), _runs(stored, "regimes")
     driving = letters(stored["polynomials"].summary["times"]["b3"])
     for pot, solution in CENTERS.items():
         (run,) = _runs(stored, f"beside_{pot.replace('.', '_')}")
         center = stored["starts"].summary[pot]
         gaps = [np.abs(_late(run, slice(None))[name] - value) for name, value in center.items()]
         most = np.max(gaps, axis=0).tolist()
-        beside[solution] = {"farthest": max(most), "late": max(most[len(most) // 2 :])}
+        near[solution] = {"farthest": max(most), "late": max(most[len(most) // 2 :])}
         if those := [run for run in runs if run.value == float(pot)]:
             found[pot] = late_motion(those, pot, center, driving)
-    return found | {"beside": beside}
+    return found | {"beside": near}
 
 
 def _runs(stored: Stored, job: str) -> list[SimulatedRun]:

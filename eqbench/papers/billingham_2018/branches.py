@@ -168,7 +168,7 @@ def _out_of_order(deck: Deck) -> NDArray[np.bool_]:
 
 
 def _beside(four: Deck, five: Deck) -> dict[str, Any]:
-    """The branch with five cards beside that with four."""
+    """The branch with five cards next to that with four."""
     several, widest, turns = [], [], []
     for deck in (four, five):
         values = deck.branch.values

@@ -117,7 +117,7 @@ def skp_curve(stored: Stored) -> Nested:
 
 
 def skp_pieces(stored: Stored) -> Nested:
-    """Ranges of expectations at three pots beside the published ones, and gaps between points."""
+    """Ranges of expectations at three pots next to the published ones, and gaps between points."""
     pots, *payoffs = _columns(stored, "skp", *_PAYOFFS)
     exact, found = stored["skp_exact"].summary["exact"], {}
     for pot, name in ((3, "skp:2a"), (3.5, "skp:5a"), (5, "skp:10a")):
@@ -141,8 +141,8 @@ def skp_distances(stored: Stored) -> Nested:
     from scipy.spatial import KDTree
 
     exact, found = stored["skp_exact"].summary["exact"], defaultdict[str, Nested](dict)
-    asked = {"u1": (2.02, 5.98), "u1 close-up": (3.8, 4.45), "a1": (2.02, 5.98)}
-    for title, (left, right) in asked.items():
+    titles = {"u1": (2.02, 5.98), "u1 close-up": (3.8, 4.45), "a1": (2.02, 5.98)}
+    for title, (left, right) in titles.items():
         name = title.partition(" ")[0]
         curves = list(exact_curves(exact, name))
         scale = np.array([4.0, np.ptp(np.concatenate(curves)[:, 1])])
@@ -198,13 +198,13 @@ def _losers(columns: FloatArray) -> Nested:
 
 
 def at_one_pot(stored: Stored) -> Nested:
-    """Verified equilibria: along and beside the branch of four cards, and where five coexist."""
-    entry, beside = _at(stored, "n4", 4.19), _at(stored, "n4_beside", 3.1)["beside"]
+    """Verified equilibria: along and off the branch of four cards, and where five coexist."""
+    entry, off = _at(stored, "n4", 4.19), _at(stored, "n4_beside", 3.1)["beside"]
     apart = np.ptp([item["payoffs"] for item in entry["equilibria"]], axis=0).max()
     height = np.ptp(_columns(stored, "n4", *_PAYOFFS)[1:])
     return {
         "similar": {"equilibria": entry["distinct_payoffs"], "apart": float(apart / height)},
-        "beside": {"others": beside["not_on_branch"], "payoffs": beside["payoff_ranges"]},
+        "beside": {"others": off["not_on_branch"], "payoffs": off["payoff_ranges"]},
         "N = 5": _measured(_at(stored, "n5", 5.202))["regret"],
     }
 
@@ -235,7 +235,7 @@ def _film(file: Path) -> Nested | Missing:
 
 
 def large(stored: Stored) -> Nested:
-    """Branches of many cards: ranges of payoffs beside smaller decks at equal eps, folds, ends."""
+    """Branches of many cards: ranges of payoffs next to smaller decks at equal eps, folds, ends."""
     found = stored["large_branches"].summary
     pairs = {"1e-7": ("n9", "n13"), "1e-6": ("n13_1e_6", "n26"), "1e-4": ("n13_1e_4", "n52")}
     widths = {f"eps = {eps}": [found["mean_range"][n] for n in of] for eps, of in pairs.items()}

@@ -110,7 +110,7 @@ def _responses(responses: Mapping[str, Sequence[Any]]) -> Figure:
 def _beside(
     branches: Mapping[str, Branch], exact: Mapping[str, Any], names: Sequence[str], **shown: Any
 ) -> Figure:
-    """Regularized payoffs or frequencies, of players 1 and 2 in turn, beside the published ones."""
+    """Regularized payoffs or frequencies, of players 1 and 2 in turn, with the published ones."""
     found = {}
     for label, branch in branches.items():
         table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))

@@ -59,7 +59,7 @@ def hands(tree: GameTree) -> Iterator[Summary]:
 
 
 def _pure_profiles(tree: GameTree) -> Iterator[FloatArray]:
-    """Frequencies (A,) of all profiles in which nobody mixes."""
+    """Frequencies (A,) of all profiles in pure strategies."""
     rows = [np.eye(len(actions)) for actions in tree.infoset_actions]
     return map(np.concatenate, product(*rows))
 

@@ -47,7 +47,7 @@ def pays(stored: Stored) -> dict[str, dict[str, Any]]:
 
 
 def pure(stored: Stored) -> float:
-    """The smallest max regret of all profiles in which nobody mixes."""
+    """The smallest max regret of all profiles in pure strategies."""
     return float(stored["rules"].summary["pure"])
 
 

@@ -31,12 +31,12 @@ Summary = dict[str, Any]  # JSON values
 
 
 def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
-    """Least complementarity beside regrets, slacks in strategic form, and the last line of the LCP.
+    """Least complementarity with regrets, slacks in strategic form, and the last line of the LCP.
 
     For fixed plans the conditions are linear in multipliers and slacks. Over all multipliers
     lambda with slacks r = E' lambda - V >= 0, the smallest x r is a linear program, which is dual
     to the best response: it is the regret of the player. So it is 0 in equilibria and in no other
-    profile. Random profiles stand beside the equilibria of the job `checked`.
+    profile. Random profiles stand next to the equilibria of the job `checked`.
     """
     rng = np.random.default_rng(0)
     found = {spec: found_by(jobs / "checked", spec)[0] for spec in (FULL, STRATEGIC)}

@@ -153,7 +153,7 @@ def strategic(stored: Stored) -> Nested:
 
 
 def dominated(stored: Stored) -> Nested:
-    """Dominated actions by kind, and beside those that `kuhn3_reduced` lacks."""
+    """Dominated actions by kind, and next to those that `kuhn3_reduced` lacks."""
     cells = _cells(stored, "equilibria", FULL, "ncp(dominated=remove,backend=scip,offpath=keep)")
     found = set(_statistics(cells, "dominated_actions")[0])
     removed = set(program(stored)["removed"])
@@ -289,7 +289,7 @@ def described(stored: Stored) -> Nested:
     readings, pairs = (stored["readings"].summary[key] for key in ("readings", "pairs"))
     family, named = (stored[f"verify_{n}"].printed_json for n in ("family", "as_named"))
     theirs, ours = ([*map(Fraction, one["exact"]["payoffs"])] for one in (family, named))
-    beside = {i["a33"]: max(map(Fraction, i["regrets"])) for i in pairs if i["c32"] == "1/2"}
+    of_a33 = {i["a33"]: max(map(Fraction, i["regrets"])) for i in pairs if i["c32"] == "1/2"}
     gains = {n: {max(map(Fraction, i["regrets"])) for i in own} for n, own in readings.items()}
     row = stored["readings"].json("family.json")["behavior"]["P3"]["3:KB"]
     return {
@@ -308,8 +308,8 @@ def described(stored: Stored) -> Nested:
         },
         "payoffs": {", ".join(i["payoffs"]) for i in (*pairs, *readings["as_described"])},
         "a33": {
-            "a33": [a33 for a33, gain in beside.items() if not gain],
-            "player 2 gains by a33": beside,
+            "a33": [a33 for a33, gain in of_a33.items() if not gain],
+            "player 2 gains by a33": of_a33,
             "with c32 = 0": gains["a33_alone"],
         },
     }
@@ -327,7 +327,7 @@ def gambit_results(stored: Stored) -> Nested:
 
 
 def beside_program(stored: Stored) -> Nested:
-    """Gambit's logit path beside the paper's program."""
+    """Gambit's logit path next to the paper's program."""
     logit, ours = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
     times = [_outcome(cells)["median s"] for cells in (logit, ours)]
     (own, *_), others = _payoffs(logit)[1], _payoffs(ours)[1]
@@ -359,7 +359,7 @@ starts_strategic, starts_kuhn = (partial(_ahead, job=f"starts_{n}") for n in ("s
 
 
 def strategic_form(stored: Stored) -> Finding:
-    """Growth of contingencies beside that of nodes, from the reduced to the full game."""
+    """Growth of contingencies and of nodes, from the reduced to the full game."""
     found = {}
     for game, job in ((REDUCED, "info_reduced"), (FULL, "info_full")):
         (counts, *_) = _statistics(_cells(stored, "race", game, LOGIT), "strategies")

@@ -53,14 +53,14 @@ def program(folder: Path, _jobs: Path, *, full: bool) -> dict[str, Any]:
     `nodes` are those of the tree without these actions. The model with 22 takes Gurobi a minute,
     so it belongs to the full extent.
     """
-    game, asked = load_game("kuhn3"), _LESS if full else (0, 21)
+    game, counts = load_game("kuhn3"), _LESS if full else (0, 21)
     form, specs = game.sequence_form, "kuhn(players=3,cards=4,reduce={})"
     trees = {n: load_game(specs.format(name)).tree for n, name in _LESS.items()}
     missing = {n: missing_actions(game.tree, tree) for n, tree in trees.items()}
     columns = {n: columns_left(form, [*removed.values()]) for n, removed in missing.items()}
     sizes = {n: {"nodes": trees[n].n_nodes} | model_sizes(form, columns[n], n) for n in trees}
-    said = {n: _solve(game, columns[n], folder / f"{n}.log") for n in asked}
-    return {"models": sizes, "removed": list(missing[22]), "gurobi": said}
+    solved = {n: _solve(game, columns[n], folder / f"{n}.log") for n in counts}
+    return {"models": sizes, "removed": list(missing[22]), "gurobi": solved}
 
 
 def columns_left(form: SequenceForm, removed: Sequence[int]) -> NDArray[np.int64]:
@@ -107,7 +107,7 @@ def model_sizes(form: SequenceForm, column: NDArray[np.int64], n_removed: int) -
 def _solve(game: Game, column: NDArray[np.int64], log: Path) -> dict[str, Any]:
     """Gurobi's answer to a program, with regrets of its result on the full game's tree.
 
-    One thread, default tolerances, no objective; `unavailable` says why it said nothing.
+    One thread, default tolerances, no objective; `unavailable` gives the reason for no answer.
     """
     try:
         import gurobipy as gp

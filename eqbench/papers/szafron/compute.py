@@ -38,7 +38,7 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     c43 = [at[node] for node in family.nodes_of("c43")]
     payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
     of_124 = {at[node][1]: node for node in range(tree.n_nodes) if at[node][0] == "124"}
-    leaves = {told: payoffs[node] for told, node in of_124.items() if node in payoffs}
+    leaves = {label: payoffs[node] for label, node in of_124.items() if node in payoffs}
     share = [name if move else f"(1 − {name})" for name, move, _ in decisions(of_124["KBFC"])]
     chances = tree.chance[tree.parent == 0].tolist()
     situations: dict[str, Any] = {player: defaultdict(set) for player in tree.players}
@@ -53,12 +53,12 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
             len({deal for deal, _ in at if deal}),
             *{str(Fraction(c, tree.chance_denominator)) for c in chances},
         ],
-        "leaves": {told: list(map(str, own)) for told, own in leaves.items()},
+        "leaves": {label: list(map(str, own)) for label, own in leaves.items()},
         "subtree": [len(leaves), *{len(own) for own in leaves.values()}],
         "share of a13": f"−{-leaves['KBFC'][0]}κ {' '.join(share)}",
         "unreached 124": sorted(
-            told
-            for told, node in of_124.items()
+            label
+            for label, node in of_124.items()
             if any(table_2[name] == 1 - move for name, move, _ in decisions(node))
         ),
         "actions": sorted({" / ".join(actions) for actions in tree.infoset_actions}),

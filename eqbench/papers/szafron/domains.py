@@ -49,8 +49,8 @@ def _measured(axes: Mapping[str, str]) -> pd.DataFrame:
         point = dict(zip(axes, place, strict=True))
         values = _profile(point)
         if family.is_profile(values):
-            is_one, said = family.regret(values) == 0, family.is_member(values)
-            rows.append(point | {"is": is_one, "said": said})
+            is_one, member = family.regret(values) == 0, family.is_member(values)
+            rows.append(point | {"is": is_one, "member": member})
     return pd.DataFrame(rows)
 
 
@@ -71,11 +71,11 @@ def _profile(point: Mapping[str, Fraction]) -> Values:
 
 
 def _summary(points: pd.DataFrame) -> dict[str, Any]:
-    found = points[points["is"]].drop(columns=["is", "said"])
+    found = points[points["is"]].drop(columns=["is", "member"])
     return {
         "points": len(points),
         "equilibria": len(found),
-        "agree": int((points["is"] == points["said"]).sum()),
+        "agree": int((points["is"] == points["member"]).sum()),
         "largest": {name: str(max(values)) for name, values in found.items()},
     }
 
@@ -99,7 +99,7 @@ def _draw(points: pd.DataFrame, axes: Sequence[str], path: Path) -> None:
         looks = (
             (here[here["is"]], dot | {"facecolors": style.player_color(0)}),
             (here[~here["is"]], dot | {"facecolors": "none"}),
-            (here[here["said"]], domain | {"color": style.player_color(1)}),
+            (here[here["member"]], domain | {"color": style.player_color(1)}),
         )
         clouds = [
             style.Series("scatter", (own[x].astype(float), own[y].astype(float)), look)

@@ -184,7 +184,7 @@ def utilities(stored: Stored) -> dict[str, Any]:
 
 
 def domains(stored: Stored) -> Any:
-    """Equilibria on lattices beside the paper's domains, by figure; points that the text names."""
+    """Equilibria on lattices next to the paper's domains, by figure; points that the text names."""
     found = plain(stored["domains"].summary)
     special: dict[str, Any] = {"bluffs": {}}
     gains = plain(stored["selection"].summary["special"])

@@ -242,7 +242,7 @@ def measured(values: Mapping[str, Fraction]) -> Verification:
     return _measured(*(values[name] for name in places()))
 
 
-@lru_cache(4096)  # what depends on no bound is asked for again and again
+@lru_cache(4096)  # values that depend on no bound are requested often
 def _measured(*frequencies: Fraction) -> Verification:
     return verify_exactly(kuhn3().tree, layout().exact_profile(frequencies))
 

@@ -85,7 +85,7 @@ def settled(behavior: FloatArray, regret: float) -> dict[str, Any]:
     """Identify an equilibrium that is only near the family as measured, after Newton steps.
 
     A regret of 1e-9 leaves room for differences of 1e-6 in outcomes, so that rounding has to be
-    told from another equilibrium. Empty if it stays outside.
+    distinguished from another equilibrium. Empty if it stays outside.
     """
     tree = kuhn3().tree
     for better in polished(behavior):
@@ -159,7 +159,7 @@ def _unfinished(best: pd.DataFrame) -> dict[str, Any]:
 
 
 def _draw(found: pd.DataFrame, folder: Path) -> None:
-    """Draw how often each method found each β, and payoffs beside the family's segment."""
+    """Draw how often each method found each β, and payoffs next to the family's segment."""
     betas = list[Series]()
     segment: dict[str, Any] = {"linewidth": 5, "alpha": 0.5}
     payoffs = [line([-1 / 48, -1 / 32], [1 / 24, 5 / 96], "0.6", **segment)]

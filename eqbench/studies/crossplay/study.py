@@ -84,7 +84,7 @@ def left_out_notes(left_out: LeftOut) -> list[str]:
         )
     if left_out["same_run"]:
         notes.append(
-            f"{counted(left_out['same_run'], 'candidate')} beside a better one of the same cell: "
+            f"{counted(left_out['same_run'], 'candidate')} next to a better one of the same cell: "
             "of the last iterate and the average of a run only the better one counts"
         )
     if dropped := left_out["most"]:
@@ -204,7 +204,7 @@ def _game_of(
     runs: Sequence[StoredRun],
     profiles: Mapping[str, tuple[Any, StoredRun | RunFolder | None]],
 ) -> Game:
-    """The only game that runs and profiles are about, or the one that was asked for."""
+    """The only game that runs and profiles are about, or the requested one."""
     sources = [*runs, *(run for _, run in profiles.values() if run is not None)]
     registry, tell = request.registry(), announce.get()
     named = [data.get("game") for data, _ in profiles.values() if isinstance(data, dict)]
@@ -291,14 +291,14 @@ def recognized(
 ) -> list[Found]:
     """Entries for profiles with their sources, and which known equilibria they are.
 
-    UsageError if a player gains more than `tolerance` payoff units by deviating, or nobody can
+    UsageError if a player gains more than `tolerance` payoff units by deviating, or it cannot be
     tell.
     """
     found = []
     for source, profile in named:
         measured = verify(identifier.game.tree, profile)
         if not measured.resolved:
-            raise UsageError(f"nobody can tell whether {source} is an equilibrium; {UNRESOLVED}")
+            raise UsageError(f"whether {source} is an equilibrium is open; {UNRESOLVED}")
         regret = float(measured.max_regret)
         if not regret <= tolerance:
             raise UsageError(
@@ -346,7 +346,7 @@ def without_copies(
 def selection(found: Sequence[Found], most: int) -> list[Found]:
     """At most so many entries, in their order: of each name in turn the first that is left.
 
-    So what has been found once is kept beside what has been found often.
+    So what has been found once is kept next to what has been found often.
     """
     turn_of: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
     turns = [next(turn_of[item.name or item.source]) for item in found]
@@ -457,10 +457,10 @@ def _entries(title: str, document: Mapping[str, Any]) -> Table:
     rows = []
     for entry, name, own in zip(entries, names, figures["own"], strict=True):
         payoffs, further = map(_payoff, own["payoffs"]), _parameters(entry["identity"])
-        said = (entry["label"], entry["source"], name or None, further or None)
+        labels = (entry["label"], entry["source"], name or None, further or None)
         is_zero = "exact" in document and entry["max_regret"] == 0
         regret = EXACT_ZERO if is_zero else entry["max_regret"]
-        rows.append(Row.of(columns, (*said, list(payoffs), regret)))
+        rows.append(Row.of(columns, (*labels, list(payoffs), regret)))
     sources = {entry["label"]: entry["source"] for entry in entries}
     notes = (
         *(

@@ -49,7 +49,7 @@ REGULAR_GROWTH = 2.0
 CHAOTIC_GROWTH = 10.0
 # Regular motion must be so since this share of the time, or before; chaos must last as long.
 REGULAR_SINCE, CHAOTIC_UNTIL = 0.5, 0.75
-# The last share of the time, for which is said whether chaos lasts; growth is slow if its rate is
+# The last share of the time, over which chaos must last; growth is slow if its rate is
 # less than this share of that over the last half.
 LAST, SLOWED = 0.1, 0.5
 
@@ -131,7 +131,7 @@ class Regime:
     word : one of `WORDS`
     reason : a sentence with the figures that the word rests on
     to_zero, to_one : actions whose frequency is within `NEAR_FACE` of 0 or 1 for the whole last
-        half of the time, while its log-odds go on growing, or are constant
+        half of the time, while its log-odds keep growing, or are constant
     at_zero, at_one : others as near for as long, which may return: their log-odds are on their way
         back, show no trend, or are so large that rounding hides it
     frozen : other actions that settle to a constant
@@ -190,7 +190,7 @@ def classify(flow: Flow, trajectory: Trajectory) -> Regime:
 
     Times are evenly spaced, at least `LEAST_TIMES`, and so close that the shortest oscillation has
     a dozen of them; else UsageError, or an undecided regime. Without the growth of a tangent only
-    absorption can be told.
+    absorption can be recognized.
     """
     times, ending = trajectory.times, trajectory.ending
     ended = f"; the trajectory ended early: {ending}" if ending else ""
@@ -471,8 +471,8 @@ class _Motion:
             return self._at_rest()
         swing_growth = _swing_growth(self.moving)
         if self.near_windows[-1].mean >= ABSORBED and swing_growth >= SWING_GROWTH:
-            said = {"near": self._dwelling(), "growth": swing_growth, "exponent": self._exponent()}
-            return "boundary_absorption", legend("regimes.switching", **said), self._absorbed_from()
+            seen = {"near": self._dwelling(), "growth": swing_growth, "exponent": self._exponent()}
+            return "boundary_absorption", legend("regimes.switching", **seen), self._absorbed_from()
         if self.growth is None:
             return "undecided", legend("regimes.unmeasured"), None
         since = self._regular_from(self.growth)

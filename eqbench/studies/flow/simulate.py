@@ -185,7 +185,7 @@ class SimulationStudy(Study[SimulationRequest]):
         self.parameter = game.tree.payoffs.parameter
         if not Choices.of(game.tree).size:
             raise UsageError(
-                f"nobody has a choice in {game.spec}, so nothing moves; choose another game"
+                f"no player has a choice in {game.spec}, so nothing moves; choose another game"
             )
         self._dynamics: Dynamics = self.solver.instance
         self.starts = _starts(game.tree, self._dynamics.flow(game), request)
@@ -295,7 +295,7 @@ class SimulationStudy(Study[SimulationRequest]):
 
 
 def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[str, Any]:
-    """Return payoffs over windows beside published ones, and profiles, which are written too."""
+    """Return payoffs over windows next to published ones, and profiles, which are written too."""
     game, known, times = place.game, place.known, path.times
     last = len(times) - 1  # 0 if it never moved
     windows = windows_of(times) or ([Stretch(0, last)] if last else [])
@@ -364,10 +364,10 @@ def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequen
         regret = run["profiles"].get("average", {}).get("max_regret")
         figures = (run["time"], run["lyapunov"], near, run["transient"], regret)
         rows.append(Row.of(columns, (run["start"], run["regime"], *figures)))
-    said = [(run["start"], _destination(run, document["names"])) for run in runs]
-    said += [(run["start"], _remark(run)) for run in runs]
+    remarks = [(run["start"], _destination(run, document["names"])) for run in runs]
+    remarks += [(run["start"], _remark(run)) for run in runs]
     title = f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}"
-    return Table(title, columns, tuple(rows), notes=tuple(_said_once(said, len(runs))))
+    return Table(title, columns, tuple(rows), notes=tuple(_merged(remarks, len(runs))))
 
 
 def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
@@ -392,10 +392,10 @@ def _remark(run: Mapping[str, Any]) -> str:
     return f"ended early, {run['ending']}" if run["ending"] else ""
 
 
-def _said_once(said: Sequence[tuple[str, str]], runs: int) -> Iterator[str]:
-    """Return what is to be said, with the starts of all runs of which it is the same."""
+def _merged(remarks: Sequence[tuple[str, str]], runs: int) -> Iterator[str]:
+    """Yield each remark once, with the starts of all runs that it holds for."""
     starts: dict[str, list[str]] = {}
-    for start, text in said:
+    for start, text in remarks:
         starts.setdefault(text, []).append(start)
     for text, those in starts.items():
         if text:
@@ -419,13 +419,13 @@ def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[An
         for known in solutions
     ]
     for run in runs:
-        beside: tuple[Any, ...] = blank
+        published: tuple[Any, ...] = blank
         if run["windows"]:
             window = run["windows"][run["longest_window"]]
             nearest = first_of(window["nearest"] or (), MOST_NEAREST)
-            beside = (window["gap"], window["gap_share"], run["whole"]["gap_share"], nearest)
+            published = (window["gap"], window["gap_share"], run["whole"]["gap_share"], nearest)
         average = run["payoffs"] or [None] * len(players)
-        rows.append(Row.of(columns, (run["start"], *average, *beside)))
+        rows.append(Row.of(columns, (run["start"], *average, *published)))
     # those whose payoffs are all 0 have no share
     notes = [_agreement(runs, k, known) for k, known in enumerate(solutions) if known["agree"]]
     shown = columns if solutions else columns[: -len(blank)]

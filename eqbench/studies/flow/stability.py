@@ -104,7 +104,7 @@ class StabilityStudy(Study[StabilityRequest]):
             (cell, cell_text(name), *looked.payoffs, *looked.behavior[free].tolist())
             for name, looked in profiles
         ]
-        # rows of a value at which the search was interrupted, and is made anew, go
+        # rows of a value at which the search was interrupted, and is repeated, go
         header = columns(game.tree, ("parameter", "name"))
         append_rows(session.folder / POINTS, header, rows, again=session.again)
         return {

@@ -1,4 +1,4 @@
-"""How far a trace has come, and a checkpoint on disk from which it goes on exactly."""
+"""Progress of a trace, and a checkpoint on disk from which it resumes exactly."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from eqbench.errors import DocumentError, UsageError
 from eqbench.store.run_folder import reported, write_file
 from eqbench.store.traces import read_arrays
 
-# `arrived`: left the range of the parameter for good. The last three go on when they are resumed;
-# the others cannot, since the branch has left the range, is closed, or was lost.
+# `arrived`: left the range of the parameter for good. The last three continue when resumed; the
+# others cannot, since the branch has left the range, is closed, or was lost.
 Outcome = Literal["arrived", "closed", "stalled", "points", "time", "interrupted"]
 OVER = ("arrived", "closed", "stalled")
 
@@ -96,7 +96,7 @@ class Noted:
 
 @dataclass(eq=False, kw_only=True)
 class Progress(Noted):
-    """The findings of a trace so far; they change as it goes on.
+    """The findings of a trace so far; they change as it advances.
 
     Attributes
     ----------

@@ -490,5 +490,5 @@ def _cut(path: Path, progress: Progress) -> None:
         os.truncate(path, progress.size)
     except OSError as error:
         raise UsageError(
-            f"cannot go on writing {path}: {error.strerror}; restore it, or trace the branch again"
+            f"cannot append to {path}: {error.strerror}; restore it, or trace the branch again"
         ) from None

@@ -67,7 +67,7 @@ class TraceStudy(Study[TraceRequest]):
     def __init__(self, request: TraceRequest, *, figures: bool = False) -> None:
         """Resolve the request; raises as :meth:`Setting.of`."""
         if request.starts and not request.at:
-            raise UsageError("--starts looks beside the branch at the values of --at; give one")
+            raise UsageError("--starts looks off the branch at the values of --at; give one")
         self.request, self.figures, self.setting = request, figures, Setting.of(request)
         self.version = solver_version(self.setting.solver.entry)
         self.always_draws = request.animate is not None
@@ -142,7 +142,7 @@ class TraceStudy(Study[TraceRequest]):
     def _looked_at(
         self, progress: Progress, counts: Counts, session: Session
     ) -> Iterator[tuple[Fraction, Crossings]]:
-        """The values that were asked for, and where the branch has them."""
+        """The requested values, and where the branch has them."""
         found = zip(progress.crossings, progress.lost, strict=True)
         yield from zip(self.setting.at, found, strict=True)
         if MOST in self.request.at and counts.most:
@@ -199,7 +199,7 @@ class TraceStudy(Study[TraceRequest]):
             yield call("eqbench.plots.branches:animate_trace", self.setting, folder)
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
-        """Return 1 if the branch was lost; where a limit ended it, it can go on."""
+        """Return 1 if the branch was lost; where a limit ended it, it can be resumed."""
         outcome, reason = document["outcome"], document["reason"]
         if outcome in OVER:
             return int(outcome == "stalled"), ""
@@ -289,11 +289,11 @@ def equilibria_at(
     }
     if setting.request.starts:
         on_branch = None if vertical else distinct
-        entry["beside"] = _beside(setting, value, on_branch, session)
+        entry["beside"] = _off_branch(setting, value, on_branch, session)
     return entry
 
 
-def _beside(
+def _off_branch(
     setting: Setting, value: Fraction, on_branch: Sequence[Payoffs] | None, session: Session
 ) -> dict[str, Any]:
     """Equilibria from random starts, compared with the payoffs on the branch if these are known."""
@@ -373,28 +373,28 @@ def _method(document: Mapping[str, Any]) -> str:
 
 
 def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
-    """The equilibria at one value, below what is said of them and of those beside the branch."""
+    """The equilibria at one value, below sentences on them and on those off the branch."""
     players, rows, names = document["players"], [], []
     for number, item in enumerate(entry["equilibria"], start=1):
         names.append(identity_text(item["identity"]))
         values = profile_values({**item, "is_equilibrium": item["polished"]}, players)
         rows.append(Row(str(number), {"#": number, "profile": item["profile"], **values}))
     low, high = entry["window"]
-    said = [
+    sentences = [
         f"{counted(entry['crossings'], 'crossing')}, "
         f"{counted(entry['polished'], 'polished equilibrium', 'polished equilibria')} with "
         f"{counted(entry['distinct_payoffs'], 'distinct payoff vector')}"
         + (f"; as many crossings from {low:.6f} to {high:.6f}" if low < high else "")
     ]
     if entry["lost"]:
-        said.append(f"{counted(entry['lost'], 'more crossing')} could not be computed")
-    if beside := entry.get("beside"):
-        others, payoffs = beside["not_on_branch"], beside["payoff_ranges"]
+        sentences.append(f"{counted(entry['lost'], 'more crossing')} could not be computed")
+    if off := entry.get("beside"):
+        others, payoffs = off["not_on_branch"], off["payoff_ranges"]
         ranges = [f"u:{p} {_range(*ends)}" for p, ends in zip(players, payoffs, strict=False)]
-        said.append(
-            f"Found beside it from {counted(beside['starts'], 'random start')}: "
-            f"{counted(beside['polished'], 'equilibrium', 'equilibria')} with "
-            f"{counted(beside['distinct_payoffs'], 'distinct payoff vector')}"
+        sentences.append(
+            f"Found off it from {counted(off['starts'], 'random start')}: "
+            f"{counted(off['polished'], 'equilibrium', 'equilibria')} with "
+            f"{counted(off['distinct_payoffs'], 'distinct payoff vector')}"
             + ("" if others is None else f", of which {others} not on this branch")
             + (f"; {', '.join(ranges)}" if ranges else "")
         )
@@ -407,7 +407,7 @@ def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
     title = f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}"
     first, last = Column("#", "count", identifies=True), Column("profile", dispensable=1)
     columns = (first, *profile_columns(players), last)
-    return Table(title, columns, tuple(rows), tuple(notes), lines=tuple(said))
+    return Table(title, columns, tuple(rows), tuple(notes), lines=tuple(sentences))
 
 
 def _range(low: float, high: float) -> str:

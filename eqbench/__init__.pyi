@@ -1,0 +1,57 @@
+"""Public names, each once: type checkers read them here, and `__init__.py` imports by them."""
+
+from eqbench.api.catalog import list_games as list_games
+from eqbench.api.catalog import list_solvers as list_solvers
+from eqbench.api.peers import from_gambit as from_gambit
+from eqbench.api.peers import from_openspiel as from_openspiel
+from eqbench.api.peers import gambit_line as gambit_line
+from eqbench.api.peers import to_gambit as to_gambit
+from eqbench.api.peers import to_openspiel as to_openspiel
+from eqbench.api.profiles import NotAnEquilibriumError as NotAnEquilibriumError
+from eqbench.api.profiles import assert_equilibrium as assert_equilibrium
+from eqbench.api.profiles import contains as contains
+from eqbench.api.profiles import identify as identify
+from eqbench.api.profiles import kind as kind
+from eqbench.api.profiles import load_profile as load_profile
+from eqbench.api.profiles import verify as verify
+from eqbench.api.runs import Run as Run
+from eqbench.api.runs import load_summary as load_summary
+from eqbench.api.runs import run as run
+from eqbench.api.studies import crossplay as crossplay
+from eqbench.api.studies import qre as qre
+from eqbench.api.studies import ranges as ranges
+from eqbench.api.studies import simulate as simulate
+from eqbench.api.studies import stability as stability
+from eqbench.api.studies import trace as trace
+from eqbench.errors import DocumentError as DocumentError
+from eqbench.errors import EqbenchError as EqbenchError
+from eqbench.errors import GameFormatError as GameFormatError
+from eqbench.errors import GameTooLargeError as GameTooLargeError
+from eqbench.errors import ImperfectRecallError as ImperfectRecallError
+from eqbench.errors import ProfileError as ProfileError
+from eqbench.errors import SolverUnavailableError as SolverUnavailableError
+from eqbench.errors import SpecError as SpecError
+from eqbench.errors import StoreError as StoreError
+from eqbench.errors import UsageError as UsageError
+from eqbench.harness.experiment import Experiment as Experiment
+from eqbench.harness.experiment import read_experiment as read_experiment
+from eqbench.harness.inprocess import solve as solve
+from eqbench.harness.request import Request as Request
+from eqbench.model.builder import TreeBuilder as TreeBuilder
+from eqbench.model.game import Game as Game
+from eqbench.model.profile import BehaviorProfile as BehaviorProfile
+from eqbench.model.tree import GameTree as GameTree
+from eqbench.registry import load_game as load_game
+from eqbench.registry import load_solver as load_solver
+from eqbench.registry import register_game as register_game
+from eqbench.registry import register_solver as register_solver
+from eqbench.solver import Availability as Availability
+from eqbench.solver import Budget as Budget
+from eqbench.solver import Candidate as Candidate
+from eqbench.solver import Limits as Limits
+from eqbench.solver import Termination as Termination
+from eqbench.store.results import load_equilibria as load_equilibria
+from eqbench.store.results import load_results as load_results
+from eqbench.store.results import load_traces as load_traces
+
+__version__: str

@@ -1,0 +1,153 @@
+"""Reports and charts that notebooks show as they are meant, and that can be saved."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from markupsafe import escape
+
+from eqbench.errors import UsageError, check_keywords, nearest
+from eqbench.report.charts import VEGA_LITE
+
+_MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
+_LESS = "\ue03c"  # stands for < where what writes the page would not escape it
+# who shows a picture may have wider letters than who measured its legend
+_PADDING = {"left": 5, "top": 5, "right": 30, "bottom": 5}
+
+
+class ReportText(str):
+    """The text of a report; a notebook shows it unquoted, and a page as a page.
+
+    Attributes
+    ----------
+    form : `terminal`, `md`, `csv`, `tex` or `html`
+    """
+
+    form: str
+
+    def __new__(cls, text: str, form: str = "terminal") -> ReportText:
+        made = super().__new__(cls, text)
+        made.form = form
+        return made
+
+    def _repr_html_(self) -> str:
+        if self.form == "html":
+            return f'<iframe srcdoc="{escape(self)}" width="100%" height="800"></iframe>'
+        return f"<pre>{escape(self)}</pre>"
+
+
+def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """A chart with what a reader of the page may switch: parameters, and titles that name them.
+
+    Raises
+    ------
+    UsageError
+        If there is no such switch, or it has no such value.
+    """
+    spec = copy.deepcopy(spec)
+    parameters = {each["name"]: each for each in spec["params"]}
+    check_keywords("figure", chosen, parameters)
+    switches = spec["usermeta"].get("switches", {})
+    for name, value in chosen.items():
+        several = isinstance(parameters[name]["value"], list)
+        values = [value] if isinstance(value, str) or not several else list(value)
+        allowed = list(switches.get(name) or _options(spec, parameters[name]))
+        for each in values if allowed else ():
+            if each not in allowed:
+                words = nearest(str(each), allowed)
+                raise UsageError(f"{each!r} is not a choice for {name}: {words}")
+        parameters[name]["value"] = values if several else value
+    for channel, named in spec["usermeta"].get("titles", {}).items():
+        if not all(switches[name] for name in named):  # nothing to draw, so nothing to choose
+            continue
+        titles = [switches[name][parameters[name]["value"]] for name in named]
+        for encoding in _encodings(spec):
+            if encoding.get(channel, {}).get("title"):
+                encoding[channel]["title"] = ": ".join(titles)
+    if parameters["game"].get("bind") and spec["usermeta"].get("isOfGame"):
+        spec["title"] = f"{spec['title']} on {parameters['game']['value']}"
+    return spec
+
+
+def _options(spec: dict[str, Any], parameter: dict[str, Any]) -> list[Any]:
+    """Values that a parameter without a list of its own may have; empty if any is right."""
+    if parameter["name"] == "hidden":
+        rows = (row for data in spec["datasets"].values() for row in data)
+        return list({row["solver"]: None for row in rows if "solver" in row})
+    if parameter["name"] == "game":
+        return parameter.get("bind", {}).get("options", [parameter["value"]])
+    return []
+
+
+def _encodings(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield part.get("encoding", {})
+    for layer in part.get("layer", ()):
+        yield from _encodings(layer)
+
+
+class Chart:
+    """A chart in Vega-Lite.
+
+    Where a notebook knows Vega-Lite it is interactive, elsewhere a picture.
+
+    Attributes
+    ----------
+    spec : dict
+        The specification, with its data.
+    """
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self.spec = spec
+
+    def __repr__(self) -> str:
+        return f"<Chart {self.spec.get('title', '')!r}>"
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        return {_MIME: self.spec, "image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+
+    def to_svg(self) -> str:
+        """Text of the picture as SVG."""
+        return str(_converted("svg", {"padding": _PADDING} | self.spec))
+
+    def to_png(self, scale: float = 2.0) -> bytes:
+        """Picture as PNG, of `scale` pixels for each unit of length."""
+        return bytes(_converted("png", self.spec, scale=scale))
+
+    def _page(self) -> str:
+        """Page whose script no text of the specification can end."""
+        spec = json.loads(json.dumps(self.spec).replace("<", _LESS))
+        return str(_converted("html", spec, bundle=True)).replace(_LESS, r"\u003c")
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as .svg, .png, .json, or .html, a page that needs no network; return the path.
+
+        Raises
+        ------
+        UsageError
+            If the name ends otherwise.
+        """
+        path = Path(path)
+        match path.suffix:
+            case ".svg":
+                path.write_text(self.to_svg(), encoding="utf-8")
+            case ".png":
+                path.write_bytes(self.to_png())
+            case ".json":
+                path.write_text(json.dumps(self.spec), encoding="utf-8")
+            case ".html":
+                path.write_text(self._page(), encoding="utf-8")
+            case _:
+                raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
+        return path
+
+
+def _converted(to: str, spec: dict[str, Any], **options: Any) -> Any:
+    import vl_convert  # which brings a JavaScript engine
+
+    return getattr(vl_convert, f"vegalite_to_{to}")(spec, vl_version=VEGA_LITE, **options)

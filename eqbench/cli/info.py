@@ -1,0 +1,286 @@
+"""`eqbench info`: which games, solvers and experiments there are, and all about one of them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from shutil import get_terminal_size
+from textwrap import fill, indent
+from typing import TYPE_CHECKING, Annotated, Any
+
+from eqbench.cli.options import command
+from eqbench.cli.output import put, put_json, say
+from eqbench.cli.progress import Progress
+from eqbench.registry import GROUPS, NameOptions
+from eqbench.requests import Json, Option, Spec
+from eqbench.text import short_number, shortened
+
+if TYPE_CHECKING:
+    from eqbench.plugins import Entry
+    from eqbench.registry import Registry
+
+LISTS = ("games", "solvers", "experiments")
+
+
+@dataclass(frozen=True)
+class InfoRequest(NameOptions):
+    """Describe a game or a solver with its options, or list games, solvers and experiments.
+
+    For a game: what kind it is, its sizes, which solvers take it, and its published equilibria.
+    For a solver: its method with sources, what an iteration is, what it claims, which games it
+    takes. The words games, solvers and experiments list these; without SPEC all are listed. Of
+    solvers also which kinds of games they take, as they answer for a few games of each kind.
+    """
+
+    spec: Annotated[
+        str,
+        Option(
+            "Game or solver; or games, solvers or experiments.",
+            Spec("SPEC", "game or solver"),
+            "game",
+            argument=True,
+            named=True,
+        ),
+    ] = ""
+    as_json: Json = False
+
+
+@command(InfoRequest)
+def info(request: InfoRequest) -> None:
+    registry, spec = request.registry(), request.spec
+    if not spec or spec in LISTS:
+        kinds = [spec] if spec else LISTS
+        rows = {kind: _listed(kind, registry) for kind in kinds}
+        if request.as_json:
+            put_json({"schema": f"eqbench.{spec or 'info'}/1", **rows})
+            return
+        for kind in kinds:
+            if not spec:
+                put(f"{'' if kind == kinds[0] else chr(10)}{kind}")
+            _print_list(kind, rows[kind])
+        return
+    facts = _facts(spec, registry)
+    if request.as_json:
+        put_json(facts)
+    else:
+        _print(facts)
+
+
+def _listed(kind: str, registry: Registry) -> list[dict[str, Any]]:
+    """All games, solvers or experiments."""
+    from eqbench.builtin import FOREIGN_GAMES
+
+    if kind == "experiments":
+        return list(_experiments())
+    is_solvers = kind == "solvers"
+    return [
+        {"name": entry.name, "summary": entry.summary, "source": entry.source}
+        | (_solver_facts(entry) if is_solvers else {})
+        for entry in (
+            registry.solvers() if is_solvers else (*registry.games(), *FOREIGN_GAMES.values())
+        )
+    ]
+
+
+def _experiments() -> Iterator[dict[str, Any]]:
+    from eqbench.harness.experiment import read_experiment, shipped
+
+    for name, file in shipped().items():
+        found = read_experiment(file)
+        sizes = found.sizes()
+        takes = found.takes or f"at most {math.ceil(sizes['most_seconds'] / 60)} min"
+        yield {"name": name, "title": found.name, "file": str(file), "takes": takes, **sizes}
+
+
+def _print_list(kind: str, rows: list[dict[str, Any]]) -> None:
+    if kind == "experiments":
+        for row in ({key: key for key in rows[0]}, *rows):
+            counts = f"{row['games']:>5} {row['solvers']:>7}"
+            put(f"{row['name']:<23} {counts}  {row['takes']:<15}  {row['title']}")
+        say("\nRun one of them: eqbench run kuhn_games")
+        return
+    texts = {row["name"]: _summary(row) for row in rows}  # for programs a line each
+    _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1, sys.maxsize)
+    if kind == "solvers":
+        _print_takes(rows)
+    say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
+    if kind == "solvers":
+        say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
+        say(f"Several at once: {', '.join(('all', *GROUPS))}")
+
+
+def _summary(row: dict[str, Any]) -> str:
+    """Summary of a game or solver, with what has to be said about it."""
+    text: str = row["summary"]
+    if row["source"] != "eqbench":
+        text += f"  [{row['source']}]"
+    if row.get("default_row") is False:
+        text += "  (not in all)"
+    if row.get("missing"):
+        text += f"  (unavailable: missing {', '.join(row['missing'])})"
+    return text
+
+
+def _print_takes(rows: list[dict[str, Any]]) -> None:
+    """Print which kinds of games the solvers take, those with equal answers on one line."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        if row["takes"]:  # code of others is not run for a list
+            alike.setdefault(tuple(row["takes"].values()), []).append(row["name"])
+    put("\ngames that they take")
+    for number, kind in enumerate(rows[0]["takes"]):
+        put(f"{'|     ' * number}{kind}")
+    for answers, names in alike.items():
+        text = "".join(f"{answer:<6}" for answer in answers)
+        put(_filled(", ".join(names), text))
+
+
+def _facts(spec: str, registry: Registry) -> dict[str, Any]:
+    """What there is to say about a game or a solver."""
+    from eqbench.equilibria import known_equilibria
+    from eqbench.model.facts import kind_of_game, sizes
+    from eqbench.options import option_texts
+    from eqbench.spec import parse_spec
+
+    entry, name = registry.entry(spec), parse_spec(spec).name
+    facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
+    facts |= {"summary": entry.summary, "source": entry.source}
+    if entry.kind == "game":
+        with Progress(f"building {spec}"):
+            instance = registry.describe_game(spec)[0]
+            game = registry.load_game(spec)
+        facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}
+        facts["solvers"] = _answers(registry.obstacles(game))
+        facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
+    else:
+        solver = registry.load_solver(spec)
+        instance = solver.instance
+        facts |= {"spec": solver.spec, **_solver_facts(entry), "about": _about(instance)}
+    values = option_texts(instance)
+    facts["options"] = [
+        option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
+    ]
+    return facts
+
+
+def _solver_facts(entry: Entry) -> dict[str, Any]:
+    row = {"missing": entry.missing(), "default_row": entry.default_row}
+    return row | {"takes": dict(entry.takes)}
+
+
+def _about(solver: Any) -> str:
+    """Docstring of a solver's class up to its parameters: the method, its sources, its claims."""
+    return re.split(r"\n[A-Z][a-z]+\n---", inspect.getdoc(type(solver)) or "")[0].strip()
+
+
+def _as_json(sizes: dict[str, Any]) -> dict[str, Any]:
+    """Sizes in which integers that no float holds are texts."""
+    return {
+        name: [n if n < 2**53 else short_number(n) for n in value]
+        if isinstance(value, list)
+        else value
+        for name, value in sizes.items()
+    }
+
+
+def _answers(obstacles: dict[str, tuple[str, str] | None]) -> dict[str, Any]:
+    """Solvers that take a game, and the reasons of the others by their status."""
+    answers: dict[str, Any] = {"take it": [], "unsupported": {}, "unavailable": {}}
+    for name, obstacle in obstacles.items():
+        if obstacle is None:
+            answers["take it"].append(name)
+        else:
+            answers[obstacle[0]][name] = obstacle[1]
+    return answers
+
+
+def _print(facts: dict[str, Any]) -> None:
+    put(f"{facts['name']}: {facts['summary']}")
+    put(f"  spec  {facts['spec']}")
+    kinds = facts.get("kinds", {})
+    if kinds:
+        total = kinds["constant sum"]
+        kinds = kinds | {"constant sum": False if total is None else f"yes, {_text(total)}"}
+        if kinds["symmetric"] == "not decided":
+            kinds["symmetric"] += "; only small strategic forms are tried with actions renamed"
+    known = (kinds | facts.get("sizes", {})).items()
+    _put_facts((name, _text(value)) for name, value in known if value is not None)
+    if facts.get("about"):
+        put(indent(f"\n{facts['about']}\n", "  "))
+    if facts.get("takes"):
+        takes = [f"{kind}: {share}" for kind, share in facts["takes"].items()]
+        _put_facts([("games", "; ".join(takes))])
+    if "solvers" in facts:
+        _put_facts(_answer_texts(facts["solvers"]))
+    if facts["options"]:
+        put("options")
+    for option in facts["options"]:
+        put(f"  {option['name']} = {option['value']}  ({option['type']})")
+        if option["doc"]:
+            put(f"      {option['doc']}")
+    _print_equilibria(facts.get("equilibria", []))
+
+
+def _answer_texts(answers: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Which solvers take a game, and why others do not, equal reasons together."""
+    yield "solvers", ", ".join(answers["take it"]) or "none"
+    for status in ("unsupported", "unavailable"):
+        together: dict[str, list[str]] = {}
+        for name, reason in answers[status].items():
+            together.setdefault(reason.removeprefix(f"{name} "), []).append(name)
+        for reason, names in together.items():
+            yield status, f"{', '.join(names)}: {shortened(reason)}"
+
+
+def _print_equilibria(known: list[dict[str, Any]]) -> None:
+    if not known:
+        return
+    constants = [f"{name} = {value}" for name, value in known[0]["constants"].items()]
+    given = f"; here {', '.join(constants)}" if constants else ""
+    put(f"published equilibria ({known[0]['source']}){given}")
+    for facts in known:
+        put(f"  {facts['name']}")
+        rest = facts["frequencies"].items()
+        texts = {
+            "parameters": [f"{name} ({place})" for name, place in facts["parameters"].items()],
+            "frequencies": [f"{name} ({place}) = {text}" for name, (place, text) in rest],
+            "figures": [f"{name} = {text}" for name, text in facts["figures"].items()],
+            "constraints": facts["constraints"],
+            "payoffs": facts["payoffs"],
+            "transfer": [facts["transfer"]] if facts["transfer"] else [],
+        }
+        _put_facts(((title, text) for title in texts for text in texts[title]), "    ", 12)
+
+
+def _put_facts(
+    facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19, widest: int = 100
+) -> None:
+    """Print what stands under each name, wrapped beside it; a name is not repeated."""
+    before = None
+    for name, text in facts:
+        put(_filled(text, f"{begin}{'' if name == before else name:<{room}} ", widest))
+        before = name
+
+
+def _filled(text: str, begin: str, widest: int = 100) -> str:
+    """Text wrapped behind its beginning, at most as wide as the terminal if there is one."""
+    width = max(min(widest, get_terminal_size((widest, 24)).columns), 40)
+    rest = " " * len(begin)
+    return fill(text, width, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False)
+
+
+def _text(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case str():
+            return value
+        case list():  # one for each player
+            return " x ".join(map(_text, value))
+        case int():
+            return short_number(value)
+    return f"{value:g}"

@@ -1,1 +1,0 @@
-"""Semismooth Newton method on the complementarity system in sequence form."""
