@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test quick check docs docs-links reference schemas size fuzz attack mutants goldens clean
+.PHONY: help setup run test quick check docs docs-links reference schemas size way fuzz attack mutants goldens clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -48,6 +48,9 @@ schemas: $(STAMP)  ## generate docs/reference/schemas anew from the declared typ
 
 size: $(STAMP)  ## count modules, lines, circles and options
 	$(BIN)/python tests/house.py
+
+way: $(STAMP)  ## count what one run enters in its own process; ARGS=--list names it
+	$(BIN)/python tests/way.py $(ARGS)
 
 goldens: $(STAMP)  ## write the reports that tests compare with; review the diff
 	EQBENCH_GOLDENS=write $(BIN)/python -m pytest -q tests/golden

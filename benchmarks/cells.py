@@ -69,9 +69,8 @@ def run(
     """
     from eqbench.harness.experiment import Experiment
     from eqbench.harness.request import Request
-    from eqbench.harness.start import carry_out
+    from eqbench.harness.run import carry_out
     from eqbench.isolation.server import close_server
-    from eqbench.store.stored_run import read_run
 
     parent_mib: dict[int, float] = {}
     finished = itertools.count(1)
@@ -94,9 +93,9 @@ def run(
             plugins=(str(plugin),),
         )
         begin_s, busy_s = time.perf_counter(), _busy_s()
-        out = carry_out(Experiment((request,)), Path(folder, "run"), note)
+        stored = carry_out(Experiment((request,)), Path(folder, "run"), note)
         wall_s, busy_s = time.perf_counter() - begin_s, _busy_s() - busy_s
-        records = read_run(out).cells
+        records = stored.cells
     close_server()  # only what has been reaped counts
     assert [record.status for record in records] == ["limit"] * cells
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

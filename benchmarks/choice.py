@@ -12,8 +12,8 @@ from measuring import eqbench_json
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
+    from eqbench.report.trials import Entry
     from eqbench.store.stored_run import StoredRun
-    from eqbench.store.trials import Entry
 
 LARGE = 5_000  # nodes of a tree above which it counts as large
 MET = 1e-6  # share of the objective up to which it meets its bound
@@ -37,7 +37,7 @@ def which(experiments: Sequence[str], words: Sequence[str] = ()) -> dict[str, An
 def of_run(name: str, run: StoredRun) -> list[dict[str, Any]]:
     """What each solver reached on the games of each kind."""
     from eqbench.registry import load_game
-    from eqbench.store.trials import Entry, grouped
+    from eqbench.report.trials import Entry, grouped
 
     entries = [Entry("", cell, run) for cell in run.cells]
     games = {entry.record.game_spec: entry.record.game for entry in entries}
@@ -82,7 +82,7 @@ def reached(by_game: dict[str, list[Entry]], known: dict[str, set[str]]) -> dict
     A game is solved if half of its seeds are. `known` are the equilibria of each game that any
     solver found.
     """
-    from eqbench.store.trials import Trials
+    from eqbench.report.trials import Trials
 
     tried = [cells for cells in by_game.values() if cells]
     trials = [Trials(cells) for cells in tried]

@@ -79,15 +79,13 @@ def write_run(folder: str, cells: int) -> dict[str, Any]:
     carried out, and its profiles and curve; only key and seed are its own.
     """
     from eqbench.harness.experiment import Experiment
-    from eqbench.harness.pipeline import PlannedRun
     from eqbench.harness.plan import manifest
     from eqbench.harness.request import Request
-    from eqbench.harness.start import carry_out
+    from eqbench.harness.run import Run, carry_out
     from eqbench.store.run_folder import RunFolder
-    from eqbench.store.stored_run import read_run
 
     run, seeds = Path(folder), cells // (len(GAMES) * len(SOLVERS))
-    small = read_run(carry_out(Experiment((Request(GAMES, SOLVERS, **LIMITS),)), run))
+    small = carry_out(Experiment((Request(GAMES, SOLVERS, **LIMITS),)), run)
     lines = {}
     for cell in small.cells:  # files named by no key, which records of all seeds share
         for name in cell.files:
@@ -95,7 +93,7 @@ def write_run(folder: str, cells: int) -> dict[str, Any]:
         text = json.dumps(cell.to_json()).replace(cell.key, "shared")
         lines[cell.game, cell.solver] = json.loads(text)
     (run / "manifest.json").unlink()
-    with PlannedRun(Experiment((Request(GAMES, SOLVERS, seeds=seeds, **LIMITS),))) as job:
+    with Run(Experiment((Request(GAMES, SOLVERS, seeds=seeds, **LIMITS),))) as job:
         RunFolder.create(run, manifest(job.experiment, job.cells), begun=True)
         with (run / "runs.jsonl").open("w", encoding="utf-8") as file:
             for cell in job.cells:

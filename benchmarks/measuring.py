@@ -79,10 +79,12 @@ def solved(
     """Solve a game in this process, by nothing but the solver."""
     import numpy as np
 
-    from eqbench.solver import Budget, Monitor
+    from eqbench.solver import Limits, Monitor
 
     reports: list[Any] = []
-    monitor = Monitor(game, Budget(AMPLE_S, iterations, target=target), reports.append)
+    monitor = Monitor(
+        game, Limits(timeout_s=AMPLE_S, iterations=iterations, target=target), reports.append
+    )
     ended = solver.solve(game, monitor, np.random.default_rng(seed))
     handed = [report.candidate for report in reports if report.kind == "candidate"]
     return Solved(handed, monitor, ended)

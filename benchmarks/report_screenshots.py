@@ -19,7 +19,7 @@ from typing import Any
 
 from PIL import Image
 
-from eqbench.harness.reports import page_of
+from eqbench.report.writing import page_of
 from eqbench.store.stored_run import read_run
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures" / "report"

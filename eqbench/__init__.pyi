@@ -7,6 +7,13 @@ from eqbench.api.peers import from_openspiel as from_openspiel
 from eqbench.api.peers import gambit_line as gambit_line
 from eqbench.api.peers import to_gambit as to_gambit
 from eqbench.api.peers import to_openspiel as to_openspiel
+from eqbench.api.profiles import NotAnEquilibriumError as NotAnEquilibriumError
+from eqbench.api.profiles import assert_equilibrium as assert_equilibrium
+from eqbench.api.profiles import contains as contains
+from eqbench.api.profiles import identify as identify
+from eqbench.api.profiles import kind as kind
+from eqbench.api.profiles import load_profile as load_profile
+from eqbench.api.profiles import verify as verify
 from eqbench.api.runs import Run as Run
 from eqbench.api.runs import load_summary as load_summary
 from eqbench.api.runs import run as run
@@ -28,15 +35,8 @@ from eqbench.errors import StoreError as StoreError
 from eqbench.errors import UsageError as UsageError
 from eqbench.harness.experiment import Experiment as Experiment
 from eqbench.harness.experiment import read_experiment as read_experiment
-from eqbench.harness.inprocess import identify as identify
-from eqbench.harness.inprocess import kind as kind
-from eqbench.harness.inprocess import load_profile as load_profile
 from eqbench.harness.inprocess import solve as solve
-from eqbench.harness.inprocess import verify as verify
 from eqbench.harness.request import Request as Request
-from eqbench.harness.statements import NotAnEquilibriumError as NotAnEquilibriumError
-from eqbench.harness.statements import assert_equilibrium as assert_equilibrium
-from eqbench.harness.statements import contains as contains
 from eqbench.model.builder import TreeBuilder as TreeBuilder
 from eqbench.model.game import Game as Game
 from eqbench.model.profile import BehaviorProfile as BehaviorProfile
@@ -48,6 +48,7 @@ from eqbench.registry import register_solver as register_solver
 from eqbench.solver import Availability as Availability
 from eqbench.solver import Budget as Budget
 from eqbench.solver import Candidate as Candidate
+from eqbench.solver import Limits as Limits
 from eqbench.solver import Termination as Termination
 from eqbench.store.results import load_equilibria as load_equilibria
 from eqbench.store.results import load_results as load_results

@@ -28,7 +28,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from eqbench.errors import UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.model.trembles import Trembles
+from eqbench.requests import COUNT, DURATION, THREADS, Choice, Number, Option, Size
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -53,30 +54,74 @@ OVERHEAD_SHARE = 0.1
 
 
 @checked
-@dataclass(frozen=True)
-class Budget:
-    """What a solver may spend. A None means no bound of that kind.
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds of a cell: options of commands, what a child is held to, and what its solver sees.
+
+    A solver reads them as `monitor.budget`. A None means no bound of that kind.
 
     Attributes
     ----------
-    time_s : seconds of solving, monitor time not counted
+    timeout_s : seconds of solving, monitor time not counted
+    setup_timeout_s : seconds before the clock of solving starts
     iterations : iterations of the method
     target : max regret in payoff units at which an iterative solver may stop
         None means 1e-10 of the payoff range, 0 never. In wide games, whose largest payoff is
         more than 1e5 times what is at stake in some decision, it is 1e-10 of these stakes.
-    threads : threads that the solver may use
     memory_bytes : summed resident memory, enforced by the harness
+    threads : threads that the solver may use
+    isolation : `fork` from a server that is ready, if that can be done, or `spawn`
     """
 
-    time_s: float = 10.0
-    iterations: int | None = None
-    target: float | None = None
-    threads: int = 1
-    memory_bytes: int = 4 * 2**30
+    timeout_s: Annotated[
+        float,
+        Option(
+            "Seconds of solving per cell; what still runs a second later is killed.",
+            DURATION,
+            "timeout",
+        ),
+    ] = 10.0
+    setup_timeout_s: Annotated[
+        float,
+        Option(
+            "Seconds for imports, conversion and compilation per cell.", DURATION, "setup-timeout"
+        ),
+    ] = 120.0
+    iterations: Annotated[
+        int | None, Option("Stop iterative solvers after N iterations.", COUNT)
+    ] = None
+    target: Annotated[
+        float | None,
+        Option(
+            "Max regret at which iterative solvers stop; 0 uses the whole budget.",
+            Number(),
+            default="1e-10 of the payoff range",
+        ),
+    ] = None
+    memory_bytes: Annotated[
+        int,
+        Option(
+            "Memory per cell, that of Python itself (about 80 MiB) included, mapped files not.",
+            Size(),
+            "memory",
+        ),
+    ] = 4 * 2**30
+    threads: Annotated[
+        int,
+        Option("Threads per cell, for CFR on large games and for solvers of programs.", THREADS),
+    ] = 1
+    isolation: Annotated[
+        str,
+        Option(
+            "Fork the process of each cell from one that has eqbench loaded (Linux, one thread; "
+            "elsewhere they are spawned all the same), or spawn a new interpreter.",
+            Choice(words=("fork", "spawn")),
+        ),
+    ] = "fork"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.time_s) and self.time_s > 0):
-            raise UsageError(f"time_s={self.time_s}; give a positive number of seconds")
+        if not (math.isfinite(self.timeout_s) and self.timeout_s > 0):
+            raise UsageError(f"timeout_s={self.timeout_s}; give a positive number of seconds")
         if self.iterations is not None and self.iterations < 0:
             raise UsageError(f"iterations={self.iterations}; give a number >= 0, or None")
         if self.target is not None and not (math.isfinite(self.target) and self.target >= 0):
@@ -86,9 +131,21 @@ class Budget:
                 f"threads={self.threads}, memory_bytes={self.memory_bytes}; give positive numbers"
             )
 
+    @property
+    def time_s(self) -> float:
+        """Seconds of solving, by the name in the contract of solvers."""
+        return self.timeout_s
+
     def target_for(self, tree: GameTree) -> float:
         """The target in payoff units, for a game."""
         return DEFAULT_TARGET * tree.payoff_scale if self.target is None else self.target
+
+
+def Budget(  # noqa: N802 (reads as the class that it was)
+    time_s: float = Limits.timeout_s, iterations: int | None = None, **limits: Any
+) -> Limits:
+    """Return the limits that concern a solver, with `time_s` for `timeout_s`."""
+    return Limits(timeout_s=time_s, iterations=iterations, **limits)
 
 
 def usable_cores() -> int:
@@ -268,7 +325,7 @@ class Monitor:
     Time spent in here is taken off the solver's clock and kept as `overhead_s`.
     """
 
-    def __init__(self, game: Game, budget: Budget, sink: Callable[[Report], None]) -> None:
+    def __init__(self, game: Game, budget: Limits, sink: Callable[[Report], None]) -> None:
         self.budget = budget
         self.target = budget.target_for(game.tree)
         self.statistics: dict[str, Any] = {}

@@ -70,3 +70,17 @@ def _printable(char: str) -> str:
     if char.isprintable() or char in _KEPT:
         return char
     return " " if char.isspace() else char.encode("unicode_escape", "surrogatepass").decode()
+
+
+def small(value: float) -> str:
+    """A regret, from rounding errors to whole pots; what rounds below 0 is 0."""
+    return "0" if -1e-9 < value <= 0 else f"{value:.1e}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration with its unit."""
+    if value is None:
+        return "–"
+    if value < 1:
+        return f"{value * 1e6:.0f} µs" if value < 1e-3 else f"{value * 1e3:.1f} ms"
+    return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"

@@ -64,7 +64,7 @@ STORE = (
 )
 CELLS = (
     "unit/test_verdict.py unit/test_recorder.py unit/test_refutation.py unit/test_wide_games.py "
-    f"unit/test_plan_and_record.py {WHOLE}"
+    f"unit/test_plan.py {WHOLE}"
 )
 # Which equilibria are compared when a run ends.
 CLUSTERS = (
@@ -105,7 +105,7 @@ GUARDED = {
     "eqbench/isolation/child.py": CHILDREN,
     "eqbench/isolation/messages.py": CHILDREN,
     "eqbench/isolation/processes.py": CHILDREN,
-    "eqbench/harness/plan.py": f"unit/test_plan.py {CELLS}",
+    "eqbench/harness/plan.py": CELLS,
     "eqbench/harness/judge.py": f"{CELLS} unit/test_exact_certificates.py",
     "eqbench/harness/record.py": f"{CELLS} {CLUSTERS}",
     "eqbench/documents.py": (

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from eqbench.api.keywords import read_keywords, request_from
+from eqbench.api.profiles import load_profile
 from eqbench.api.shown import Chart, ReportText, switched
 from eqbench.display import Displayed
 from eqbench.documents import checked
 from eqbench.equilibria import Completeness
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
-from eqbench.harness.inprocess import load_profile
 from eqbench.harness.request import Request
-from eqbench.harness.start import carry_out, folder_of_experiment
+from eqbench.harness.run import carry_out, folder_of_experiment
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
@@ -38,7 +38,7 @@ from eqbench.store.results import (
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_games import game_of_runs
 from eqbench.store.stored_profiles import profile_file
-from eqbench.store.stored_run import read_run, run_folder
+from eqbench.store.stored_run import StoredRun, read_run, run_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +108,12 @@ class Run(Displayed, Sequence[CellRecord]):
     def __init__(self, path: str | PathLike[str] = "latest") -> None:
         self.stored = read_run(run_folder(fspath(path)))
         self.path = self.stored.path
+
+    @classmethod
+    def _of(cls, stored: StoredRun) -> Run:
+        run = cls.__new__(cls)
+        run.stored, run.path = stored, stored.path
+        return run
 
     @property
     def records(self) -> tuple[CellRecord, ...]:
@@ -204,7 +210,7 @@ class Run(Displayed, Sequence[CellRecord]):
         ----------
         options : as of ``eqbench report``, such as ``sort="time"`` or ``summary=True``
         """
-        from eqbench.harness.reports import SUFFIXES, report_text  # which takes long to import
+        from eqbench.report.writing import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is not a format; choose of {', '.join(SUFFIXES)}")
@@ -226,8 +232,8 @@ class Run(Displayed, Sequence[CellRecord]):
         UsageError
             If there is no such chart, switch or choice; the message lists what there is.
         """
-        from eqbench.harness.reports import game_facts
         from eqbench.report.charts import chart
+        from eqbench.report.writing import game_facts
 
         specs = dict.fromkeys(record.game_spec for record in self)
         spec = chart(name, [self.stored], dict(game_facts(specs)))
@@ -287,7 +293,7 @@ def run(
         experiment, out = experiment.with_changes(changes), out or place
     parts = tuple(map(_with_modules, experiment.parts))
     folder = None if out is None else Path(out)
-    return Run(carry_out(replace(experiment, parts=parts), folder, tell))
+    return Run._of(carry_out(replace(experiment, parts=parts), folder, tell))
 
 
 def _with_modules(request: Request) -> Request:

@@ -11,7 +11,7 @@ from eqbench.cli.output import put_result, say
 from eqbench.requests import FOLDER, Json, Kind, Option
 
 if TYPE_CHECKING:
-    from eqbench.harness.environment import Check
+    from eqbench.cli.checks import Check
 
 
 WAIT_S = 30.0  # for the other machine
@@ -42,8 +42,7 @@ class DoctorRequest:
 
 @command(DoctorRequest)
 def doctor(request: DoctorRequest) -> int:
-    from eqbench.harness.environment import checks
-    from eqbench.harness.lock_check import lock_checks
+    from eqbench.cli.checks import checks, lock_checks
     from eqbench.report.rows import Column, Report, Row, Table
 
     if request.locks is not None:
@@ -62,8 +61,9 @@ def doctor(request: DoctorRequest) -> int:
 
 def _workers(scheduler: str) -> list[Check]:
     """What there is to say about each worker of a cluster."""
+    from eqbench.cli.checks import Check
     from eqbench.harness.cluster import connected, workers_of
-    from eqbench.harness.environment import Check, fingerprint
+    from eqbench.harness.environment import fingerprint
 
     own = ", ".join(f"{name} {version}" for name, version in fingerprint().items())
     found = [Check("here", "good", own)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, say
-from eqbench.cli.progress import told
+from eqbench.cli.progress import Progress
 from eqbench.registry import GROUPS, NameOptions
 from eqbench.requests import Json, Option, Spec
 from eqbench.text import short_number, shortened
@@ -150,7 +150,7 @@ def _facts(spec: str, registry: Registry) -> dict[str, Any]:
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        with told(f"building {spec}"):
+        with Progress(f"building {spec}"):
             instance = registry.describe_game(spec)[0]
             game = registry.load_game(spec)
         facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}

@@ -1,120 +1,120 @@
-"""How far a run or a study has come: a live bar, or a line a minute where there is no terminal."""
+"""Progress of a command on standard error: a live bar on a terminal, elsewhere a line a minute."""
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import Any
 
 from eqbench.cli.output import error_stream, messages, say, say_always
-from eqbench.harness.standing import Standing, Told, clock
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-MEASURE_S = 1.0  # between measurements of what runs, where there is a terminal
 LINE_S = 60.0  # between lines where there is no terminal
-BAR_WIDTH, LEAST_BAR = 30, 5
+BAR_WIDTH = 30
 
 
-class Work(Protocol):
-    """Work that can be asked how far it has come, many times a second."""
+class Progress:
+    """Progress of the work inside a ``with``.
 
-    def standing(self) -> Standing: ...
-
-
-@contextmanager
-def shown(
-    work: Work, measure: Callable[[], None] = lambda: None
-) -> Iterator[Callable[[str], None]]:
-    """Show on standard error how far work has come; what says a line meanwhile, above a live bar.
-
-    `measure` is called again and again: of what is shown something may have to be found out.
+    Parameters
+    ----------
+    words : what is done now
+    running : gives a line for each thing that runs at the moment
     """
-    from eqbench.report.terminal import Screen
 
-    def line() -> None:
-        measure()
-        say_always(_line(work.standing()), stream)
+    def __init__(
+        self, words: str = "starting", running: Callable[[], Iterable[str]] = tuple
+    ) -> None:
+        self._words, self._running = words, running
+        self._bars: Any = None
+        self._task: Any = None
+        self._resources = ExitStack()
 
-    if messages.quiet:
-        yield say
-        return
-    with error_stream() as stream:
+    def __enter__(self) -> Progress:
+        if messages.quiet:
+            return self
+        from eqbench.report.terminal import Screen
+
+        stream = self._resources.enter_context(error_stream())
         console = Screen(file=stream)
+        self._bars = _live_bars(console, self._running)
+        self._task = self._bars.add_task(self._words, total=None)
         if console.is_terminal:
-            with _live(work, console), _every(MEASURE_S, measure):
-                yield console.print
+            self._resources.enter_context(self._bars)
         else:
-            with _every(LINE_S, line):
-                yield say
+            ended = threading.Event()
+
+            def loop() -> None:
+                while not ended.wait(LINE_S):
+                    say_always(self.line(), stream)
+
+            thread = threading.Thread(target=loop, daemon=True)
+            thread.start()
+            self._resources.callback(thread.join)
+            self._resources.callback(ended.set)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._resources.close()
+        self._bars = None
+
+    def describe(self, words: str) -> None:
+        """Show what is done now."""
+        if self._bars is not None:
+            self._bars.update(self._task, description=words)
+
+    def done(self, share: float) -> None:
+        """Show which share is done; it never falls."""
+        if self._bars is not None:
+            share = min(max(share, self._bars.tasks[0].completed), 1.0)
+            self._bars.update(self._task, completed=share, total=1.0)
+
+    def say(self, line: str) -> None:
+        """Print a line, above the bar if there is one."""
+        if self._bars is not None and self._bars.live.is_started:
+            self._bars.console.print(line)
+        else:
+            say(line)
+
+    def line(self) -> str:
+        """All of it in one line."""
+        (task,) = self._bars.tasks
+        share = "" if task.total is None else f"{task.percentage:.0f}%"
+        left = "" if task.time_remaining is None else f"about {_clock(task.time_remaining)} left"
+        parts = ", ".join(part for part in (task.description, share, left) if part)
+        return "; ".join([parts, *self._running()])
 
 
-@contextmanager
-def _live(work: Work, console: Console) -> Iterator[None]:
-    from rich.live import Live
-
-    started = time.monotonic()
-
-    def picture() -> Any:
-        return _picture(work.standing(), time.monotonic() - started, console.width)
-
-    live = Live(get_renderable=picture, console=console, transient=True, refresh_per_second=5)
-    with live:
-        live.refresh()  # native code that comes now may hold up the thread that does it else
-        yield
-
-
-@contextmanager
-def _every(period_s: float, do: Callable[[], None]) -> Iterator[None]:
-    """Do something again and again in another thread until the block ends."""
-    ended = threading.Event()
-
-    def loop() -> None:
-        while not ended.wait(period_s):
-            do()
-
-    thread = threading.Thread(target=loop, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
-def _line(standing: Standing) -> str:
-    share = "" if standing.share is None else f"{standing.share:.0%}"
-    parts = [part for part in (standing.words, share, standing.left) if part]
-    return "; ".join([", ".join(parts), *standing.now])
-
-
-def _picture(standing: Standing, elapsed_s: float, width: int) -> Any:
-    """The bar with what is said beside it, and a line for each thing that runs."""
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
+def _live_bars(console: Any, running: Callable[[], Iterable[str]]) -> Any:
+    """Bars of rich, with a line below for each thing that runs."""
+    from rich import progress
+    from rich.table import Column
     from rich.text import Text
 
-    share = standing.share
-    times = ", ".join(part for part in (clock(elapsed_s), standing.left) if part)
-    words = [*([] if share is None else [f"{share:4.0%}"]), times, standing.words]
-    beside, *lines = (
-        Text(line, no_wrap=True, overflow="ellipsis")
-        for line in ("  ".join(words), *(f"  {line}" for line in standing.now))
+    class Bars(progress.Progress):
+        def get_renderables(self) -> Iterator[Any]:
+            yield from super().get_renderables()
+            for line in running():
+                yield Text(f"  {line}", no_wrap=True, overflow="ellipsis")
+
+    return Bars(
+        progress.BarColumn(BAR_WIDTH),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(compact=True),
+        progress.TextColumn(
+            "{task.description}",
+            markup=False,
+            table_column=Column(no_wrap=True, overflow="ellipsis"),
+        ),
+        console=console,
+        transient=True,
+        refresh_per_second=5,
+        speed_estimate_period=float("inf"),  # cells take longer than rich expects of steps
     )
-    room = min(BAR_WIDTH, width - len(beside) - 2)
-    bar = ProgressBar(1.0, share or 0.0, width=room, pulse=share is None)
-    row = Table.grid(padding=(0, 2, 0, 0))
-    row.add_row(*([bar] if room >= LEAST_BAR else []), beside)
-    return Group(row, *lines)
 
 
-@contextmanager
-def told(words: str = "starting") -> Iterator[Told]:
-    """Show on standard error how far work has come that tells it."""
-    work = Told(words)
-    with shown(work):
-        yield work
+def _clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

@@ -56,14 +56,14 @@ class ReportRequest(View, CellFilter):
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    from eqbench.harness.reports import (
+    from eqbench.report.exports import report_on
+    from eqbench.report.writing import (
         report_text,
         runs_in,
         write_index,
         write_report,
         write_reports,
     )
-    from eqbench.report.exports import report_on
     from eqbench.store.stored_run import chosen, read_runs
 
     formats, out, summarize = request.formats, request.out, request.summarize

@@ -29,11 +29,11 @@ class MergeRequest:
 
 @command(MergeRequest)
 def merge(request: MergeRequest) -> None:
-    from eqbench.cli.progress import told
-    from eqbench.harness.merge import merge as merge_runs
+    from eqbench.cli.merge import merge as merge_runs
+    from eqbench.cli.progress import Progress
     from eqbench.store.stored_run import read_run, run_folder
 
-    with told("merging"):
+    with Progress("merging"):
         folder = merge_runs(map(run_folder, request.runs), Path(request.out), say_note)
     run = read_run(folder.path)
     say(f"{len(run.finished)} of {counted(run.planned, 'cell')} finished; results in {run.path}")
@@ -61,8 +61,8 @@ class PublishRequest:
 
 @command(PublishRequest)
 def publish(request: PublishRequest) -> None:
-    from eqbench.harness.reports import publish as write
-    from eqbench.harness.reports import runs_in
+    from eqbench.report.writing import publish as write
+    from eqbench.report.writing import runs_in
     from eqbench.store.stored_run import read_run, run_folder
 
     folders = [run_folder(text) for text in request.runs]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -22,16 +23,16 @@ from eqbench.cli.output import (
     say_written,
     write_text,
 )
-from eqbench.cli.progress import shown, told
+from eqbench.cli.progress import Progress
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
-    from eqbench.harness.pipeline import PlannedRun
+    from eqbench.harness.run import Run
     from eqbench.store.run_folder import RunFolder
-    from eqbench.store.schema import CellRecord, Status
+    from eqbench.store.schema import CellId, CellRecord, Status
 
 NOTHING_RAN = 4
 _BAD = ("crashed", "refuted")
@@ -45,8 +46,8 @@ def run_of(words: Iterable[str]) -> str:
     games, solvers = (
         ",".join(word for word in kinds if kinds[word] == kind) for kind in ("game", "solver")
     )
-    asked = ["eqbench", "run", "--game", games, "--solver", solvers or "all"]
-    return shlex.join(asked) if games else ""
+    typed = ["eqbench", "run", "--game", games, "--solver", solvers or "all"]
+    return shlex.join(typed) if games else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,10 +105,9 @@ class RunOptions:
 @command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
     from eqbench.harness.experiment import experiment_text
-    from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
-    from eqbench.harness.start import begin
+    from eqbench.harness.run import NEVER_CACHED, Run
 
-    experiment, folder, out = _asked(options)
+    experiment, folder, out = _chosen(options)
     if options.save_as is not None:
         experiment.check_names()
         write_text(Path(options.save_as), experiment_text(experiment), new=True)
@@ -116,45 +116,42 @@ def run(options: RunOptions) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
     with ExitStack() as opened:
-        with told("building games"):
-            job = opened.enter_context(PlannedRun(experiment))
+        with Progress("building games"):
+            run = opened.enter_context(Run(experiment))
         if options.dry_run:
-            _print_plan(job, folder, again, as_json=options.as_json)
+            _print_plan(run, folder, again, as_json=options.as_json)
             return 0
-        place, anew = Path(out) if out else None, not experiment.name
-        folder, said = begin(job, place, again, folder, anew=anew)
-        say_notes(folder)
+        resumed = run.begin(Path(out) if out else None, again, folder, fresh=not experiment.name)
+        say_notes(run.folder)
         if crowded := experiment.crowding():
             say_note(crowded)
-        for words in said:
+        for words in resumed:
             say(words)
-        failure = _execute(job, folder, again, verbose=options.verbose)
+        failure = _execute(run, again, verbose=options.verbose)
     if options.as_json or not options.quiet:
-        _print(job.records, folder, options)
+        _print(run, options)
     if failure is not None:
-        done = sum(record.status != "interrupted" for record in job.records)
+        done = sum(record.status != "interrupted" for record in run.records)
         retry = f" --retry {','.join(options.retry)}" if options.retry else ""
         say_always(
-            f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
-            f"  eqbench run --resume {shlex.quote(str(folder.path))}{retry}"
+            f"interrupted after {done} of {len(run.cells)} cells; go on with:\n"
+            f"  eqbench run --resume {shlex.quote(str(run.folder.path))}{retry}"
         )
         if isinstance(failure, KeyboardInterrupt):
             return INTERRUPTED
         raise failure
     if experiment.report:
-        from eqbench.harness.reports import write_reports
-        from eqbench.store.stored_run import read_run
+        from eqbench.report.writing import write_reports
 
-        stored = read_run(folder.path)
-        say_written(write_reports(experiment.report, [stored], folder.path))
-    return _exit_code(job.records)
+        say_written(write_reports(experiment.report, [run.stored], run.folder.path))
+    return _exit_code(run.records)
 
 
-def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | None]:
-    """Return what to run, the folder to go on in if there is one, and that for a new run."""
+def _chosen(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | None]:
+    """Return what to run, the folder that is resumed if there is one, and that for a new run."""
     from eqbench.errors import UsageError
     from eqbench.harness.experiment import Experiment, read_experiment
-    from eqbench.harness.start import folder_begun, folder_of_experiment, stored_experiment
+    from eqbench.harness.run import folder_begun, folder_of_experiment, stored_experiment
     from eqbench.store.run_folder import RunFolder
 
     typed, folder, out = given(Request), None, options.out
@@ -195,26 +192,39 @@ def _experiment_file(text: str) -> Path:
     return file
 
 
-def _execute(
-    job: PlannedRun, folder: RunFolder, again: set[Status], *, verbose: bool
-) -> BaseException | None:
+def _execute(run: Run, again: set[Status], *, verbose: bool) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
     from eqbench.errors import SchedulerError, StoreError
-    from eqbench.harness.watch import Watch
 
-    watch = Watch(job)
+    total, done = len(run.cells), len(run.cells) - len(run.missing(again))
+
+    def at_work() -> list[str]:
+        now = time.monotonic()
+        running = list(run.running.values())
+        return [f"{_cell_words(each.cell.id)}: {now - each.since:.0f} s" for each in running]
+
     try:
-        with shown(watch, watch.regrets.measure) as tell:
-            watch.note = tell
-            if verbose:
-                watch.tell = tell
-            job.execute(folder, watch, again)
+        with (
+            Progress(f"{done} of {total} cells done", at_work) as progress,
+            closing(run.execute(again, say=progress.say)) as records,
+        ):
+            for record in records:
+                done += record.status != "interrupted"
+                progress.describe(f"{done} of {total} cells done")
+                progress.done(done / total)
+                if verbose:
+                    progress.say(f"{_cell_words(record)}: {record.ending}")
     except (KeyboardInterrupt, StoreError, SchedulerError, OSError) as error:
         # Ignore further Ctrl-C while the table is printed.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         return error
     return None
+
+
+def _cell_words(cell: CellId) -> str:
+    seed = "" if cell.seed is None else f", seed {cell.seed}"
+    return f"{cell.solver} on {cell.game}{seed}"
 
 
 def _exit_code(records: list[CellRecord]) -> int:
@@ -227,60 +237,60 @@ def _exit_code(records: list[CellRecord]) -> int:
     return NOTHING_RAN if all(status in NEVER_RAN for status in statuses) else 0
 
 
-def _print_plan(
-    job: PlannedRun, folder: RunFolder | None, again: set[Status], *, as_json: bool
-) -> None:
+def _print_plan(run: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
     """Print planned cells, which of them are there already, and how long the rest may take."""
     from eqbench.errors import counted
-    from eqbench.harness.estimate import Estimate
+    from eqbench.harness.run import solving_s
     from eqbench.report.rows import Column, Report, Row, Table
 
-    finished = job.finished_in(folder, again) if folder else set()
+    missing, ended = run.cells, []
     if folder is not None:
+        run.open(folder)
+        missing, ended = run.missing(again), run.records
         say_notes(folder)
-    states = {True: "finished", False: "to run"}
-    rows = [cell.facts() | {"state": states[cell.key in finished]} for cell in job.cells]
+    to_run = {cell.key for cell in missing}
+    rows = [
+        {name: getattr(cell.id, name) for name in ("key", "game", "game_spec")}
+        | {"nodes": cell.game.game.tree.n_nodes}
+        | {name: getattr(cell.id, name) for name in ("solver", "solver_spec", "seed")}
+        | {"state": "to run" if cell.key in to_run else "finished"}
+        for cell in run.cells
+    ]
     if as_json:
         put_json({"schema": "eqbench.plan/1", "cells": rows})
         return
     columns = tuple(map(Column, ("key", "game", "solver", "seed", "state")))
     cells = Table("", columns, tuple(Row(row["key"], row) for row in rows))
-    missing = [cell for cell in job.cells if cell.key not in finished]
     sums = f"{counted(len(rows), 'cell')}, {len(missing)} to run"
     if missing:
-        estimate = Estimate(jobs := job.experiment.jobs or 1)
-        for record in [] if folder is None else folder.cells():
-            estimate.learn(record)
+        jobs = run.experiment.jobs or 1
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        sums += f"{at_once}: {estimate.word} {_duration(estimate.left_s(missing))}, set-up included"
+        word, time_s = "about" if ended else "up to", solving_s(missing, jobs, ended)
+        sums += f"{at_once}: {word} {_duration(time_s)} of solving"
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 
 def _duration(time: float) -> str:
     """A long duration with its unit."""
-    if 0 < time < 1:
-        return "less than 1 s"
     if time < 120:
-        return f"{time:.0f} s"
+        return f"{max(time, 1):.0f} s"
     return f"{time / 60:.0f} min" if time < 7200 else f"{time / 3600:.1f} h"
 
 
-def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:
+def _print(run: Run, options: RunOptions) -> None:
     from eqbench.report.exports import report_on
     from eqbench.store.schema import SCHEMA
-    from eqbench.store.stored_run import StoredRun
 
-    document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
-    for record in records:
+    stored = run.stored
+    document: dict[str, Any] = {"schema": SCHEMA, "run": str(stored.path), "cells": []}
+    for record in stored.cells:
         where = "interrupted" if record.status == "interrupted" else "cells"
         document.setdefault(where, []).append(record.to_json())
-    lists = folder.completeness()
-    stored = StoredRun(folder.path, folder.plan, tuple(records), 0, (), lists, folder.hosts())
     put_result(
         document,
-        # what has not finished is said below
+        # a message below says what has not finished
         lambda: replace(report_on([stored], summarize=None), notes=()),
         as_json=options.as_json,
     )
     if not options.as_json:
-        say(f"results in {folder.path}")
+        say(f"results in {stored.path}")

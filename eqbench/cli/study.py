@@ -17,7 +17,7 @@ import click
 
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import messages, print_report, put_result, say, say_always, say_note
-from eqbench.cli.progress import told
+from eqbench.cli.progress import Progress
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
 
@@ -159,16 +159,16 @@ def _answered(
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
-        with told() as work:
-            return None, answer(study, tell=work.tell, done=work.done)
+        with Progress() as work:
+            return None, answer(study, tell=work.describe, done=work.done)
     try:
         with (
             two_interrupts(f"interrupted; results in {folder.path}") as interrupted,
-            told() as work,
+            Progress() as work,
         ):
             if folder.was_begun and given(kind.request_type):
                 folder.note_request(study)
-            session = Session(folder.path, interrupted, work.tell, work.done, say)
+            session = Session(folder.path, interrupted, work.describe, work.done, say)
             return folder, folder.carry_out(study, session)
     except EqbenchError:
         if options.resume is None:

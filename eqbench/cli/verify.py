@@ -148,10 +148,11 @@ def verify(request: VerifyRequest) -> int:
 
 def _membership(name: str, data: Any, game: Game, tolerance: float) -> tuple[Any, Table]:
     """Whether a profile is in a set of equilibria, as a document and in sentences."""
-    from eqbench.harness.statements import contains
+    from eqbench.api.profiles import contains
     from eqbench.report import said
     from eqbench.report.naming import decimal
-    from eqbench.report.rows import Table, small
+    from eqbench.report.rows import Table
+    from eqbench.text import small
     from eqbench.verification import DEFAULT_TOLERANCE
     from eqbench.verification.exact import short_figure
 
@@ -168,11 +169,11 @@ def _refined(
     """The profile with credible play off its path, and why it was kept if it was."""
     from eqbench.errors import UsageError
     from eqbench.model.profile import BehaviorProfile
-    from eqbench.solver import Budget
+    from eqbench.solver import Limits
 
     tree = game.tree
     before = _Judged.of(tree, profile)
-    if before.max_regret > Budget().target_for(tree):
+    if before.max_regret > Limits().target_for(tree):
         raise UsageError(
             f"this is no equilibrium: max regret {before.max_regret:.3g}; credible play off its "
             "path is sought for equilibria only"
@@ -238,12 +239,12 @@ def _credible(
 
     What still converges gets everywhere a little, where any loss is possible.
     """
-    from eqbench.solver import Budget
+    from eqbench.solver import Limits
     from eqbench.verification import Allowance, Play, affordable_credibility, credibility
 
     if certified is not None and certified.max_regret == 0 and tree.n_infosets:
         return credibility(Play.exactly(tree, profile)).summary()
-    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
+    if not measured.resolved or measured.max_regret > Limits().target_for(tree):
         return None
     found = affordable_credibility(tree, profile, Allowance(), exact=False)
     return None if found is None else found.summary()

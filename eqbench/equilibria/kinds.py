@@ -17,7 +17,7 @@ from eqbench.equilibria.tremble_search import contested_nodes, find_contradictio
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.solver import Budget
+from eqbench.solver import Limits
 from eqbench.verification import (
     Allowance,
     Play,
@@ -241,7 +241,7 @@ def kind_of_measured(
     """
     if certified is not None and certified.max_regret == 0 and tree.n_infosets:
         return kind_of(Play.exactly(tree, profile))
-    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
+    if not measured.resolved or measured.max_regret > Limits().target_for(tree):
         return None
     return affordable_kind(tree, profile, Allowance(), exact=False)
 

@@ -116,7 +116,7 @@ def observe(cell: Cell, place: Place, stop: threading.Event, received: Received)
         "game_spec": cell.game.game.spec,
         "folder": str(cell.game.folder.intact()),
         "seed": cell.seed or 0,
-        "budget": asdict(cell.budget),
+        "limits": asdict(cell.limits),
     }
     outcome = run_child(job, cell.limits, received.add, stop)
     outcome.setup_s += cell.game.build_s
@@ -128,8 +128,13 @@ def judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Re
     try:
         result = _judged(cell, place, outcome, received)
     except Exception as error:  # whatever it sent, only its own cell may suffer
-        result = unusable(names_of(cell), error)
+        result = unusable(record_of(cell), error)
     return result.on(place.host)
+
+
+def record_of(cell: Cell) -> CellRecord:
+    """A record with the names of a cell; status and figures are filled in later."""
+    return CellRecord(**vars(cell.id), status="crashed")
 
 
 def unusable(record: CellRecord, error: Exception) -> Result:
@@ -142,7 +147,7 @@ def not_loaded(cell: Cell) -> Result:
     """Result of a cell whose solver could not even be loaded."""
     assert cell.solver.problem is not None
     status, reason = cell.solver.problem
-    return Result(replace(names_of(cell), status=status, reason=reason))
+    return Result(replace(record_of(cell), status=status, reason=reason))
 
 
 def _judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
@@ -157,7 +162,7 @@ def _judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> R
         "peak_memory_bytes": outcome.peak_memory_bytes,
     }
     return Result(
-        replace(names_of(cell), **fields),
+        replace(record_of(cell), **fields),
         profiles,
         trace_of(judgement.path, handed),
         _log(outcome, judgement.reason),
@@ -190,21 +195,3 @@ def _log(outcome: Outcome, reason: str) -> str:
     raised = outcome.last.traceback if isinstance(outcome.last, ErrorFrame) else ""
     whole = reason if shortened(reason) != reason and not raised else ""
     return "\n".join(part for part in (outcome.log, raised, whole) if part)
-
-
-def names_of(cell: Cell) -> CellRecord:
-    """A record that says only which cell it is; status and figures are filled in later."""
-    return CellRecord(
-        key=cell.key,
-        game=cell.game.typed,
-        solver=cell.solver.typed,
-        game_spec=cell.game.game.spec,
-        game_content=cell.game.content,
-        solver_spec=cell.solver.spec,
-        solver_version=cell.solver.version,
-        seed=cell.seed,
-        repeat=cell.repeat,
-        status="crashed",
-        target=cell.target,
-        tolerance=cell.request.tolerance * cell.game.game.tree.payoff_scale,
-    )

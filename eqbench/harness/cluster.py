@@ -24,7 +24,7 @@ import msgspec
 
 from eqbench.documents import read_file
 from eqbench.errors import DocumentError, SchedulerError, UsageError, counted
-from eqbench.harness.attempt import Place, Result, judged, names_of, unusable
+from eqbench.harness.attempt import Place, Result, judged, record_of, unusable
 from eqbench.harness.engine import Ended
 from eqbench.harness.environment import fingerprint
 from eqbench.harness.judge import Received
@@ -33,11 +33,6 @@ from eqbench.harness.request import LOCAL_CLUSTER
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
 
-# fields of a record that say what it is about, and are ours
-_NAMES = (
-    *("game", "solver", "game_spec", "game_content", "solver_spec", "solver_version"),
-    *("seed", "repeat", "target", "tolerance"),
-)
 CONNECT_S = 30.0
 LOOK_S = 2.0  # between looks at which workers there are
 FETCH_S = 60.0  # for a result that a worker has
@@ -314,19 +309,11 @@ class ClusterEngine:
         request = {k: v for k, v in asdict(cell.request).items() if k not in own}
         return self._node.Asked(
             task=name,
-            key=cell.key,
+            cell=cell.id,
             fingerprint=fingerprint(),
-            game=cell.game.typed,
-            game_spec=cell.game.game.spec,
-            content=cell.game.content,
             shipped=cell.game.shipped,
-            solver=cell.solver.typed,
-            solver_spec=cell.solver.spec,
             deterministic=cell.solver.deterministic,
-            version=cell.solver.version,
             plugins={file: read_file(file) for file in cell.solver.plugins},
-            seed=cell.seed,
-            repeat=cell.repeat,
             request=request | {"games": [], "solvers": []},
             judge=not self._verify_here,
         )
@@ -383,7 +370,7 @@ class ClusterEngine:
         try:
             answer = self._read(data)
         except DocumentError as error:
-            return unusable(names_of(cell), error)
+            return unusable(record_of(cell), error)
         if answer.refused:
             self._refuse(answer.worker, answer.refused)
             self._send(flight)
@@ -393,7 +380,7 @@ class ClusterEngine:
         try:
             return self._taken(answer, flight)
         except Exception as error:  # whatever it sent, only its own cell may suffer
-            return unusable(names_of(cell), error).on(answer.host)
+            return unusable(record_of(cell), error).on(answer.host)
 
     def _read(self, data: Any) -> Any:
         if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
@@ -410,12 +397,12 @@ class ClusterEngine:
         if answer.heard is not None:
             outcome = answer.heard.outcome(flight.received)
             return judged(cell, self._place, outcome, flight.received).on(answer.host)
-        record, own = CellRecord.of_line(answer.record.encode()), names_of(cell)
-        if record.key != own.key:
+        record = CellRecord.of_line(answer.record.encode())
+        if record.key != cell.key:
             raise DocumentError(f"a worker answered with the cell {printable(record.key)}")
         if len(answer.profiles) != len(record.equilibria):
             raise DocumentError("a worker answered with another number of profiles than it says")
-        record = replace(record, **{name: getattr(own, name) for name in _NAMES}).without_files()
+        record = replace(record, **vars(cell.id)).without_files()
         return Result(record, answer.profiles, answer.trace, answer.log).on(answer.host)
 
     def _lost(self, flight: _Flight) -> Result | None:
@@ -436,7 +423,7 @@ class ClusterEngine:
         if type(error).__name__ == "KilledWorker":
             return _gone_away(cell)
         words = printable(shortened(f"the worker failed: {type(error).__name__}: {error}"))
-        return Result(replace(names_of(cell), status="crashed", reason=words))
+        return Result(replace(record_of(cell), status="crashed", reason=words))
 
     def _refuse(self, address: str, reason: str) -> None:
         """Leave a worker alone that would compute something else."""
@@ -469,4 +456,4 @@ class _Flight:
 
 def _gone_away(cell: Cell) -> Result:
     reason = f"the machine that ran it went away {TRIES} times"
-    return Result(replace(names_of(cell), status="crashed", reason=reason))
+    return Result(replace(record_of(cell), status="crashed", reason=reason))

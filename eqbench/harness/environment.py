@@ -8,11 +8,9 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
-import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
@@ -68,16 +66,6 @@ def _version_of_module(name: str) -> str | None:
 
 
 CORE = ("numpy", "scipy", "numba", "pandas", "matplotlib", "click", "rich", "psutil")
-OPTIONAL = {
-    "gambit": ("pygambit", "pygambit"),
-    "gurobi": ("gurobipy", "gurobipy"),
-    "scip": ("pyscipopt", "PySCIPOpt"),
-    "peers": ("pyspiel", "open_spiel"),
-    "liteefg": ("LiteEFG", "LiteEFG"),
-    "ode": ("heyoka", "heyoka"),
-    "exact": ("flint", "python-flint"),
-    "cluster": ("distributed", "distributed"),
-}
 
 
 def environment() -> dict[str, Any]:
@@ -146,107 +134,6 @@ def checkout_commit(folder: Path) -> str | None:
         packed = map(str.split, (common / "packed-refs").read_text().splitlines())
         return next((words[0] for words in packed if words[1:] == [branch]), None)
     return None
-
-
-def split_installation() -> str | None:
-    """Complaint if core and plugins come from different checkouts, else None.
-
-    Both are mapped into one package, so a stale installation could pair new code with old.
-    """
-    core = Path(__file__).resolve().parents[1]
-    for name in ("games", "solvers"):
-        spec = importlib.util.find_spec(f"eqbench.{name}")
-        if spec is None or not spec.submodule_search_locations:
-            return f"the package eqbench.{name} is missing; install eqbench again"
-        folder = Path(next(iter(spec.submodule_search_locations))).resolve()
-        if folder.parent not in (core, core.parent):
-            return (
-                f"eqbench comes from {core.parent}, but eqbench.{name} from {folder}; install one "
-                "of them again, for example with pip install -e ."
-            )
-    return None
-
-
-@dataclass(frozen=True)
-class Check:
-    """A thing that eqbench needs or can use, and how it is here."""
-
-    name: str
-    state: Literal["good", "absent", "broken"]
-    detail: str
-
-
-def checks() -> list[Check]:
-    """Check packages, optional solvers, caches and the place for results."""
-    facts, split = environment(), split_installation()
-    about = f"{facts['platform']}, {facts['cores']} cores, {facts['memory_bytes'] / 2**30:.0f} GiB"
-    commit = f", commit {facts['commit'][:10]}" if "commit" in facts else ""
-    found = [
-        Check("eqbench", "good", f"{facts['eqbench']} on Python {facts['python']}{commit}"),
-        Check("platform", "good", about),
-        Check("installation", "broken" if split else "good", split or str(installation())),
-    ]
-    for name, version in facts["packages"].items():
-        state: Literal["good", "broken"] = "good" if version else "broken"
-        found.append(Check(name, state, version or f"missing: pip install {name}"))
-    return [*found, *map(_extra, OPTIONAL), _kernel_cache(), _game_cache(), _results()]
-
-
-def _extra(extra: str) -> Check:
-    """The package of an extra for solvers."""
-    module, distribution = OPTIONAL[extra]
-    if importlib.util.find_spec(module) is None:
-        return Check(extra, "absent", f"optional: pip install 'eqbench[{extra}]'")
-    detail = f"{distribution} {version_of(distribution) or ''}".strip()
-    if extra == "gurobi":
-        detail += f", {_gurobi_license()}"
-    return Check(extra, "good", detail)
-
-
-def _gurobi_license() -> str:
-    """Which license of Gurobi is here, tried out on a model that the size-limited one refuses."""
-    import gurobipy as gp
-
-    try:
-        with gp.Env(params={"OutputFlag": 0}) as env, gp.Model(env=env) as model:
-            model.addVars(2001)
-            model.optimize()
-    except gp.GurobiError as error:
-        if error.errno == gp.GRB.Error.SIZE_LIMIT_EXCEEDED:
-            return "size-limited license: small models only"
-        return f"no license: {error}"
-    return "license without a limit on size"
-
-
-def _kernel_cache() -> Check:
-    from eqbench.model.compiled import cache_folder
-
-    folder = cache_folder()
-    if folder is None:
-        return Check("kernel cache", "absent", "not writable: every process compiles afresh")
-    return Check("kernel cache", "good", str(folder))
-
-
-def _game_cache() -> Check:
-    from eqbench.model.game_cache import game_cache_folder
-
-    folder = game_cache_folder()
-    if folder is None:
-        return Check("game cache", "absent", "not writable: large games are built every time")
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return Check("game cache", "good", f"{folder} ({size / 2**20:,.0f} MiB)")
-
-
-def _results() -> Check:
-    folder = Path("results")
-    place = folder if folder.is_dir() else Path.cwd()
-    try:
-        with tempfile.TemporaryFile(dir=place):
-            pass
-    except OSError as error:
-        detail = f"{place.resolve()} cannot be written ({error.strerror}): use run --out DIR"
-        return Check("results", "absent", detail)
-    return Check("results", "good", f"{folder.resolve()} can be written")
 
 
 def _processor() -> str:

@@ -31,7 +31,7 @@ from eqbench.isolation.messages import (
 )
 from eqbench.isolation.processes import memory_bytes
 from eqbench.registry import default_registry
-from eqbench.solver import Budget, is_deterministic, warm_up
+from eqbench.solver import Limits, is_deterministic, warm_up
 
 Send = Callable[[Frame], None]
 
@@ -111,7 +111,7 @@ def _solve(job: dict[str, Any], send: Send) -> None:
         send(RefusedFrame("unavailable", text(f"missing: {error}")))
         return
     game = mapped_game(job["game_spec"], Path(job["folder"]))
-    last, _ = solve_once(solver, game, Budget(**job["budget"]), job["seed"], send)
+    last, _ = solve_once(solver, game, Limits(**job["limits"]), job["seed"], send)
     if isinstance(last, DoneFrame | ErrorFrame):
         last = replace(last, memory_bytes=memory_bytes(os.getpid()))
     send(last)

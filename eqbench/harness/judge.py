@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from eqbench.equilibria import Identifier, affordable_kind, completeness
 from eqbench.errors import ProfileError, counted
-from eqbench.isolation.child import GRACE_S, Limits, Outcome
+from eqbench.isolation.child import GRACE_S, Outcome
 from eqbench.isolation.messages import (
     CandidateFrame,
     DoneFrame,
@@ -24,7 +24,7 @@ from eqbench.isolation.messages import (
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.tree import GameTree
-from eqbench.solver import ENDINGS, Candidate
+from eqbench.solver import ENDINGS, Candidate, Limits
 from eqbench.store.schema import (
     EQUILIBRIA,
     CredibleRecord,
@@ -230,7 +230,8 @@ class Judgement:
         if ended is not None and ended.clocks is not None:
             elapsed_s = ended.clocks.elapsed_s
         elif self.outcome.ready:
-            elapsed_s = self.outcome.solve_s - (0.0 if clocks is None else clocks.overhead_s)
+            overhead_s = 0.0 if clocks is None else clocks.overhead_s
+            elapsed_s = max(self.outcome.solve_s - overhead_s, 0.0)
         known: dict[str, Any] = {
             "status": self.status,
             "reason": self.reason,

@@ -35,7 +35,7 @@ from eqbench.isolation.server import ScratchFolder
 from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
 from eqbench.registry import Registry, default_registry
-from eqbench.store.schema import HostRecord
+from eqbench.store.schema import CellId, HostRecord
 from eqbench.text import shortened
 
 MOST_RESULT_BYTES = 64 * 2**20
@@ -50,19 +50,11 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     task: str
-    key: str
+    cell: CellId
     fingerprint: dict[str, str]
-    game: str
-    game_spec: str
-    content: str
     shipped: bool
-    solver: str
-    solver_spec: str
     deterministic: bool
-    version: str
     plugins: dict[str, bytes]
-    seed: int | None
-    repeat: int
     request: dict[str, Any]
     judge: bool
 
@@ -190,35 +182,34 @@ class Node:
         workspace = Path(self._workspace.name)
         files = tuple(_written(workspace, name, data) for name, data in asked.plugins.items())
         registry = default_registry().with_plugins(files)
-        entry = registry.solver_entry(asked.solver_spec)
-        solver = PlannedSolver(
-            asked.solver, asked.solver_spec, asked.deterministic, solver_version(entry), files
-        )
+        names = asked.cell
+        version = solver_version(registry.solver_entry(names.solver_spec))
+        solver = PlannedSolver(names.solver, names.solver_spec, asked.deterministic, version, files)
         request = Request(**asked.request | {"plugins": files})
-        game = self._game(asked, tree, registry, request.max_nodes)
-        cell = Cell(game, solver, asked.seed, request, asked.repeat)
-        if cell.key != asked.key:
+        game = self._game(names, tree, registry, request.max_nodes)
+        cell = Cell(game, solver, names.seed, request, names.repeat)
+        if cell.key != names.key:
             raise UsageError(
-                f"its {asked.solver_spec} is {solver.version}, that of the run {asked.version}"
-                if solver.version != asked.version
-                else f"{asked.game_spec} is another game there than in the run"
+                f"its {names.solver_spec} is {version}, that of the run {names.solver_version}"
+                if version != names.solver_version
+                else f"{names.game_spec} is another game there than in the run"
             )
         return cell
 
     def _game(
-        self, asked: Asked, tree: bytes | None, registry: Registry, max_nodes: int
+        self, names: CellId, tree: bytes | None, registry: Registry, max_nodes: int
     ) -> PlannedGame:
         """The game of a cell, built once and kept for a while."""
         with self._lock:
-            game = self._games.pop(asked.content, None)
+            game = self._games.pop(names.game_content, None)
             if game is None:
                 started, workspace = time.perf_counter(), Path(self._workspace.name)
                 if tree is None:
-                    built = registry.load_game(asked.game_spec, max_nodes=max_nodes)
+                    built = registry.load_game(names.game_spec, max_nodes=max_nodes)
                 else:
-                    built = unpacked(asked.game_spec, tree, workspace)
-                game = planned_game(asked.game, built, workspace, started)
-            self._games[asked.content] = game
+                    built = unpacked(names.game_spec, tree, workspace)
+                game = planned_game(names.game, built, workspace, started)
+            self._games[names.game_content] = game
             if len(self._games) > GAMES:
                 del self._games[next(iter(self._games))]
             return game

@@ -19,7 +19,7 @@ from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.environment import environment, solver_version
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.request import Request, placed_scheduler
-from eqbench.isolation.child import Limits, Outcome, run_child
+from eqbench.isolation.child import Outcome, run_child
 from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
@@ -27,10 +27,10 @@ from eqbench.model.size_limit import enough_memory, node_limit
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.plugins import Entry, absolute_files
 from eqbench.registry import Registry
-from eqbench.solver import Budget, is_deterministic
+from eqbench.solver import Limits, is_deterministic
 from eqbench.spec import is_foreign, parse_spec, split_specs
 from eqbench.store.run_folder import FILE_OF_CELL
-from eqbench.store.schema import SCHEMA, CellRecord, Status
+from eqbench.store.schema import SCHEMA, CellId, CellRecord, Status
 from eqbench.text import printable, shortened
 
 MOST_CELLS, MOST_GAMES = 100_000, 1_000  # of a part; all games are built before a cell is run
@@ -121,90 +121,75 @@ class PlannedSolver:
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of work: a game, a solver, a seed (None for deterministic solvers), a repeat.
-
-    Its key is a hash of all that a result may depend on: the content of the game, the solver
-    with its options and version, the seed and the limits of the request; and of the repeat.
-    Cells with equal keys need not be run twice.
-    """
+    """One piece of work: a game, a solver, a seed (None for deterministic solvers), a repeat."""
 
     game: PlannedGame
     solver: PlannedSolver
     seed: int | None
     request: Request
     repeat: int = 0
-    key: str = field(init=False)
+    id: CellId = field(init=False)
+
+    @property
+    def key(self) -> str:
+        """Hash of all that a result may depend on."""
+        return self.id.key
 
     @property
     def limits(self) -> Limits:
-        """Bounds of its child."""
-        asked = self.request
-        return Limits(
-            timeout_s=asked.timeout_s,
-            setup_timeout_s=asked.setup_timeout_s,
-            memory_bytes=asked.memory_bytes,
-            threads=asked.threads,
-            isolation=asked.isolation,
-        )
-
-    @property
-    def budget(self) -> Budget:
-        """What its solver may spend, in the words of the contract of solvers."""
-        asked = self.request
-        return Budget(
-            time_s=asked.timeout_s,
-            iterations=asked.iterations,
-            target=asked.target,
-            threads=asked.threads,
-            memory_bytes=asked.memory_bytes,
-        )
+        """Bounds of its child and solver."""
+        return self.request.limits
 
     @property
     def target(self) -> float:
         """Max regret in payoff units at which an iterative solver may stop."""
-        return self.budget.target_for(self.game.game.tree)
-
-    def facts(self) -> dict[str, Any]:
-        """Return what is planned, as JSON values."""
-        return {
-            "key": self.key,
-            "game": self.game.typed,
-            "game_spec": self.game.game.spec,
-            "nodes": self.game.game.tree.n_nodes,
-            "solver": self.solver.typed,
-            "solver_spec": self.solver.spec,
-            "seed": self.seed,
-        }
+        return self.limits.target_for(self.game.game.tree)
 
     def contradicted_by(self, record: CellRecord) -> bool:
         """Whether a record of this key is that of another cell, by what it says of itself.
 
         What a record does not say, as old ones do not, contradicts nothing.
         """
-        planned = {
-            "game_content": self.game.content,
-            "solver_spec": self.solver.spec,
-            "solver_version": self.solver.version,
-            "target": self.request.target or record.target,  # else it follows from the game
-        }
-        said = {name: getattr(record, name) or value for name, value in planned.items()}
+        names = ("game_content", "solver_spec", "solver_version")
+        given = [*names, *(["target"] if self.request.target else [])]  # else the game gives it
+        stated = {name: getattr(record, name) for name in given if getattr(record, name)}
+        stated |= {"seed": record.seed, "repeat": record.repeat}
         keys = {found[1] for found in map(FILE_OF_CELL.fullmatch, record.files) if found}
-        trial = (record.seed, record.repeat)
-        return said != planned or trial != (self.seed, self.repeat) or not keys <= {self.key}
+        return not stated.items() <= vars(self.id).items() or not keys <= {self.key}
 
     def __post_init__(self) -> None:
+        limits = self.limits
         identity = {
             "game": self.game.content,
             "solver": self.solver.spec,
             "version": self.solver.version,
             "seed": self.seed,
-            "budget": vars(self.budget),
-            "setup_timeout_s": self.request.setup_timeout_s,
+            "budget": {
+                "time_s": limits.timeout_s,
+                "iterations": limits.iterations,
+                "target": limits.target,
+                "threads": limits.threads,
+                "memory_bytes": limits.memory_bytes,
+            },
+            "setup_timeout_s": limits.setup_timeout_s,
             "tolerance": self.request.tolerance,
             **({"repeat": self.repeat} if self.repeat else {}),
         }
         text = json.dumps(identity, sort_keys=True)
-        object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
+        names = CellId(
+            key=hashlib.sha256(text.encode()).hexdigest()[:16],
+            game=self.game.typed,
+            solver=self.solver.typed,
+            game_spec=self.game.game.spec,
+            solver_spec=self.solver.spec,
+            seed=self.seed,
+            target=self.target,
+            tolerance=self.request.tolerance * self.game.game.tree.payoff_scale,
+            solver_version=self.solver.version,
+            game_content=self.game.content,
+            repeat=self.repeat,
+        )
+        object.__setattr__(self, "id", names)
 
 
 def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cell]:
@@ -249,7 +234,7 @@ def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cel
 
 
 def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
-    """What a run was asked for and where it ran, as JSON values.
+    """Return the request of a run and where it runs, as JSON values.
 
     `request` is that of the only part; of several, all games and solvers with the limits of the
     first, and `parts` has them one by one.
@@ -301,7 +286,7 @@ def _plan_solver(
         loaded = registry.load_solver(text)
         return PlannedSolver(text, loaded.spec, is_deterministic(loaded.instance), version)
     plugins = (entry.plugin,) if entry.plugin else ()
-    outcome = run_child({"do": "describe", "solver": text, "plugins": plugins}, _loading(request))
+    outcome = run_child({"do": "describe", "solver": text, "plugins": plugins}, request.limits)
     _go_on_unless_interrupted(outcome)
     match outcome.last:
         case DescribedFrame(spec=spec, deterministic=deterministic):
@@ -315,15 +300,6 @@ def _plan_solver(
         case _:
             problem = _problem(outcome, request.setup_timeout_s)
     return PlannedSolver(text, text, True, version, plugins, problem)
-
-
-def _loading(request: Request) -> Limits:
-    """Bounds of a child that loads a plugin."""
-    return Limits(
-        setup_timeout_s=request.setup_timeout_s,
-        memory_bytes=request.memory_bytes,
-        isolation=request.isolation,
-    )
 
 
 def _go_on_unless_interrupted(outcome: Outcome) -> None:
@@ -382,7 +358,7 @@ def _build_in_child(text: str, entry: Entry, request: Request, workspace: Path) 
             "folder": str(folder),
             "max_nodes": request.max_nodes,
         },
-        _loading(request),
+        request.limits,
     )
     _go_on_unless_interrupted(outcome)
     match outcome.last:

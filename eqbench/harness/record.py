@@ -11,13 +11,13 @@ from typing import cast
 from eqbench.documents import read_file
 from eqbench.equilibria import cluster_identities
 from eqbench.errors import ProfileError, StoreError
-from eqbench.harness.attempt import Result, names_of, unusable
+from eqbench.harness.attempt import Result, record_of, unusable
 from eqbench.harness.lists import completeness_of
 from eqbench.harness.plan import Cell
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
-from eqbench.store.run_folder import RunFolder, file_name
+from eqbench.store.run_folder import LINES, RunFolder, file_name
 from eqbench.store.schema import (
     CellRecord,
     Clusters,
@@ -27,19 +27,35 @@ from eqbench.store.schema import (
     IdentityRecord,
 )
 
+MOST_KEPT_CHARACTERS = 2**26  # of profiles, so that they need not be read to be compared
+
 
 class Recorder:
     """Stores results of cells, and what follows from all of them.
 
+    Several runners may share a folder. What others store is read from it; what was stored here is
+    known and not read again.
+
     Attributes
     ----------
-    records : of this run by key, interrupted ones as well; from :meth:`conclude` on also what
-        other runners have stored
+    records : by key, of this runner and of others as far as they were read; an interrupted one
+        only of this runner, and where none has finished
+    completeness : what indices say about the equilibria of each game, from :meth:`conclude` on
     """
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.records: dict[str, CellRecord] = {}
+        self.completeness: CompletenessRecords = {}
+        self._lines, self._own = folder.new_cells(), set[str]()
+        self._texts: dict[str, str] = {}
+        self._room = MOST_KEPT_CHARACTERS
+
+    def catch_up(self) -> list[CellRecord]:
+        """Read what was stored since the last call, and return it."""
+        new = self.folder.lines(LINES, CellRecord.of_line, self._lines)
+        self.records |= {record.key: record for record in new if record.key not in self._own}
+        return new
 
     def store(self, cell: Cell, result: Result) -> CellRecord:
         """Stored record of a cell.
@@ -52,30 +68,38 @@ class Recorder:
         if result.host:
             self.folder.note_host(result.host)
         try:
-            record = self.folder.append(self._with_files(result))
+            record = self._with_files(result)
+            self.folder.append(record, self._lines)
         except StoreError:
             raise
         except Exception as error:  # no reader would take it
-            record = self.folder.append(unusable(names_of(cell), error).record)
-        self.records[cell.key] = record
+            record = unusable(record_of(cell), error).record
+            self.folder.append(record, self._lines)
+        if record.status != "interrupted":
+            self._own.add(record.key)
+        elif record.key in self.records:  # an earlier try has finished
+            return record
+        self.records[record.key] = record
         return record
 
     def _with_files(self, result: Result) -> CellRecord:
         """The record of a result, whose files are written."""
-        record, folder = result.record, self.folder
-        name = _file(record)
-        equilibria = [
-            replace(item, profile=folder.write_profile(f"{name}-{rank}", text))
-            for rank, (item, text) in enumerate(
-                zip(record.equilibria, result.profiles, strict=True)
-            )
-        ]
-        trace = None if result.trace is None else folder.write_trace(name, result.trace)
-        log = folder.write_log(name, result.log) if result.log else None
+        record, write = result.record, self.folder.write
+        # a further try must leave the files of a stored one alone
+        name = f"{file_name(record.solver)[:40]}-{record.key}-{secrets.token_hex(2)}"
+        equilibria = []
+        for rank, (item, text) in enumerate(zip(record.equilibria, result.profiles, strict=True)):
+            path = write(f"profiles/{name}-{rank}.json", text)
+            equilibria.append(replace(item, profile=path))
+            if len(text) <= self._room and item.max_regret <= (record.tolerance or 0.0):
+                self._texts[path] = text
+                self._room -= len(text)
+        trace = None if result.trace is None else write(f"traces/{name}.npz", result.trace)
+        log = write(f"logs/{name}.txt", result.log) if result.log else None
         return replace(record, equilibria=equilibria, trace=trace, log=log)
 
     def conclude(self, cells: Sequence[Cell], tolerance: float) -> None:
-        """Store again what is gone, add what other runners stored, and name the clusters.
+        """Name the clusters of all cells, and say which lists of equilibria are incomplete.
 
         Parameters
         ----------
@@ -87,25 +111,19 @@ class Recorder:
         StoreError
             If the folder cannot be written.
         """
-        stored = {record.key: record for record in self.folder.cells()}
-        # what is stored counts: a try that was interrupted does not undo an earlier one
-        own = {key: each for key, each in self.records.items() if each.status != "interrupted"}
-        self.records |= stored | own
-        self.folder.restore()
-        for key, record in own.items():
-            if key not in stored:  # as when a solver removes the folder
-                self.records[key] = self.folder.append(record)
-        clusters = self._clusters(cells, tolerance)
+        self.catch_up()
+        named = self.folder.clusters() if self.records.keys() - self._own else {}
+        clusters = self._clusters(cells, tolerance, named)
         self.records = {key: _named(each, clusters) for key, each in self.records.items()}
-        self.folder.write_clusters(clusters)
-        self.folder.write_completeness(self._completeness(cells, tolerance))
+        self.completeness = self._completeness(cells, tolerance)
+        self.folder.write_derived(clusters, self.completeness)
 
-    def _clusters(self, cells: Sequence[Cell], tolerance: float) -> Clusters:
+    def _clusters(self, cells: Sequence[Cell], tolerance: float, named: Clusters) -> Clusters:
         """Identities of equilibria that nothing known is near to, by the paths of their profiles.
 
         They are numbered per game: first those of the planned cells in their order, then those of
         cells that other runners planned. Equilibria whose profile cannot be read any more get no
-        name; those of games that are not planned keep theirs.
+        name; those of games that are not planned keep theirs, which are among those `named`.
         """
         games = {cell.game.content: cell.game.game for cell in cells}
         unknown: dict[str, list[EquilibriumRecord]] = {content: [] for content in games}
@@ -120,8 +138,8 @@ class Recorder:
                     continue
                 if game is not None and _is_equilibrium(item, game, tolerance):
                     unknown[record.game_content].append(item)
-                elif game is None and item.identity is not None:
-                    clusters[item.profile] = item.identity
+                elif game is None and item.profile in named:
+                    clusters[item.profile] = named[item.profile]
         for content, items in unknown.items():
             clusters |= self._clusters_of(games[content], items)
         return clusters
@@ -161,11 +179,12 @@ class Recorder:
         return known
 
     def _profile(self, path: str, game: Game) -> BehaviorProfile | None:
-        """A stored profile as its file says it, None if it cannot be read any more."""
+        """A stored profile as its file has it, None if it cannot be read."""
         try:
-            text = read_file(self.folder.path / path, MOST_PROFILE_BYTES)
-            return profile_from_json(game.tree, parse_profile(text))
-        except (OSError, ProfileError):  # somebody has deleted or changed it
+            text = self._texts.get(path)
+            data = read_file(self.folder.path / path, MOST_PROFILE_BYTES) if text is None else text
+            return profile_from_json(game.tree, parse_profile(data))
+        except (OSError, ProfileError):  # deleted or edited by hand
             return None
 
 
@@ -189,8 +208,3 @@ def _named(record: CellRecord, clusters: Clusters) -> CellRecord:
         replace(item, identity=name) for item, name in zip(record.equilibria, names, strict=True)
     ]
     return replace(record, equilibria=equilibria)
-
-
-def _file(record: CellRecord) -> str:
-    """Name for the files of one try; a further try must leave those of a stored one alone."""
-    return f"{file_name(record.solver)[:40]}-{record.key}-{secrets.token_hex(2)}"

@@ -25,11 +25,11 @@ from eqbench.isolation.messages import (
     text,
 )
 from eqbench.model.game import Game
-from eqbench.solver import Budget, Monitor, Report, check_termination, obstacle_of, warm_up
+from eqbench.solver import Limits, Monitor, Report, check_termination, obstacle_of, warm_up
 
 
 def solve_once(
-    solver: Any, game: Game, budget: Budget, seed: int, send: Callable[[Frame], None]
+    solver: Any, game: Game, limits: Limits, seed: int, send: Callable[[Frame], None]
 ) -> tuple[LastFrame, Exception | None]:
     """Let a solver solve a game; set-up is over when `send` gets the frame `ready`.
 
@@ -57,7 +57,7 @@ def solve_once(
     warm_up(game)
     rng = np.random.default_rng(seed)
     send(ReadyFrame())
-    monitor = Monitor(game, budget, lambda report: send(_profile_frame(report)))
+    monitor = Monitor(game, limits, lambda report: send(_profile_frame(report)))
     ended, failure, statistics = None, None, dict[str, Any]()
     try:
         ended = check_termination(solver.solve(game, monitor, rng))

@@ -27,6 +27,7 @@ from eqbench.isolation.messages import (
 )
 from eqbench.isolation.processes import family_memory_bytes
 from eqbench.isolation.server import Worker
+from eqbench.solver import Limits
 
 GRACE_S = 1.0
 POLL_S = 0.05
@@ -57,21 +58,6 @@ def interrupts_held() -> Iterator[None]:
             signal.signal(number, handler)
     if arrived:
         signal.raise_signal(arrived[0])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """Bounds of a child, and how it is started.
-
-    The clock of `timeout_s` starts with the frame `ready`. Where `isolation` is `fork`, a server
-    that is ready forks the child if that can be done; `spawn` always starts an interpreter.
-    """
-
-    timeout_s: float = 10.0
-    setup_timeout_s: float = 120.0
-    memory_bytes: int = 4 * 2**30
-    threads: int = 1
-    isolation: str = "fork"
 
 
 @dataclass

@@ -8,11 +8,10 @@ from typing import Any
 
 from eqbench.errors import SpecError, counted, first_of
 from eqbench.report.naming import found
-from eqbench.report.rows import seconds, small
+from eqbench.report.trials import Entry, Trials, began
 from eqbench.report.view import STATUSES, Found, arranged, equilibria, named, trials
 from eqbench.spec import parse_spec
-from eqbench.store.trials import Entry, Trials, began
-from eqbench.text import printable
+from eqbench.text import printable, seconds, small
 
 MOST_GAMES = 5  # that have a sentence each
 # Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.

@@ -11,6 +11,7 @@ from typing import Any
 
 from eqbench.report.answer import answer
 from eqbench.report.rows import Report
+from eqbench.report.trials import INTERVAL, Entry, Trials, began, processors, virtual_best
 from eqbench.report.view import (
     DEFAULT,
     VIRTUAL_BEST,
@@ -26,7 +27,6 @@ from eqbench.report.view import (
 )
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.trials import INTERVAL, Entry, Trials, began, processors, virtual_best
 from eqbench.text import csv_text
 
 # of a game, with a row each: of a few seeds where people read along, and of any elsewhere

@@ -15,13 +15,13 @@ from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data, said
 from eqbench.report.naming import decimal, kind_of_match
-from eqbench.report.rows import Column, Report, Row, Table, mebibytes, seconds, small
+from eqbench.report.rows import Column, Report, Row, Table, mebibytes
+from eqbench.report.trials import grouped
 from eqbench.report.view import game_title
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.trials import grouped
-from eqbench.text import printable, shortened
+from eqbench.text import printable, seconds, shortened, small
 from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED, credible_text
 
 SCHEMA = "eqbench.show/1"

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from eqbench.errors import first_of
 from eqbench.report import read_data
+from eqbench.text import seconds, small
 
 Words = Literal["text", "status", "found", "names", "verdict"]
 Number = Literal["count", "small", "number", "ratio", "payoffs", "payoff", "seconds", "bytes"]
@@ -22,20 +23,6 @@ Kind = Words | Number
 
 TONES = {status: facts["tone"] for status, facts in read_data("statuses").items()}
 TONES |= {"good": "good", "absent": "fair", "broken": "bad"}  # of what is installed
-
-
-def small(value: float) -> str:
-    """A regret, from rounding errors to whole pots; what rounds below 0 is 0."""
-    return "0" if -1e-9 < value <= 0 else f"{value:.1e}"
-
-
-def seconds(value: float | None) -> str:
-    """A duration with its unit."""
-    if value is None:
-        return "–"
-    if value < 1:
-        return f"{value * 1e6:.0f} µs" if value < 1e-3 else f"{value * 1e3:.1f} ms"
-    return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
 
 
 def mebibytes(value: int | None) -> str:

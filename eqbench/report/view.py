@@ -19,11 +19,8 @@ from eqbench.errors import counted, first_of
 from eqbench.report import read_data
 from eqbench.report.naming import NEAR, handed_over, is_cluster, label, marks, order, spread
 from eqbench.report.naming import found as found_by_name
-from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Row, Table, seconds
-from eqbench.requests import FLAG, Choice, Option, Words
-from eqbench.spec import is_foreign
-from eqbench.store.schema import EquilibriumRecord
-from eqbench.store.trials import (
+from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Row, Table
+from eqbench.report.trials import (
     INTERVAL,
     TRIAL,
     Entry,
@@ -34,7 +31,10 @@ from eqbench.store.trials import (
     several,
     virtual_best,
 )
-from eqbench.text import printable, shortened
+from eqbench.requests import FLAG, Choice, Option, Words
+from eqbench.spec import is_foreign
+from eqbench.store.schema import EquilibriumRecord
+from eqbench.text import printable, seconds, shortened
 from eqbench.verification import credible_text
 
 STATUSES = read_data("statuses")

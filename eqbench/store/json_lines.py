@@ -33,8 +33,10 @@ _appending = threading.Lock()
 _MOST_DAMAGED = 10_000  # lines; a file with more of them is not read to its end
 
 
-def append_line(path: Path, line: bytes) -> None:
+def append_line(path: Path, line: bytes) -> tuple[int, int]:
     """Append JSON text without line breaks as a line and wait until it is on the disk.
+
+    Returns the places in the file where the line begins and ends.
 
     Raises
     ------
@@ -58,6 +60,7 @@ def append_line(path: Path, line: bytes) -> None:
                 os.ftruncate(descriptor, size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
+            return size, size + len(line)
     finally:
         os.close(descriptor)
 
@@ -114,6 +117,12 @@ class LineReader(Generic[T]):
                         self.damaged.append(Damage(self._lines, str(error)))
                 else:
                     yield value
+
+    def skip(self, begin: int, end: int) -> None:
+        """Pass over a line that this process wrote, if all before it has been read."""
+        if self._offset == begin:
+            self._offset = end
+            self._lines += 1
 
     def note(self) -> str | None:
         """What was left out of the file, in a sentence; None if nothing was."""

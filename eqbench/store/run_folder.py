@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, cast
 
 from eqbench.documents import decode, decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of
@@ -57,8 +57,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._notes: dict[str, str] = {}
-        self._manifest_text: bytes | None = None
-        self._hosts: set[str] = set()
+        self._hosts: dict[str, HostRecord] = {}
 
     @classmethod
     def create(cls, path: Path, manifest: dict[str, Any], *, begun: bool = False) -> RunFolder:
@@ -67,10 +66,9 @@ class RunFolder:
         Raises
         ------
         UsageError
-            If the folder holds a run already or cannot be written, or the manifest is none.
+            If the folder holds a run already or cannot be written, or the plan is too large.
         """
         text = json.dumps(manifest, indent=2).encode()
-        read_manifest(text, "the plan")
         if len(text) > MOST_LINE_BYTES:
             raise UsageError(
                 f"a plan of {counted(len(manifest['cells']), 'cell')} takes more than "
@@ -84,7 +82,6 @@ class RunFolder:
             raise _occupied(path) from None
         except StoreError as error:
             raise UsageError(str(error)) from None
-        folder._manifest_text = text
         return folder
 
     @classmethod
@@ -108,49 +105,30 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Existing folder; nothing in it is changed.
+        """Existing folder; nothing in it is changed or read.
 
         Raises
         ------
         UsageError
-            If there is no run in the folder, or one of another version.
+            If there is no run in the folder.
         """
         if not (path / MANIFEST).is_file():
             raise UsageError(
                 f"{path} holds no run: there is no {MANIFEST} in it; name a folder that "
                 "`eqbench run` wrote, for example one below results/"
             )
-        folder = cls(path)
-        folder._manifest_text = json.dumps(folder.manifest, indent=2).encode()
-        return folder
+        return cls(path)
 
-    def restore(self) -> None:
-        """Make again what somebody has removed of the folder itself, as it was opened.
-
-        Raises
-        ------
-        StoreError
-            If the folder cannot be written.
-        """
-        try:
-            _make_folders(self.path)
-        except FileExistsError:
-            raise StoreError(
-                f"cannot write results to {self.path}: there is a file now where its folders were; "
-                "move it away and go on with --resume, or choose another folder with --out"
-            ) from None
-        if self._manifest_text is not None and not (self.path / MANIFEST).exists():
-            with suppress(FileExistsError), reported(self.path):
-                write_file(self.path / MANIFEST, self._manifest_text, new=True)
+    # -- plan and machines ---------------------------------------------------------------------
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What the run was asked for when it began, and where.
+        """The plan with which the run began.
 
         Raises
         ------
         UsageError
-            If it cannot be read.
+            If it cannot be read, or is of another version.
         """
         file = self.path / MANIFEST
         try:
@@ -162,9 +140,10 @@ class RunFolder:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What the run is asked for now: the manifest, or what it was last resumed with."""
-        plans = self._lines(RESUMED, read_manifest)
-        return plans[-1] if plans else self.manifest
+        """The plan of now: the manifest, or that of the last resumption."""
+        manifest = self.manifest
+        plans = self.lines(RESUMED, read_manifest)
+        return plans[-1] if plans else manifest
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -172,7 +151,7 @@ class RunFolder:
         return tuple(self._notes.values())
 
     def resumed(self, manifest: dict[str, Any]) -> None:
-        """Note that the run goes on, with the requests and in the environment of `manifest`.
+        """Note that the run is resumed, with the requests and in the environment of `manifest`.
 
         Raises
         ------
@@ -180,27 +159,24 @@ class RunFolder:
             If another runner is at work and the file system has no locks to share the run by.
         """
         refuse_second_runner(self.path)
-        line = json.dumps(manifest).encode()
-        read_manifest(line, "the plan")
-        self._write(RESUMED, lambda path: append_line(path, line))
-
-    def write_experiment(self, text: str) -> None:
-        """Write what the run is asked for as an experiment, which repeats it; TOML text."""
-        self._write(EXPERIMENT, lambda path: write_file(path, text.encode()))
+        with reported(self.path / RESUMED):
+            append_line(self.path / RESUMED, json.dumps(manifest).encode())
 
     def note_host(self, facts: Mapping[str, Any]) -> None:
         """Note what machine cells ran on, once for each; `host` is its name in their records."""
-        if facts["host"] in self._hosts:
-            return
-        self._hosts |= self.hosts().keys()
-        if facts["host"] not in self._hosts:
-            line = json.dumps(facts).encode()
-            self._write(HOSTS, lambda path: append_line(path, line))
-            self._hosts.add(facts["host"])
+        if facts["host"] not in self._hosts and facts["host"] not in self.hosts():
+            with reported(self.path / HOSTS):
+                append_line(self.path / HOSTS, json.dumps(facts).encode())
+            self._hosts[facts["host"]] = cast("HostRecord", facts)
 
-    def hosts(self) -> dict[str, HostRecord]:
-        """Machines on which cells ran, by their names in records, as last noted."""
-        return {facts["host"]: facts for facts in self._lines(HOSTS, read_host)}
+    def hosts(self, needed: Iterable[str] | None = None) -> dict[str, HostRecord]:
+        """Machines on which cells ran, by their names in records, as last noted.
+
+        The file is not read if all that are `needed` are known.
+        """
+        if needed is None or not self._hosts.keys() >= {*needed}:
+            self._hosts |= {facts["host"]: facts for facts in self.lines(HOSTS, read_host)}
+        return self._hosts
 
     def claims(self) -> Claims:
         """Locks on cells, for runners that share this folder; it is made ready for them.
@@ -212,97 +188,61 @@ class RunFolder:
         UsageError
             If another runner is at work and the file system has no locks to share the run by.
         """
-        _make_folders(self.path)
+        try:
+            _make_folders(self.path)
+        except FileExistsError:
+            raise StoreError(
+                f"cannot write results to {self.path}: there is a file where its folders were; "
+                "move it away and use --resume, or choose another folder with --out"
+            ) from None
         with reported(self.path / CLAIMS):
             return Claims(self.path / CLAIMS)
 
-    def write_profile(self, name: str, text: str) -> str:
-        """Write the JSON text of a profile and return its path relative to the run."""
-        relative = f"profiles/{name}.json"
-        self._write(relative, lambda path: write_file(path, text.encode()))
-        return relative
+    # -- cells and their files -----------------------------------------------------------------
 
-    def write_log(self, name: str, text: str) -> str:
-        """Write what a solver printed or raised and return the path relative to the run."""
-        relative = f"logs/{name}.txt"
-        self._write(relative, lambda path: write_file(path, text.encode()))
-        return relative
+    def write(self, name: str, data: str | bytes) -> str:
+        """Write a file whole and return its path relative to the run.
 
-    def write_trace(self, name: str, curve: bytes) -> str:
-        """Write the packed anytime curve of a cell and return its path relative to the run."""
-        relative = f"traces/{name}.npz"
-        self._write(relative, lambda path: write_file(path, curve))
-        return relative
+        Raises
+        ------
+        StoreError
+            If it cannot be written.
+        """
+        with reported(self.path / name):
+            write_file(self.path / name, data if isinstance(data, bytes) else data.encode())
+        return name
 
-    def append(self, record: CellRecord) -> CellRecord:
+    def append(self, record: CellRecord, reader: LineReader[CellRecord] | None = None) -> None:
         """Append a cell, as one line in one write; an interrupted one to a file of its own.
 
-        Files that are not there, because somebody has removed them, are not named. Returned is
-        what was stored.
+        A `reader` of new cells does not read this line again.
 
         Raises
         ------
         StoreError
             If the folder cannot be written.
         DocumentError, ValueError
-            If no reader would take the record; then nothing is written.
+            If the record is too long, or holds a number that is NaN or infinite; then nothing is
+            written.
         """
-
-        stored = record
-
-        def write(path: Path) -> None:
-            nonlocal stored
-            stored = record if self._has_files_of(record) else record.without_files()
-            append_line(path, stored.to_line())
-
-        self._write(INTERRUPTED if record.status == "interrupted" else LINES, write)
-        return stored
-
-    def _has_files_of(self, record: CellRecord) -> bool:
-        return all((self.path / name).exists() for name in record.files)
+        line, is_finished = record.to_line(), record.status != "interrupted"
+        path = self.path / (LINES if is_finished else INTERRUPTED)
+        with reported(path):
+            written = append_line(path, line)
+        if reader is not None and is_finished:
+            reader.skip(*written)
 
     def new_cells(self) -> LineReader[CellRecord]:
         """Reader of finished cells, also of those to come; of a repeated one all tries."""
         return LineReader(self.path / LINES, CellRecord.of_line)
 
-    def write_clusters(self, identities: Clusters) -> None:
-        """Write the identities of equilibria that were recognized by comparing cells.
-
-        They are found by the path of the profile. They are derived from the cells, and replace
-        what was written before.
-        """
-        text = json.dumps(identities, indent=1, allow_nan=False).encode()
-        self._write(CLUSTERS, lambda path: write_file(path, text))
-
-    def write_completeness(self, verdicts: CompletenessRecords) -> None:
-        """Write what indices say about the equilibria of each game; derived as clusters are."""
-        text = json.dumps(verdicts, indent=1, allow_nan=False).encode()
-        self._write(COMPLETENESS, lambda path: write_file(path, text))
-
-    def completeness(self) -> CompletenessRecords:
-        """What indices say about the equilibria of each game, by its content."""
-        return self._derived(COMPLETENESS, CompletenessRecords)
-
-    def _write(self, name: str, write: Callable[[Path], None]) -> None:
-        """Write a file of the folder, which is restored if somebody has removed it."""
-        path = self.path / name
-        with reported(path):
-            try:
-                write(path)
-            except FileNotFoundError:
-                self.restore()
-                write(path)
-
-    def cells(self, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
-        """Finished cells in the order in which they ended; of a repeated one the last try.
-
-        A `reader` of new cells that is given goes on after them.
-        """
-        return self._records(LINES, reader)
+    def cells(self) -> list[CellRecord]:
+        """Finished cells in the order in which they ended; of a repeated one the last try."""
+        return self._records(LINES)
 
     def finished_keys(self) -> set[str]:
         """Keys of the finished cells, which takes much less time than the cells."""
-        return set(self._lines(LINES, lambda line: decode(line, _Keyed, "the record")["key"]))
+        return set(self.lines(LINES, lambda line: decode(line, _Keyed, "the record")["key"]))
 
     def all_cells(self, *, derived: bool = True) -> list[CellRecord]:
         """Finished cells, after those that were interrupted and have not finished.
@@ -316,27 +256,43 @@ class RunFolder:
         keys = {record.key for record in finished}
         return [*(record for record in interrupted if record.key not in keys), *finished]
 
-    def _records(
-        self, name: str, reader: LineReader[CellRecord] | None = None, *, derived: bool = True
-    ) -> list[CellRecord]:
+    def _records(self, name: str, *, derived: bool = True) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
-        clusters = self._derived(CLUSTERS, Clusters) if derived else {}
-        for record in self._lines(name, CellRecord.of_line, reader):
+        clusters = self.clusters() if derived else {}
+        for record in self.lines(name, CellRecord.of_line):
             records.pop(record.key, None)
             records[record.key] = _with_clusters(record, clusters)
         return list(records.values())
 
-    def _lines(
+    # -- what follows from the cells -----------------------------------------------------------
+
+    def clusters(self) -> Clusters:
+        """Identities that were found by comparing cells, by the paths of profiles."""
+        return self._derived(CLUSTERS, Clusters)
+
+    def completeness(self) -> CompletenessRecords:
+        """What indices say about the equilibria of each game, by its content."""
+        return self._derived(COMPLETENESS, CompletenessRecords)
+
+    def write_derived(self, clusters: Clusters, verdicts: CompletenessRecords) -> None:
+        """Write what follows from the cells, in place of what was written before."""
+        for name, document in ((CLUSTERS, clusters), (COMPLETENESS, verdicts)):
+            self.write(name, json.dumps(document, indent=1, allow_nan=False))
+
+    def lines(
         self, name: str, parse: Callable[[bytes], T], reader: LineReader[T] | None = None
     ) -> list[T]:
-        """Values of the lines of a file that can be read; there is a note on the others."""
+        """Values of the lines of a file that can be read; there is a note on the others.
+
+        Of a `reader` those that are new to it.
+        """
         reader = reader or LineReader(self.path / name, parse)
         try:
             values = list(reader.new())
         except OSError as error:
-            self._say(name, f"cannot read {self.path / name}: {error.strerror}")
+            self._note(name, f"cannot read {self.path / name}: {error.strerror}")
             return []
-        self._say(name, reader.note())
+        self._note(name, reader.note())
         return values
 
     def _derived(self, name: str, kind: type[T]) -> T:
@@ -350,11 +306,11 @@ class RunFolder:
             found, note = kind(), f"cannot read {file}: {error.strerror}"
         except DocumentError as error:
             found, note = kind(), str(error)
-        self._say(name, note and f"{note}; eqbench run --resume {self.path} writes it anew")
+        self._note(name, note and f"{note}; eqbench run --resume {self.path} writes it again")
         return found
 
-    def _say(self, name: str, note: str | None) -> None:
-        """Keep what there is to say about a file."""
+    def _note(self, name: str, note: str | None) -> None:
+        """Keep what is wrong with a file."""
         self._notes.pop(name, None)
         if note is not None:
             self._notes[name] = note

@@ -1,10 +1,10 @@
-"""What a run's folder holds, as declared types: records of cells, and what was asked for."""
+"""What a run's folder holds, as declared types: records of cells, and plans."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
@@ -20,7 +20,7 @@ from eqbench.documents import (
     decode_closed,
 )
 from eqbench.errors import DocumentError
-from eqbench.text import printable, shortened
+from eqbench.text import printable, seconds, shortened, small
 
 SCHEMA = "eqbench.run/1"
 
@@ -78,7 +78,7 @@ class CredibleRecord(TypedDict):
 
 
 class SubgamesRecord(TypedDict):
-    """How many proper subgames there are, and in how many of them nobody gains by deviating."""
+    """How many proper subgames there are, and in how many of them no player gains by deviating."""
 
     proper: Count
     perfect: Count
@@ -108,7 +108,7 @@ class IdentityRecord(TypedDict):
     dimension: Count | None
 
 
-# by the path of the profile; see RunFolder.write_clusters
+# by the path of the profile; see RunFolder.write_derived
 Clusters = dict[FilePath, IdentityRecord]
 
 
@@ -123,7 +123,7 @@ class CompletenessRecord(TypedDict):
     exact: bool
 
 
-# by the content of the game; see RunFolder.write_completeness
+# by the content of the game; see RunFolder.write_derived
 CompletenessRecords = dict[Name, CompletenessRecord]
 
 
@@ -166,17 +166,15 @@ class EquilibriumRecord:
         return self.exact is not None and all(value == "0" for value in self.exact["regrets"])
 
 
-@dataclass(frozen=True, repr=False)
-class CellRecord(Displayed):
-    """Everything that is known about a finished cell; times in seconds.
+@dataclass(frozen=True)
+class CellId:
+    """Which cell it is, and what its profiles are held against.
 
-    The metrics are those of the candidate with the smallest max regret, None without one.
-    `equilibria` holds all verified candidates, best first. `target` is the max regret at
-    which an iterative solver may stop, `tolerance` that up to which a profile is an equilibrium.
-    `trace` and `log` are paths relative to the run.
-    `game_content` is a hash of the game tree, since the spec of a game file is only its path.
-    `repeat` counts cells that are the same in all else. `host` is the name of the machine where it
-    ran, as ``hosts.jsonl`` in the folder of the run describes it.
+    `key` is a hash of all that a result may depend on; cells with equal keys need not be run
+    twice. `game` and `solver` are as typed, `game_content` is a hash of the game tree, since the
+    spec of a game file is only its path. `repeat` counts cells that are the same in all else.
+    `target` is the max regret at which an iterative solver may stop, `tolerance` that up to which
+    a profile is an equilibrium.
     """
 
     key: Key
@@ -185,9 +183,43 @@ class CellRecord(Displayed):
     game_spec: Name
     solver_spec: Name
     seed: Integer | None
-    status: Status
     target: float | None = None
     tolerance: float | None = None
+    solver_version: Name = ""
+    game_content: Name = ""
+    repeat: Count = 0
+
+    @property
+    def id(self) -> CellId:
+        """The names alone."""
+        return CellId(**{name: getattr(self, name) for name in NAMES})
+
+    @property
+    def game_identity(self) -> str:
+        """What games are the same by: content, since spec and file may stand for several."""
+        return self.game_content or self.game_spec
+
+    @property
+    def trial(self) -> str:
+        """Seed and repeat in words, as far as there are any."""
+        seed = [] if self.seed is None else [f"seed {self.seed}"]
+        return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
+
+
+NAMES = tuple(field.name for field in fields(CellId))
+
+
+@dataclass(frozen=True, repr=False)
+class CellRecord(Displayed, CellId):
+    """Everything that is known about a finished cell; times in seconds.
+
+    The metrics are those of the candidate with the smallest max regret, None without one.
+    `equilibria` holds all verified candidates, best first. `trace` and `log` are paths relative to
+    the run. `host` is the name of the machine where it ran, as ``hosts.jsonl`` in the folder of
+    the run describes it.
+    """
+
+    status: Status = field(kw_only=True)
     reason: Name = ""
     elapsed_s: Seconds | None = None
     cpu_s: Seconds | None = None
@@ -204,9 +236,6 @@ class CellRecord(Displayed):
     equilibria: list[EquilibriumRecord] = field(default_factory=list)
     trace: FilePath | None = None
     log: FilePath | None = None
-    solver_version: Name = ""
-    game_content: Name = ""
-    repeat: Count = 0
     host: Name = ""
 
     def __post_init__(self) -> None:
@@ -225,15 +254,11 @@ class CellRecord(Displayed):
         return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
 
     @property
-    def game_identity(self) -> str:
-        """What games are the same by: content, since spec and file may stand for several."""
-        return self.game_content or self.game_spec
-
-    @property
-    def trial(self) -> str:
-        """Seed and repeat in words, as far as there are any."""
-        seed = [] if self.seed is None else [f"seed {self.seed}"]
-        return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
+    def ending(self) -> str:
+        """How it ended and what it took, in words."""
+        regret = "" if self.max_regret is None else f", max regret {small(self.max_regret)}"
+        took = f"set-up {seconds(self.setup_s)}, solving {seconds(self.elapsed_s)}"
+        return f"{self.status}{regret}, {took}"
 
     @property
     def files(self) -> list[str]:
@@ -251,7 +276,7 @@ class CellRecord(Displayed):
         values = asdict(self)
         if not self.repeat:
             del values["repeat"]
-        return values
+        return {name: values[name] for name in _KEYS if name in values}
 
     def without_files(self) -> CellRecord:
         """Same record for a folder that does not have its files."""
@@ -263,17 +288,10 @@ class CellRecord(Displayed):
 
         Raises
         ------
-        DocumentError
-            If the record holds what no reader takes.
         ValueError
             If a number is NaN or infinite.
         """
-        try:
-            line = json.dumps(self.to_json(), allow_nan=False).encode()
-        except (TypeError, RecursionError) as error:
-            raise DocumentError(f"the record cannot be written as JSON: {error}") from None
-        self.of_line(line)
-        return line
+        return json.dumps(self.to_json(), allow_nan=False).encode()
 
     @classmethod
     def of_line(cls, line: bytes) -> CellRecord:
@@ -292,8 +310,13 @@ class CellRecord(Displayed):
         return record
 
 
+# The order of keys in documents, so that those of several versions can be compared as texts.
+_REST = [each.name for each in fields(CellRecord) if each.name not in (*NAMES, "status", "host")]
+_KEYS = (*NAMES[:6], "status", "target", "tolerance", *_REST, *NAMES[8:], "host")
+
+
 class RequestRecord(TypedDict, total=False):
-    """What a run was asked for."""
+    """The request of a run."""
 
     games: list[Name]
     solvers: list[Name]

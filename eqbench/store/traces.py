@@ -1,8 +1,12 @@
-"""The anytime curve of a cell, as the file that holds it."""
+"""Arrays in ``.npz`` files from outside, such as the anytime curve of a cell."""
 
 from __future__ import annotations
 
 import io
+import math
+import struct
+import tokenize
+import zipfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.documents import read_file
+from eqbench.documents import read_file, size_text
 from eqbench.errors import UsageError
-from eqbench.store.array_archive import read_arrays
+from eqbench.text import printable, shortened
 
 # 64 snapshots of a game with a thousand players take one
 MOST_TRACE_BYTES = 16 * 2**20
 # kind of NumPy type and number of dimensions; the first is that of snapshots, the second of players
 ARRAYS = {"work": ("i", 1), "elapsed_s": ("f", 1), "claim": ("U", 1), "regrets": ("f", 2)}
+# what NumPy and zipfile raise where bytes are not what they expect
+_DAMAGED = (
+    *(OSError, EOFError, ValueError, TypeError, LookupError, OverflowError, MemoryError),
+    *(SyntaxError, RuntimeError, zipfile.BadZipFile, struct.error, tokenize.TokenError),
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,45 @@ def packed(arrays: dict[str, NDArray[Any]]) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()
+
+
+def read_arrays(
+    data: bytes, most_bytes: int, names: Collection[str] | None = None
+) -> dict[str, NDArray[Any]]:
+    """Arrays of an archive by name, which take at most so many bytes; nothing is unpickled.
+
+    With `names` only those of them that are there.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are damaged or the arrays are larger.
+    """
+    arrays = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > most_bytes:
+                raise ValueError(f"its arrays take more than {size_text(most_bytes)}")
+            for member in archive.namelist():
+                name = member.removesuffix(".npy")
+                if name == member:
+                    raise ValueError("it holds what is not an array")
+                if names is None or name in names:
+                    arrays[name] = _array(archive.read(member))
+    except _DAMAGED as error:
+        raise ValueError(shortened(printable(str(error) or repr(error)))) from None
+    return arrays
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    """The array in a file; NumPy itself would allocate whatever shape the header claims."""
+    file = io.BytesIO(data)
+    version = np.lib.format.read_magic(file)
+    formats = {(1, 0): np.lib.format.read_array_header_1_0}
+    formats[2, 0] = np.lib.format.read_array_header_2_0
+    shape, is_fortran, dtype = formats[version](file)
+    found = np.frombuffer(data, dtype, math.prod(shape), file.tell())
+    return found.reshape(shape, order="F" if is_fortran else "C").copy()
 
 
 def read_trace(file: Path) -> tuple[Snapshot, ...]:

@@ -28,11 +28,12 @@ from eqbench.documents import decode, read_file, remove_files
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
 from eqbench.plugins import absolute_files, import_plugin
 from eqbench.report.naming import identity_text
-from eqbench.report.rows import Column, Report, small
+from eqbench.report.rows import Column, Report
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import NO_LOCKS, LineReader, append_line
 from eqbench.store.run_folder import game_slug, new_run_path, write_texts
 from eqbench.studies.requests import StudyCommand
+from eqbench.text import small
 
 MANIFEST, RECORDS, SUMMARY, FIGURES = "manifest.json", "records.jsonl", "summary.json", "figures"
 SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"

@@ -17,7 +17,7 @@ from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.rational import rational
-from eqbench.report.rows import Column, Report, Row, Table, seconds
+from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
@@ -41,6 +41,7 @@ from eqbench.studies.frame import (
 )
 from eqbench.studies.requests import QuantalRequest
 from eqbench.studies.resolve import solver_for
+from eqbench.text import seconds
 
 SCHEMA = "eqbench.qre/1"
 PARAMETER = "lambda"

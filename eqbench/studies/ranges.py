@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,12 +18,8 @@ from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
-from eqbench.harness.estimate import Estimate
-from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
-from eqbench.harness.plan import Cell
 from eqbench.harness.request import Request
-from eqbench.harness.start import go_on, new_folder, stored_experiment
-from eqbench.harness.watch import Watch
+from eqbench.harness.run import Run, solving_s, stored_experiment
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import action_labels
@@ -32,7 +28,7 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import Registry
 from eqbench.report.formats import latex, markdown
-from eqbench.report.rows import Column, Report, Row, Table, seconds
+from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
 from eqbench.store.run_folder import RunFolder, write_texts
@@ -40,7 +36,7 @@ from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
 from eqbench.studies.requests import RangesRequest
-from eqbench.text import cell_text, csv_text
+from eqbench.text import cell_text, csv_text, seconds
 
 SCHEMA = "eqbench.ranges/1"
 Sense = Literal["min", "max"]
@@ -174,7 +170,7 @@ class RangesStudy(Study[RangesRequest]):
         self.fields: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
         self.fields |= {"games": [request.game], "solvers": [solver]}
         # games of plugins are built in a child, so the game comes from a plan, too
-        with PlannedRun(Request(**self.fields), registry) as probe:
+        with Run(Request(**self.fields), registry) as probe:
             self.game = probe.cells[0].game.game
         chosen = quantities(self.game.tree, request)
         self.fields["solvers"] = optima(replace(request, solver=solver, of=chosen))
@@ -240,46 +236,36 @@ class RangesFolder(StudyFolder):
         folder = RunFolder.open(self.path) if self.was_begun else None
         before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
         session.tell(f"planning {counted(len(study.parts()), 'cell')}")
-        with PlannedRun(replace(before, **study.fields)) as job:
-            if folder is None:
-                folder = new_folder(job, self.path)
-            else:
-                for words in go_on(job, folder, NEVER_CACHED):
-                    session.say(words)
-            finished = job.finished_in(folder)
-            rest = [cell for cell in job.cells if cell.key not in finished]
+        with Run(replace(before, **study.fields)) as run:
+            for words in run.begin(self.path, folder=folder, fresh=True):
+                session.say(words)
+            total, missing = len(run.cells), run.missing()
             if study.problem is not None:
-                job.cells = [
+                run.cells = [
                     replace(cell, solver=replace(cell.solver, problem=study.problem))
-                    for cell in job.cells
+                    for cell in run.cells
                 ]
-            elif rest:
-                most_s = Estimate(study.request.jobs or 1).left_s(rest)
-                session.say(f"{len(rest):,} optima to find: up to {seconds(most_s)}")
-            watch = _Watch(job, session, verbose=study.request.verbose)
-            with suppress(KeyboardInterrupt):  # what there is makes a table
-                job.execute(folder, watch, interrupted=session.interrupted)
-            ended = [record for record in job.records if record.status != "interrupted"]
-            self.finished = len(ended) == len(job.cells)
-        document = ranges_summary(study.game, read_run(self.path))
+            elif missing:
+                most_s = solving_s(missing, study.request.jobs or 1)
+                session.say(f"{len(missing):,} optima to find: up to {seconds(most_s)} of solving")
+            done = total - len(missing)
+            session.tell(f"{done} of {total} cells done")
+            with (
+                suppress(KeyboardInterrupt),  # what there is makes a table
+                closing(run.execute(interrupted=session.interrupted)) as records,
+            ):
+                for record in records:
+                    done += record.status != "interrupted"
+                    session.tell(f"{done} of {total} cells done")
+                    session.done(done / total)
+                    if study.request.verbose:
+                        session.say(f"{record.solver} on {record.game}: {record.ending}")
+            stored = run.stored
+        self.finished = not stored.missing
+        document = ranges_summary(study.game, stored)
         files = write_ranges(document, self.path)
         session.say(f"wrote {', '.join(file.name for file in files)} in {self.path}")
         return document
-
-
-class _Watch(Watch):
-    """Observer of a run that tells a study how far it is."""
-
-    def __init__(self, job: PlannedRun, session: Session, *, verbose: bool) -> None:
-        super().__init__(job)
-        self._session = session
-        if verbose:
-            self.tell = session.say
-
-    def started(self, cell: Cell) -> None:
-        standing = self.standing()
-        self._session.tell(f"{cell.solver.typed}, {standing.words}")
-        self._session.done(standing.share or 0.0)
 
 
 # -- what a run says ------------------------------------------------------------------------------

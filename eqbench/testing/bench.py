@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from eqbench.errors import UsageError
 from eqbench.harness.jobs import perform
-from eqbench.isolation.child import Limits, Outcome, run_child
+from eqbench.isolation.child import Outcome, run_child
 from eqbench.isolation.messages import (
     BuiltFrame,
     DescribedFrame,
@@ -29,6 +29,7 @@ from eqbench.model.game import Game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree_files import load_tree
 from eqbench.plugins import absolute_files
+from eqbench.solver import Limits
 
 SETUP_S = 120.0
 

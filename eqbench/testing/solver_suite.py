@@ -20,7 +20,7 @@ from eqbench.isolation.messages import (
 )
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree
-from eqbench.solver import Budget
+from eqbench.solver import Limits
 from eqbench.testing.bench import (
     Bench,
     BrokenPromiseError,
@@ -82,24 +82,24 @@ class _Subject:
             self._built[spec] = self.bench.build(spec)[0]
         return self._built[spec]
 
-    def attempt(self, game: str, budget: Budget, seed: int = 0, again: int = 0) -> Trial:
+    def attempt(self, game: str, limits: Limits, seed: int = 0, again: int = 0) -> Trial:
         """One attempt; other values of `again` repeat it."""
-        key = (game, budget, seed, again)
+        key = (game, limits, seed, again)
         if key not in self._tried:
             loaded = self.game(game)
             self._tried[key] = self.bench.attempt(
                 "solve",
-                timeout_s=max(budget.time_s, HANGS_S),
+                timeout_s=max(limits.timeout_s, HANGS_S),
                 solver=self.spec,
                 game_spec=loaded.spec,
                 folder=str(loaded.folder),
                 seed=seed,
-                budget=asdict(budget),
+                limits=asdict(limits),
             )
         return self._tried[key]
 
     def plain(self, game: str) -> Trial:
-        return self.attempt(game, Budget(iterations=ITERATIONS))
+        return self.attempt(game, Limits(iterations=ITERATIONS))
 
     def supported(self) -> list[str]:
         """Games that the solver takes.
@@ -190,7 +190,7 @@ def _converged_is_borne_out(subject: _Subject) -> str | None:
         # without a target a rule of its own is enough
         without, (status, reason) = (
             ending("converged", "", shown, target=target, tree=tree)
-            for target in (0.0, Budget().target_for(tree))
+            for target in (0.0, Limits().target_for(tree))
         )
         if "ok" not in (status, without[0]):
             raise BrokenPromiseError(f"on {game}: {reason}")
@@ -201,7 +201,7 @@ def _converged_is_borne_out(subject: _Subject) -> str | None:
 
 def _is_reproducible(subject: _Subject) -> str | None:
     """the same seed gives the same bits."""
-    budget = Budget(iterations=ITERATIONS, target=0)
+    budget = Limits(iterations=ITERATIONS, target=0)
     for game in subject.supported():
         first, again = (subject.attempt(game, budget, seed=3, again=k) for k in (0, 1))
         if not _same(first.found, again.found):
@@ -214,7 +214,7 @@ def _is_reproducible(subject: _Subject) -> str | None:
 
 def _deterministic_is_true(subject: _Subject) -> str:
     """if it calls itself deterministic, seeds do not matter."""
-    budget = Budget(iterations=ITERATIONS, target=0)
+    budget = Limits(iterations=ITERATIONS, target=0)
     same = all(
         _same(
             subject.attempt(game, budget, seed=3).found, subject.attempt(game, budget, seed=4).found
@@ -230,7 +230,7 @@ def _deterministic_is_true(subject: _Subject) -> str:
 
 def _keeps_to_its_iterations(subject: _Subject) -> str | None:
     """it does not do more iterations than allowed."""
-    budget = Budget(iterations=ITERATIONS, target=0)
+    budget = Limits(iterations=ITERATIONS, target=0)
     for game in subject.supported():
         last = subject.attempt(game, budget, seed=3).last
         clocks = last.clocks if isinstance(last, DoneFrame | ErrorFrame) else None
@@ -245,7 +245,7 @@ def _keeps_to_its_iterations(subject: _Subject) -> str | None:
 def _ends_in_time(subject: _Subject) -> str:
     """it ends when its time is up, with something in hand."""
     game = subject.supported()[-1]
-    trial = subject.attempt(game, Budget(time_s=TIME_S, target=0))
+    trial = subject.attempt(game, Limits(timeout_s=TIME_S, target=0))
     last = trial.last
     if not isinstance(last, DoneFrame) or last.clocks is None:
         raise BrokenPromiseError(f"with {TIME_S} s for {game}: {complaint(trial)}")

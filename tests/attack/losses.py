@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 
 from stored_runs import cell, write_lines, write_run
 
+from eqbench.cli.merge import merge
 from eqbench.errors import UsageError
-from eqbench.harness import reports
-from eqbench.harness.merge import merge
 from eqbench.papers.jobs import Job as PaperJob
 from eqbench.papers.paper import _jobs
+from eqbench.report import writing as reports
 from eqbench.store.run_folder import RunFolder, new_run_path
 from eqbench.store.stored_run import read_run
 
@@ -65,8 +65,8 @@ def _report(root: Path, name: str) -> None:
 def _begin_run(root: Path, name: str) -> None:
     _written(root / name)
     folder = RunFolder.create(root, read_run(write_run(root / "run", cell("01"))).plan)
-    folder.write_experiment("")
-    folder.write_clusters({})
+    folder.write("manifest.toml", "")
+    folder.write_derived({}, {})
 
 
 @neighbors(KIND, quick=True)

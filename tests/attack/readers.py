@@ -143,7 +143,7 @@ def _import_everything() -> None:
     import eqbench.cli.run
     import eqbench.cli.show
     import eqbench.cli.verify
-    import eqbench.harness.pipeline
+    import eqbench.harness.run
     import eqbench.report.comparison
     import eqbench.report.html
     import eqbench.report.terminal

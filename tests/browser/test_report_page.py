@@ -18,11 +18,11 @@ import pytest
 from report_pages import CLOSING, HOSTILE, page_run
 from stored_runs import cell, identified, identity, write_run
 
-from eqbench.harness.reports import runs_in, write_index
 from eqbench.report.html.document import Picture, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Cell, Column
+from eqbench.report.writing import runs_in, write_index
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 

@@ -76,7 +76,7 @@ def test_same_profiles_are_handed_over_in_a_child_and_in_process(tmp_path: Path)
     game = eqbench.load_game("kuhn2")
     store_game(game, tmp_path)
     job = {"do": "solve", "solver": "mccfr", "plugins": (), "game_spec": game.spec}
-    job |= {"folder": str(tmp_path), "seed": 3, "budget": {"iterations": 200, "target": 0.0}}
+    job |= {"folder": str(tmp_path), "seed": 3, "limits": {"iterations": 200, "target": 0.0}}
     frames: list[Any] = []
     perform(job, frames.append)
     solved = eqbench.solve(game, "mccfr", eqbench.Budget(iterations=200, target=0.0), seed=3)
@@ -167,6 +167,11 @@ def test_verify_takes_specs_trees_dictionaries_and_files(tmp_path: Path) -> None
         eqbench.verify(game, [0.5])
 
 
+def test_solvers_know_limits_by_the_names_of_their_contract() -> None:
+    assert eqbench.Budget(5, 7, threads=2) == eqbench.Limits(timeout_s=5, iterations=7, threads=2)
+    assert eqbench.Budget(5).time_s == 5
+
+
 def test_default_budget_has_the_default_target() -> None:
     for budget in (None, eqbench.Budget(time_s=5)):
         assert eqbench.solve("rock_paper_scissors", "cfr", budget).status == "ok"
@@ -176,8 +181,14 @@ def test_default_budget_has_the_default_target() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"time_s": -1}, {"time_s": float("nan")}, {"iterations": -1}, {"target": -1}, {"threads": 0}],
+    [
+        {"timeout_s": -1},
+        {"timeout_s": float("nan")},
+        {"iterations": -1},
+        {"target": -1},
+        {"threads": 0},
+    ],
 )
-def test_budget_refuses_what_makes_no_sense(wrong: dict[str, float]) -> None:
+def test_limits_refuse_what_makes_no_sense(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
-        eqbench.Budget(**wrong)
+        eqbench.Limits(**wrong)

@@ -26,16 +26,15 @@ from gambit_cases import ENDS_ON, ends_on
 from eqbench import load_game
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.request import Request
-from eqbench.harness.start import carry_out
+from eqbench.harness.run import carry_out
 from eqbench.isolation import server
-from eqbench.isolation.child import Limits, Outcome, _Child, run_child
+from eqbench.isolation.child import Outcome, _Child, run_child
 from eqbench.isolation.messages import DoneFrame, Frame, SnapshotFrame
 from eqbench.isolation.server import ScratchFolder
 from eqbench.model.tree_files import save_tree
 from eqbench.registry import default_registry
-from eqbench.solver import Budget
+from eqbench.solver import Limits
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import read_run
 from eqbench.testing.solver_suite import GAMES
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks its children")
@@ -58,7 +57,7 @@ def solve(folder: Path) -> Any:
     def solve(solver: str, limits: Limits = LIMITS, on_frame: Any = lambda frame: None) -> Outcome:
         job = {"do": "solve", "solver": solver, "plugins": FILES, "game_spec": "kuhn2", "seed": 3}
         job |= {"folder": str(folder)}
-        job |= {"budget": dataclasses.asdict(Budget(time_s=limits.timeout_s, iterations=50))}
+        job |= {"limits": dataclasses.asdict(dataclasses.replace(limits, iterations=50))}
         return run_child(job, limits, on_frame)
 
     return solve
@@ -115,7 +114,7 @@ def all_stored(isolation: str, folder: Path) -> dict[tuple[str, str], dict[str, 
         for game in GAMES
         if any(game in games_of(solver) for solver in SOLVERS)
     )
-    run = read_run(carry_out(Experiment(parts), folder))
+    run = carry_out(Experiment(parts), folder)
     return {(cell.game, cell.solver): stored(folder, cell) for cell in run.cells}
 
 
@@ -186,8 +185,8 @@ def test_memory_of_a_forked_cell_is_about_that_of_a_spawned_one(tmp_path: Path) 
     peaks = {}
     for isolation in ("fork", "spawn"):
         request = Request(["kuhn2"], ["semismooth"], isolation=isolation)
-        folder = carry_out(Experiment((request,)), tmp_path / isolation)
-        peaks[isolation] = read_run(folder).cells[0].peak_memory_bytes or 0
+        run = carry_out(Experiment((request,)), tmp_path / isolation)
+        peaks[isolation] = run.cells[0].peak_memory_bytes or 0
     assert 40 * 2**20 < peaks["spawn"] < 1.1 * peaks["fork"]
     assert peaks["fork"] < 1.4 * peaks["spawn"]
 

@@ -13,9 +13,9 @@ from stored_runs import cell, identified, identity, without_figures, write_run
 from eqbench.report.answer import answer
 from eqbench.report.exports import entries_of
 from eqbench.report.naming import label
+from eqbench.report.trials import Entry
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
-from eqbench.store.trials import Entry
 
 
 def said(*records: CellRecord, planned: int = 0) -> tuple[str, ...]:

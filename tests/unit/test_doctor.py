@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from eqbench.cli.checks import checks
 from eqbench.harness import environment
 
 TOO_LARGE = 10010
@@ -64,7 +65,7 @@ def test_license_of_gurobi_is_named(
         Env=env, Model=model, GurobiError=GurobiError, GRB=codes, __spec__=object()
     )
     monkeypatch.setitem(sys.modules, "gurobipy", fake)
-    (check,) = [check for check in environment.checks() if check.name == "gurobi"]
+    (check,) = [check for check in checks() if check.name == "gurobi"]
     assert check.state == "good"
     assert check.detail.endswith(said)
 
@@ -73,7 +74,7 @@ def test_every_extra_with_a_package_for_solvers_is_looked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    absent = {check.name for check in environment.checks() if check.state == "absent"}
+    absent = {check.name for check in checks() if check.state == "absent"}
     assert {"gambit", "gurobi", "scip", "peers", "ode", "exact"} <= absent
 
 

@@ -7,6 +7,8 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -25,12 +27,12 @@ from eqbench.harness.experiment import (
     read_experiment,
     shipped,
 )
-from eqbench.harness.pipeline import PlannedRun
 from eqbench.harness.request import Request
-from eqbench.harness.start import begin
+from eqbench.harness.run import Run, solving_s
 from eqbench.registry import default_registry
 from eqbench.requests import fields_of
 from eqbench.spec import is_foreign
+from eqbench.store.stored_run import read_run
 
 PARTS = """
 name = "two parts"
@@ -167,11 +169,25 @@ def test_an_experiment_takes_at_most_the_limits_of_the_cells_of_its_plan(tmp_pat
     experiment = read_experiment(
         written(tmp_path, PARTS.replace('"cfr_plus"', '"cfr_plus", "mccfr"'))
     )
-    with PlannedRun(experiment) as planned:
+    with Run(experiment) as planned:
         sizes = experiment.sizes()
         assert (sizes["games"], sizes["solvers"]) == (3, 5)
         limits = [part.timeout_s for part in experiment.parts]
         assert len(planned.cells) * min(limits) <= sizes["most_seconds"] <= 30
+
+
+def test_cells_are_expected_to_take_as_long_as_others_or_as_their_limits() -> None:
+    def cell(spec: str, **fields: Any) -> Any:
+        names = SimpleNamespace(game_spec="game", solver_spec=spec)
+        request, loaded = SimpleNamespace(timeout_s=7.0), SimpleNamespace(problem=None)
+        return SimpleNamespace(**({"id": names, "request": request, "solver": loaded} | fields))
+
+    broken = cell("b", solver=SimpleNamespace(problem=("unavailable", "")))
+    cells = [cell("a"), cell("a"), cell("b"), broken]
+    assert solving_s(cells, 1) == 21.0
+    assert solving_s(cells, 100) == 7.0
+    ended: Any = [SimpleNamespace(game_spec="game", solver_spec="a", elapsed_s=s) for s in (1, 2)]
+    assert solving_s(cells, 1, ended) == 10.0
 
 
 def test_schema_has_every_key_of_an_experiment() -> None:
@@ -229,15 +245,29 @@ def test_experiment_is_run_from_python_in_children(tmp_path: Path) -> None:
 
 def test_runner_that_comes_second_goes_on_where_the_first_began(tmp_path: Path) -> None:
     experiment = replace(experiment_of_lcp(), name="shared")
-    with PlannedRun(experiment) as first, PlannedRun(experiment) as second:
-        begun, _ = begin(first, tmp_path / "run", ())
-        joined, _ = begin(second, tmp_path / "run", ())
-        assert joined.path == begun.path
-        assert joined.manifest == begun.manifest
-    with PlannedRun(replace(experiment, name="another")) as stranger, pytest.raises(UsageError):
-        begin(stranger, tmp_path / "run", ())
-    with PlannedRun(experiment) as again, pytest.raises(UsageError, match="already holds a run"):
-        begin(again, tmp_path / "run", (), anew=True)
+    out = tmp_path / "run"
+    with Run(experiment) as first, Run(experiment) as second:
+        assert first.begin(out) == []
+        assert second.begin(out) == []
+        assert second.folder.manifest == first.folder.manifest
+    with Run(replace(experiment, name="another")) as stranger, pytest.raises(UsageError):
+        stranger.begin(out)
+    with Run(experiment) as again, pytest.raises(UsageError, match="already holds a run"):
+        again.begin(out, fresh=True)
+
+
+def test_run_describes_itself_as_its_folder_does(tmp_path: Path) -> None:
+    experiment = package.Experiment((package.Request(("random(actions=4,seed=1)",), ("lcp",)),))
+    with Run(experiment) as run:
+        run.begin(tmp_path / "run")
+        assert [record.status for record in run.execute()] == ["ok"]
+        stored = run.stored
+    assert stored == read_run(tmp_path / "run")
+    assert stored.cells[0].equilibria[0].identity["name"] == "cluster:1"
+    with Run(experiment) as again:
+        assert again.begin(tmp_path / "run") == ["all 1 cells are there already"]
+        assert [*again.execute()] == []
+        assert again.stored == stored
 
 
 def test_repeats_are_cells_of_their_own_that_every_table_tells_apart(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from eqbench.cli import app
 from eqbench.cli.report import page_file
 from eqbench.errors import UsageError
 from eqbench.harness.experiment import Experiment, experiment_text, read_experiment
-from eqbench.harness.reports import game_facts
 from eqbench.harness.request import Request
 from eqbench.report.html.document import Command
 from eqbench.report.html.page import about
+from eqbench.report.writing import game_facts
 from eqbench.store.stored_run import read_run
 
 

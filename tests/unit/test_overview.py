@@ -15,7 +15,7 @@ from report_pages import read_page
 from stored_runs import cell, write_lines, write_run
 
 from eqbench.cli import app
-from eqbench.harness.reports import runs_in, write_index
+from eqbench.report.writing import runs_in, write_index
 from eqbench.store.run_folder import INTERRUPTED
 from eqbench.store.stored_run import read_run
 

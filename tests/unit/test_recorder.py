@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -97,51 +99,36 @@ def test_profiles_of_another_length_are_not_kept(cell: Cell, folder: RunFolder) 
     assert streamed.misfit in record.reason
 
 
-def test_bounds_are_those_that_are_documented() -> None:
-    assert (judge.MAX_SNAPSHOTS, judge.MAX_CANDIDATES) == (64, 1024)
-    assert judge.MAX_CANDIDATE_BYTES == 2**29
-
-
 def test_snapshots_become_sparser_and_the_newest_stays() -> None:
-    streamed = Received(TREE.n_actions)
-    for work in range(300):
-        streamed.add(snapshot(work=work))
-    works = [frame.clocks.work for frame in streamed.snapshots]
-    assert works[-1] == 299
-    assert works[0] == 0
-    assert 32 <= len(works) <= 64
-    streamed = Received(TREE.n_actions)
-    for work in range(64):
-        streamed.add(snapshot(work=work))
-    assert len(streamed.snapshots) == 64
+    assert (judge.MAX_SNAPSHOTS, judge.MAX_CANDIDATES) == (64, 1024), "as documented"
+    assert judge.MAX_CANDIDATE_BYTES == 2**29
+    for count in (64, 300):
+        streamed = Received(TREE.n_actions)
+        for work in range(count):
+            streamed.add(snapshot(work=work))
+        works = [frame.clocks.work for frame in streamed.snapshots]
+        assert (works[0], works[-1]) == (0, count - 1)
+        assert len(works) == 64 if count == 64 else 32 <= len(works) <= 64
 
 
-def test_candidates_beyond_a_number_or_a_size_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "MAX_CANDIDATES", 3)
-    streamed = Received(TREE.n_actions)
-    for _ in range(5):
-        streamed.add(candidate())
-    assert (len(streamed.candidates), streamed.dropped) == (3, 2)
-
-    size = len(candidate().profile)
-    monkeypatch.setattr(judge, "MAX_CANDIDATE_BYTES", 2 * size)
-    streamed = Received(TREE.n_actions)
-    for _ in range(3):
-        streamed.add(candidate())
-    assert (len(streamed.candidates), streamed.dropped) == (2, 1)
-    streamed = Received(TREE.n_actions)
-    streamed.add(candidate(exact=["0" * 999 + "1"] * TREE.n_actions))  # texts take memory too
-    assert (len(streamed.candidates), streamed.dropped) == (0, 1)
-
-
-def test_dropped_candidates_stand_in_the_reason(
+def test_candidates_beyond_a_number_or_a_size_are_counted(
     cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge, "MAX_CANDIDATES", 1)
+    def kept(*frames: CandidateFrame) -> tuple[int, int]:
+        streamed = Received(TREE.n_actions)
+        for frame in frames:
+            streamed.add(frame)
+        return len(streamed.candidates), streamed.dropped
+
+    monkeypatch.setattr(judge, "MAX_CANDIDATES", 3)
+    assert kept(*[candidate()] * 5) == (3, 2)
+    monkeypatch.setattr(judge, "MAX_CANDIDATE_BYTES", 2 * len(candidate().profile))
+    assert kept(*[candidate()] * 3) == (2, 1)
+    assert kept(candidate(exact=["0" * 999 + "1"] * TREE.n_actions)) == (0, 1), "texts count too"
     outcome = Outcome(last=DONE, clocks=CLOCKS)
     assert recorded(folder, cell, outcome, candidate()).reason == "enough"
-    record = recorded(folder, cell, outcome, candidate(), candidate(), candidate())
-    assert record.reason == "enough; dropped 2 further candidates"
+    record = recorded(folder, cell, outcome, *[candidate()] * 3)
+    assert record.reason == "enough; dropped 1 further candidate"
 
 
 # -- what is measured ------------------------------------------------------------------------
@@ -239,67 +226,106 @@ def test_cell_without_candidates_shows_where_its_method_was_last(
         assert arrays["work"].tolist() == [1, 2, 4]
 
 
-def test_cell_without_any_profile_has_neither_curve_nor_figures(
-    cell: Cell, folder: RunFolder
-) -> None:
-    record = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS))
-    assert record.trace is None
-    assert record.log is None
-    assert record.equilibria == []
-    assert record.max_regret is None
-    assert record.payoffs is None
-
-
-def test_clocks_of_a_child_that_died_are_those_seen_from_outside(
-    cell: Cell, folder: RunFolder
-) -> None:
-    never = recorded(folder, cell, Outcome(exit_code=1, solve_s=3.0, setup_s=1.0))
-    assert (never.elapsed_s, never.cpu_s, never.overhead_s, never.iterations) == (None,) * 4
-    assert never.statistics == {}
-    silent = recorded(folder, cell, Outcome(exit_code=1, ready=True, solve_s=3.0))
-    assert (silent.elapsed_s, silent.cpu_s, silent.overhead_s, silent.iterations) == (
-        *(3.0, None, None),
+CASES: dict[str, tuple[Outcome | None, dict[str, Any], str | None]] = {
+    "there is no profile": (
+        Outcome(last=DONE, clocks=CLOCKS),
+        {"trace": None, "equilibria": [], "max_regret": None, "payoffs": None},
         None,
-    )
-    heard = recorded(folder, cell, Outcome(exit_code=1, ready=True, solve_s=3.0, clocks=CLOCKS))
-    assert heard.elapsed_s == 3.0 - CLOCKS.overhead_s
-    assert (heard.cpu_s, heard.iterations) == (CLOCKS.cpu_s, CLOCKS.work)
+    ),
+    "it died in its set-up": (
+        Outcome(exit_code=1, solve_s=3.0, setup_s=1.0),
+        {
+            "elapsed_s": None,
+            "cpu_s": None,
+            "overhead_s": None,
+            "iterations": None,
+            "statistics": {},
+        },
+        None,
+    ),
+    "it died before it sent anything": (
+        Outcome(exit_code=1, ready=True, solve_s=3.0),
+        {"elapsed_s": 3.0, "cpu_s": None, "overhead_s": None, "iterations": None},
+        None,
+    ),
+    "it died later": (
+        Outcome(exit_code=1, ready=True, solve_s=3.0, clocks=CLOCKS),
+        {"elapsed_s": 3.0 - CLOCKS.overhead_s, "cpu_s": CLOCKS.cpu_s, "iterations": CLOCKS.work},
+        None,
+    ),
+    "its clock ran ahead": (
+        Outcome(exit_code=1, ready=True, solve_s=0.1, clocks=CLOCKS),
+        {"elapsed_s": 0.0},
+        None,
+    ),
+    "it raised an error": (
+        Outcome(
+            last=ErrorFrame(**RAISED, **KINDS, clocks=CLOCKS, statistics={"depth": 1}),
+            ready=True,
+            clocks=CLOCKS,
+            solve_s=99.0,
+            log="printed",
+        ),
+        {
+            "status": "crashed",
+            "reason": "OSError: no such card",
+            "elapsed_s": CLOCKS.elapsed_s,
+            "statistics": {"depth": 1},
+        },
+        "printed\nline 1",
+    ),
+    "its reason is long": (
+        Outcome(last=DoneFrame(reason="limit", detail=f"\x1b[2J{'x' * 5000}"), clocks=CLOCKS),
+        {"status": "limit"},
+        f"\x1b[2J{'x' * 5000}",
+    ),
+    "its error is long": (  # a traceback ends with the message, so it is not written twice
+        Outcome(last=ErrorFrame(**(RAISED | {"message": "y" * 5000}), **KINDS)),
+        {"status": "crashed"},
+        "line 1",
+    ),
+    "its solver could not be loaded": (
+        None,
+        {"status": "unavailable", "reason": "no licence", "elapsed_s": None},
+        None,
+    ),
+}
 
 
-def test_error_is_recorded_with_its_clocks_and_its_traceback(cell: Cell, folder: RunFolder) -> None:
-    error = ErrorFrame(**RAISED, **KINDS, clocks=CLOCKS, statistics={"depth": 1})
-    outcome = Outcome(last=error, ready=True, clocks=CLOCKS, solve_s=99.0, log="printed")
-    record = recorded(folder, cell, outcome)
-    assert (record.status, record.reason) == ("crashed", "OSError: no such card")
-    assert record.elapsed_s == CLOCKS.elapsed_s
-    assert record.statistics == {"depth": 1}
-    assert record.log is not None
-    assert (folder.path / record.log).read_text() == "printed\nline 1"
-
-
-def test_long_reason_is_cut_and_kept_whole_in_the_log(cell: Cell, folder: RunFolder) -> None:
-    words = "\x1b[2J" + "x" * 5000
-    record = recorded(
-        folder, cell, Outcome(last=DoneFrame(reason="limit", detail=words), clocks=CLOCKS)
-    )
-    assert len(record.reason) <= 300
-    assert "\x1b" not in record.reason
-    assert record.log is not None
-    assert (folder.path / record.log).read_text() == words
-    # a traceback ends with the message, so it is not written twice
-    error = ErrorFrame(**(RAISED | {"message": "y" * 5000}), **KINDS)
-    record = recorded(folder, cell, Outcome(last=error))
-    assert record.log is not None
-    assert (folder.path / record.log).read_text() == "line 1"
-
-
-def test_solver_that_could_not_be_loaded_is_recorded_with_its_problem(
-    cell: Cell, folder: RunFolder
-) -> None:
+@pytest.mark.parametrize("case", CASES)
+def test_record_of_a_cell_says_how_it_ended(case: str, cell: Cell, folder: RunFolder) -> None:
+    outcome, expected, log = CASES[case]
     broken = replace(cell, solver=replace(cell.solver, problem=("unavailable", "no licence")))
-    record = recorded(folder, broken, None)
-    assert (record.status, record.reason) == ("unavailable", "no licence")
-    assert record.elapsed_s is None
+    record = recorded(folder, cell if outcome else broken, outcome)
+    assert {name: getattr(record, name) for name in expected} == expected
+    assert len(record.reason) <= 300
+    assert record.reason.isprintable()
+    assert (record.log and (folder.path / record.log).read_text()) == log
+
+
+def finding(work: int, regret: float, claim: str) -> Any:
+    return SimpleNamespace(
+        work=work,
+        elapsed_s=work / 10,
+        max_regret=regret,
+        rank=(True, regret),
+        candidate=SimpleNamespace(claim=claim),
+        measured=SimpleNamespace(regrets=(regret, 0.0), payoffs=(1.0, -1.0)),
+    )
+
+
+@pytest.mark.parametrize(("last", "works"), [(12, [4, 8, 12]), (8, [4, 8])])
+def test_anytime_curve_ends_with_the_profile_that_the_cell_shows(
+    last: int, works: list[int]
+) -> None:
+    path = [finding(4, 0.5, "average"), finding(8, 0.25, "average")]
+    curve = attempt.trace_of(path, [finding(last, 0.2, "iterate"), finding(last, 0.1, "average")])
+    assert curve is not None
+    with np.load(io.BytesIO(curve)) as arrays:
+        assert arrays["work"].tolist() == works
+        if last == 12:
+            assert arrays["regrets"][-1].tolist() == [0.1, 0.0]
+            assert arrays["claim"][-1] == "average"
 
 
 def test_what_cannot_be_used_makes_its_cell_crashed_and_nothing_else(
@@ -326,7 +352,7 @@ def test_tries_of_a_cell_have_files_of_their_own(cell: Cell, folder: RunFolder) 
 def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
     cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(record: CellRecord) -> None:
+    def full(record: CellRecord, reader: object) -> None:
         raise StoreError("the disk is full")
 
     monkeypatch.setattr(folder, "append", full)
@@ -396,12 +422,14 @@ def test_stored_result_counts_and_not_the_interrupted_try_after_it(
     assert recorder.records == {cell.key: before}
 
 
-def test_what_was_stored_and_is_gone_is_stored_again(cell: Cell, folder: RunFolder) -> None:
-    recorder, received = Recorder(folder), Received(TREE.n_actions)
-    received.add(candidate())
-    recorder.store(cell, result_of(cell, Outcome(last=DONE, clocks=CLOCKS), received))
-    shutil.rmtree(folder.path)
-    recorder.conclude([cell], 1e-6)
-    record = recorder.records[cell.key]
-    assert folder.cells() == [record]
-    assert (record.equilibria[0].profile, record.max_regret is None) == (None, False)
+def test_what_this_runner_stored_is_not_read_again(unknown: Cell, folder: RunFolder) -> None:
+    recorder, received = Recorder(folder), Received(unknown.game.game.tree.n_actions)
+    received.add(equilibrium_of(unknown))
+    recorder.store(unknown, result_of(unknown, Outcome(last=DONE, clocks=CLOCKS), received))
+    shutil.rmtree(folder.path / "profiles")
+    (folder.path / "runs.jsonl").unlink()
+    recorder.conclude([unknown], 1e-6)
+    (found,) = recorder.records[unknown.key].equilibria
+    assert found.identity is not None
+    assert found.identity["name"] == "cluster:1"
+    assert unknown.game.content in recorder.completeness

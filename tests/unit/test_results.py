@@ -136,8 +136,8 @@ def test_exact_max_regret_is_the_largest_fraction(tmp_path: Path) -> None:
 
 def test_traces_are_one_row_per_snapshot(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run", cell("0b"), replace(cell("0a"), trace="traces/a.npz"))
-    RunFolder(path).write_trace(
-        "a",
+    RunFolder(path).write(
+        "traces/a.npz",
         packed(
             {
                 "work": np.array([1, 2]),

@@ -6,20 +6,19 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
-from eqbench.errors import DocumentError, StoreError, UsageError
+from eqbench.errors import StoreError, UsageError
 from eqbench.store.run_folder import RunFolder, file_name, game_slug, new_run_path
 from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord, IdentityRecord
-from eqbench.store.traces import packed
 
 MANIFEST = {"schema": SCHEMA, "cells": ["a", "b"], "request": {"seeds": 1, "timeout_s": 10.0}}
-
 IDENTITY: IdentityRecord = {
     "name": "a cluster",
     "also": [],
@@ -33,161 +32,108 @@ IDENTITY: IdentityRecord = {
 }
 
 
-def record(key: str) -> CellRecord:
+def record(key: str, **changes: Any) -> CellRecord:
     found = EquilibriumRecord("average", [0.5, -0.5], [0.0, 1e-17], 1e-17, 1e-17)
-    return CellRecord(
-        key=key,
-        game="kuhn2",
-        solver="cfr",
-        game_spec="kuhn(players=2)",
-        solver_spec="cfr",
-        seed=None,
-        status="ok",
-        equilibria=[found],
-    )
+    names = {"game": "kuhn2", "solver": "cfr", "game_spec": "kuhn(players=2)"}
+    made = CellRecord(key, **names, solver_spec="cfr", seed=None, status="ok", equilibria=[found])
+    return replace(made, **changes)
 
 
-def test_cells_come_back_as_they_were_stored(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    for key in ("a", "b"):
-        folder.append(record(key))
-    again = RunFolder.open(tmp_path / "run")
-    assert again.cells() == [record("a"), record("b")]
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder.create(tmp_path / "run", MANIFEST)
+
+
+def test_cells_come_back_as_they_were_stored_and_of_a_repeated_one_the_last_try(
+    folder: RunFolder,
+) -> None:
+    for stored in (record("a", status="crashed"), record("b"), record("a")):
+        folder.append(stored)
+    again = RunFolder.open(folder.path)
+    assert again.cells() == [record("b"), record("a")]
+    assert again.finished_keys() == {"a", "b"}
     assert again.manifest == MANIFEST
+    assert (folder.path / "manifest.json").read_text() == json.dumps(MANIFEST, indent=2)
 
 
-def test_torn_tail_is_passed_over_and_cut_off_by_the_next_cell(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+def test_torn_tail_is_passed_over_and_cut_off_by_the_next_cell(folder: RunFolder) -> None:
     folder.append(record("a"))
     lines = folder.path / "runs.jsonl"
     whole = lines.read_bytes()
     lines.write_bytes(whole + whole[: len(whole) // 2])
-    again = RunFolder.open(folder.path)
-    assert [cell.key for cell in again.cells()] == ["a"]
-    again.append(record("b"))
-    assert [cell.key for cell in again.cells()] == ["a", "b"]
+    assert [cell.key for cell in folder.cells()] == ["a"]
+    folder.append(record("b"))
+    assert [cell.key for cell in folder.cells()] == ["a", "b"]
     assert len(lines.read_bytes().splitlines()) == 2
 
 
-def test_damaged_line_in_the_middle_is_left_out_with_a_note(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    for key in ("a", "b"):
-        folder.append(record(key))
-    lines = folder.path / "runs.jsonl"
-    lines.write_bytes(lines.read_bytes().replace(b'{"key": "a"', b'{"key: "a"'))
-    assert [cell.key for cell in folder.cells()] == ["b"]
-    assert "1 line of" in folder.notes[0]
+def test_reader_passes_over_what_its_process_wrote_and_reads_what_others_wrote(
+    folder: RunFolder,
+) -> None:
+    reader = folder.new_cells()
+    folder.append(record("a"), reader)
+    assert [*reader.new()] == []
+    RunFolder.open(folder.path).append(record("b"))
+    folder.append(record("c"), reader)
+    folder.append(record("d", status="interrupted"), reader)
+    assert [cell.key for cell in reader.new()] == ["b", "c"], "what stands behind is read with it"
+    folder.append(record("e"), reader)
+    assert [*reader.new()] == []
 
 
-def test_of_a_cell_that_was_run_again_the_last_try_counts(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    folder.append(replace(record("a"), status="crashed"))
-    folder.append(record("b"))
+def test_interrupted_cell_is_kept_apart_from_the_finished_ones(folder: RunFolder) -> None:
     folder.append(record("a"))
-    assert [(cell.key, cell.status) for cell in folder.cells()] == [("b", "ok"), ("a", "ok")]
-
-
-def test_plan_is_that_of_the_last_resumption(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    assert folder.plan == MANIFEST
-    folder.resumed(MANIFEST | {"cells": ["c"]})
-    assert RunFolder.open(folder.path).plan["cells"] == ["c"]
-    folder.resumed(MANIFEST | {"cells": ["d"]})
-    assert folder.plan["cells"] == ["d"]
-    assert folder.manifest == MANIFEST
-
-
-def test_folder_of_another_version_or_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no manifest\.json"):
-        RunFolder.open(tmp_path)
-    damaged = {"[1": "damaged", "[1]": "damaged"}
-    for text, complaint in ({'{"schema": "eqbench.run/2"}': "'eqbench.run/2'"} | damaged).items():
-        (tmp_path / "manifest.json").write_text(text)
-        with pytest.raises(UsageError, match=complaint):
-            RunFolder.open(tmp_path)
-
-
-def test_numbers_that_json_does_not_have_are_refused(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    broken = CellRecord(**(record("a").__dict__ | {"elapsed_s": float("nan")}))
-    with pytest.raises(ValueError, match="JSON compliant"):
-        folder.append(broken)
-    assert folder.cells() == []
-
-
-def test_folder_with_a_run_is_not_overwritten_nor_one_made_within_a_file(tmp_path: Path) -> None:
-    RunFolder.create(tmp_path / "run", MANIFEST | {"first": True})
-    with pytest.raises(UsageError, match="already holds a run"):
-        RunFolder.create(tmp_path / "run", MANIFEST)
-    assert RunFolder.open(tmp_path / "run").manifest["first"]
-    with pytest.raises(UsageError, match=r"cannot write results to .*--out"):
-        RunFolder.create(tmp_path / "run" / "manifest.json" / "deeper", MANIFEST)
-
-
-def test_profiles_and_traces_are_found_by_relative_paths(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    profile = folder.write_profile("p", '{"behavior": {}}')
-    trace = folder.write_trace("t", packed({"work": np.arange(3)}))
-    assert json.loads((folder.path / profile).read_text()) == {"behavior": {}}
-    assert np.load(folder.path / trace)["work"].tolist() == [0, 1, 2]
-
-
-def test_names_become_file_names(tmp_path: Path) -> None:
-    assert file_name('../kuhn(players=3, name="x/y")') == "kuhn-players-3-name-x-y"
-    first, second = (new_run_path(tmp_path, "kuhn3") for _ in range(2))
-    assert first != second
-    assert first.is_dir()
-    assert second.is_dir()
-
-
-def test_interrupted_cell_is_kept_apart_from_the_finished_ones(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    folder.append(record("a"))
-    folder.append(replace(record("b"), status="interrupted"))
+    folder.append(record("b", status="interrupted"))
     assert [cell.key for cell in folder.cells()] == ["a"]
     assert [cell.key for cell in folder.all_cells()] == ["b", "a"]
     folder.append(record("b"))
     assert [(cell.key, cell.status) for cell in folder.all_cells()] == [("a", "ok"), ("b", "ok")]
 
 
-def test_folder_that_vanishes_is_made_again(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    shutil.rmtree(folder.path)
-    assert (folder.path / folder.write_profile("p", "{}")).read_text() == "{}"
-    assert RunFolder.open(folder.path).plan == MANIFEST
+def test_plan_is_that_of_the_last_resumption(folder: RunFolder) -> None:
+    assert folder.plan == MANIFEST
+    for cells in (["c"], ["d"]):
+        folder.resumed(MANIFEST | {"cells": cells})
+        assert RunFolder.open(folder.path).plan["cells"] == cells
+    assert folder.manifest == MANIFEST
 
 
-def test_record_names_no_files_that_went_with_the_folder(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    item = replace(record("a").equilibria[0], profile=folder.write_profile("p", "{}"))
-    shutil.rmtree(folder.path)
-    folder.append(replace(record("a"), equilibria=[item]))
-    assert folder.cells() == [record("a")]
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (None, r"no manifest\.json"),
+        ('{"schema": "eqbench.run/2"}', "'eqbench.run/2'"),
+        ("[1", "damaged"),
+        ("[1]", "damaged"),
+    ],
+)
+def test_folder_of_another_version_or_without_a_run_is_refused(
+    text: str | None, complaint: str, tmp_path: Path
+) -> None:
+    if text is not None:
+        (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(UsageError, match=complaint):
+        _ = RunFolder.open(tmp_path).plan
 
 
-def test_folder_that_becomes_a_file_is_reported_with_advice(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    shutil.rmtree(folder.path)
-    folder.path.write_text("")
-    with pytest.raises(StoreError, match=r"cannot write results to .*--out"):
-        folder.append(record("a"))
-
-
-def test_plan_is_written_for_people_to_read(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    assert (folder.path / "manifest.json").read_text() == json.dumps(MANIFEST, indent=2)
-
-
-def test_what_no_reader_takes_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError):
-        RunFolder.create(tmp_path / "none", MANIFEST | {"request": {"timeout_s": float("nan")}})
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    for request in ({"timeout_s": float("nan")}, {"timeout_s": "long"}):
-        with pytest.raises(DocumentError):
-            folder.resumed(MANIFEST | {"request": request})
+def test_what_json_does_not_have_is_not_written(folder: RunFolder) -> None:
+    found = {"profiles/a.json": IDENTITY | {"distance": float("inf")}}
     with pytest.raises(ValueError, match="JSON compliant"):
-        folder.write_clusters({"profiles/a.json": IDENTITY | {"distance": float("inf")}})
-    assert sorted(path.name for path in tmp_path.rglob("*.json*")) == ["manifest.json"]
+        folder.append(record("a", elapsed_s=float("nan")))
+    with pytest.raises(ValueError, match="JSON compliant"):
+        folder.write_derived(found, {})
+    assert folder.cells() == []
+    assert sorted(path.name for path in folder.path.rglob("*.json*")) == ["manifest.json"]
+
+
+def test_folder_with_a_run_is_not_overwritten_nor_one_made_within_a_file(
+    folder: RunFolder,
+) -> None:
+    with pytest.raises(UsageError, match="already holds a run"):
+        RunFolder.create(folder.path, MANIFEST | {"second": True})
+    assert folder.manifest == MANIFEST
+    with pytest.raises(UsageError, match=r"cannot write results to .*--out"):
+        RunFolder.create(folder.path / "manifest.json" / "deeper", MANIFEST)
 
 
 def test_plan_beyond_what_readers_take_is_refused_with_advice(
@@ -202,18 +148,14 @@ def test_plan_beyond_what_readers_take_is_refused_with_advice(
     assert not (tmp_path / "more").exists()
 
 
-def test_identities_found_by_comparing_cells_are_those_of_the_records(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+def test_identities_found_by_comparing_cells_are_those_of_the_records(folder: RunFolder) -> None:
     item = record("a").equilibria[0]
     known = IDENTITY | {"name": "its own"}
-    both = [replace(item, profile="profiles/a.json"), replace(item, profile="profiles/b.json")]
+    both = [replace(item, profile=folder.write(f"profiles/{name}.json", "{}")) for name in "ab"]
     both[1] = replace(both[1], identity=known)
-    for name in "ab":
-        folder.write_profile(name, "{}")
-    folder.append(replace(record("a"), equilibria=both))
+    folder.append(record("a", equilibria=both))
     folder.append(record("b"))
-    found = {"profiles/a.json": IDENTITY, "profiles/b.json": IDENTITY}
-    folder.write_clusters(found)
+    folder.write_derived({"profiles/a.json": IDENTITY, "profiles/b.json": IDENTITY}, {})
     first, second = folder.cells()
     assert [item.identity for item in first.equilibria] == [IDENTITY, known]
     assert second == record("b")
@@ -221,23 +163,28 @@ def test_identities_found_by_comparing_cells_are_those_of_the_records(tmp_path: 
 
 
 @pytest.mark.parametrize("text", ['{"profiles/a.json": 5}', "[]", "{"])
-def test_damaged_identities_are_left_out_until_they_are_written_anew(
-    text: str, tmp_path: Path
+def test_damaged_identities_are_left_out_until_they_are_written_again(
+    text: str, folder: RunFolder
 ) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
     folder.append(record("a"))
     (folder.path / "clusters.json").write_text(text)
     assert folder.cells() == [record("a")]
     (note,) = folder.notes
     assert "clusters.json is damaged: " in note
-    assert note.endswith(f"eqbench run --resume {folder.path} writes it anew")
-    folder.write_clusters({})
+    assert f"eqbench run --resume {folder.path}" in note
+    folder.write_derived({}, {})
     assert folder.cells() == [record("a")]
     assert folder.notes == ()
 
 
-def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+def test_files_that_cannot_be_read_are_named_and_damaged_lines_counted(folder: RunFolder) -> None:
+    for key in ("a", "b"):
+        folder.append(record(key))
+    lines = folder.path / "runs.jsonl"
+    lines.write_bytes(lines.read_bytes().replace(b'{"key": "a"', b'{"key: "a"'))
+    assert [cell.key for cell in folder.cells()] == ["b"]
+    assert "1 line of" in folder.notes[0]
+    lines.unlink()
     for name in ("runs.jsonl", "clusters.json"):
         os.mkfifo(folder.path / name)
     assert folder.cells() == []
@@ -250,54 +197,61 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         _ = folder.manifest
 
 
-def test_record_names_the_files_that_are_there(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    profile = folder.write_profile("p", "{}")
-    trace = folder.write_trace("t", b"")
-    log = folder.write_log("l", "words")
-    assert (folder.path / log).read_text() == "words"
-    item = replace(record("a").equilibria[0], profile=profile)
-    whole = replace(record("a"), equilibria=[item], trace=trace, log=log)
-    folder.append(whole)
-    assert folder.cells() == [whole]
-    for name in (profile, trace, log):
-        text = (folder.path / name).read_bytes()
-        (folder.path / name).unlink()
-        folder.append(whole)
-        assert folder.cells() == [record("a")]
-        (folder.path / name).write_bytes(text)
+def _file_instead(path: Path) -> None:
+    shutil.rmtree(path)
+    path.write_text("")
 
 
-def test_only_what_is_missing_is_restored(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    changed = json.dumps(MANIFEST | {"created": "later"})
-    (folder.path / "manifest.json").write_text(changed)
+@pytest.mark.parametrize("damage", [shutil.rmtree, _file_instead])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda folder: folder.append(record("a")),
+        lambda folder: folder.write("profiles/p.json", "{}"),
+        lambda folder: folder.resumed(MANIFEST),
+        lambda folder: folder.note_host({"host": "here"}),
+    ],
+)
+def test_folder_that_is_gone_is_reported_with_advice(
+    folder: RunFolder, damage: Callable[[Path], None], write: Callable[[RunFolder], Any]
+) -> None:
+    damage(folder.path)
+    with pytest.raises(StoreError, match=r"cannot write results to .*--out"):
+        write(folder)
+
+
+def test_runner_makes_missing_folders_and_refuses_a_file_in_their_place(folder: RunFolder) -> None:
     shutil.rmtree(folder.path / "traces")
-    folder.restore()
+    folder.claims().close()
     assert (folder.path / "traces").is_dir()
-    assert (folder.path / "manifest.json").read_text() == changed
-    opened = RunFolder.open(folder.path)
-    shutil.rmtree(folder.path)
-    opened.restore()
-    assert (folder.path / "manifest.json").read_text() == json.dumps(json.loads(changed), indent=2)
-    shutil.rmtree(folder.path / "traces")
-    (folder.path / "traces").write_text("")
-    with pytest.raises(StoreError, match="there is a file now where its folders were"):
-        folder.restore()
+    _file_instead(folder.path / "traces")
+    with pytest.raises(StoreError, match="there is a file where its folders were"):
+        folder.claims()
 
 
 def test_write_that_fails_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no space")
 
+    assert (folder.path / folder.write("logs/l.txt", b"words")).read_text() == "words"
     monkeypatch.setattr("os.fsync", refuse)
     with pytest.raises(StoreError, match="no space; free some space"):
-        folder.write_profile("p", "{}")
+        folder.write("profiles/p.json", "{}")
     assert list((folder.path / "profiles").iterdir()) == []
+
+
+def test_machines_are_noted_once_and_read_when_one_is_not_known(folder: RunFolder) -> None:
+    for _ in range(2):
+        folder.note_host({"host": "here", "cores": 2})
+    RunFolder.open(folder.path).note_host({"host": "there"})
+    assert (folder.path / "hosts.jsonl").read_text().count("\n") == 2
+    assert folder.hosts(["here"]) == {"here": {"host": "here", "cores": 2}}
+    assert folder.hosts(["here", "there"]).keys() == {"here", "there"}
+
+
+# -- names --------------------------------------------------------------------------------------
 
 
 def test_runs_of_the_same_second_are_numbered(
@@ -309,9 +263,10 @@ def test_runs_of_the_same_second_are_numbered(
             return datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
     monkeypatch.setattr("eqbench.store.run_folder.datetime", Still)
-    names = [new_run_path(tmp_path / "made" / "here", "kuhn" * 20).name for _ in range(3)]
+    made = [new_run_path(tmp_path / "made" / "here", "kuhn" * 20) for _ in range(3)]
     first = "20260102T030405Z-" + "kuhn" * 15
-    assert names == [first, f"{first}-2", f"{first}-3"]
+    assert [path.name for path in made] == [first, f"{first}-2", f"{first}-3"]
+    assert all(path.is_dir() for path in made)
 
 
 def test_folder_that_cannot_be_made_is_refused_with_advice(tmp_path: Path) -> None:
@@ -322,14 +277,13 @@ def test_folder_that_cannot_be_made_is_refused_with_advice(tmp_path: Path) -> No
             new_run_path(root, "kuhn2")
 
 
-def test_game_file_gives_a_run_its_last_name() -> None:
-    assert game_slug("kuhn(pot=1/2)") == "kuhn(pot=1/2)"
-    assert game_slug("'games/a.efg'") == "a.efg"
-
-
-def test_path_that_leads_out_of_the_folder_is_refused_though_it_is_there(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run", MANIFEST)
-    for name in ("../run", str(tmp_path)):
-        with pytest.raises(DocumentError):
-            folder.append(replace(record("a"), trace=name))
-    assert folder.cells() == []
+@pytest.mark.parametrize(
+    ("function", "text", "name"),
+    [
+        (file_name, '../kuhn(players=3, name="x/y")', "kuhn-players-3-name-x-y"),
+        (game_slug, "kuhn(pot=1/2)", "kuhn(pot=1/2)"),
+        (game_slug, "'games/a.efg'", "a.efg"),
+    ],
+)
+def test_names_become_file_names(function: Callable[[str], str], text: str, name: str) -> None:
+    assert function(text) == name

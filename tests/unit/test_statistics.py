@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eqbench.statistics import (
+from eqbench.report.trials import (
     FEWEST_TRIALS,
     RESAMPLES,
     median_interval,
@@ -60,7 +60,7 @@ def test_interval_of_the_median_is_that_of_scipy(trials: int) -> None:
 def test_interval_of_many_trials_is_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     times = np.random.default_rng(2).lognormal(size=100)
     whole = median_interval(times)
-    monkeypatch.setattr("eqbench.statistics._MOST_DRAWN", 1000)
+    monkeypatch.setattr("eqbench.report.trials._MOST_DRAWN", 1000)
     assert median_interval(times) == pytest.approx(whole, rel=0.05)
 
 

@@ -17,15 +17,15 @@ from stored_runs import cell, run_of, sample_run, write_run
 
 import eqbench
 from eqbench.errors import UsageError
-from eqbench.harness.reports import page_of, report_text
+from eqbench.report import trials as module
 from eqbench.report.exports import FEW_CELLS, MOST_CELLS, entries_of, report_on, summary_rows
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
+from eqbench.report.trials import Entry, first_trials, virtual_best
 from eqbench.report.view import LEAST_CELLS, VIRTUAL_BEST, trials
-from eqbench.store import trials as module
+from eqbench.report.writing import page_of, report_text
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, chosen, read_run
-from eqbench.store.trials import Entry, first_trials, virtual_best
 
 TIMES = {"a": [1.0, 2.0, None, 4.0, 5.0], "b": [3.0, 1.0, None, 9.0, 5.0]}  # None: not reached
 

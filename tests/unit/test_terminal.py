@@ -14,9 +14,9 @@ from stored_runs import run_of
 
 from eqbench.report.exports import report_on
 from eqbench.report.terminal import print_report
+from eqbench.report.trials import Entry
 from eqbench.report.view import View, arranged
 from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.store.trials import Entry
 from eqbench.verification import credible_text
 
 

@@ -11,8 +11,7 @@ from report_pages import write_trace
 from stored_runs import cell
 
 from eqbench.errors import UsageError
-from eqbench.store.array_archive import read_arrays
-from eqbench.store.traces import MOST_TRACE_BYTES, Snapshot, read_trace
+from eqbench.store.traces import MOST_TRACE_BYTES, Snapshot, read_arrays, read_trace
 
 
 def test_snapshots_come_back_as_they_were_stored(tmp_path: Path) -> None:

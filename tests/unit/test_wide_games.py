@@ -19,13 +19,13 @@ from eqbench.equilibria import Identifier, cluster_identities, known_sets
 from eqbench.equilibria.known import some_member
 from eqbench.errors import UsageError
 from eqbench.harness.judge import ending, first_refutation, measure
-from eqbench.harness.reports import game_facts
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_view import play_facts
+from eqbench.report.writing import game_facts
 from eqbench.solver import Budget
 from eqbench.studies.crossplay.study import recognized
 from eqbench.verification import Allowance, Verifier, beyond_floats, verify

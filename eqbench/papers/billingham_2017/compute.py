@@ -27,7 +27,6 @@ from eqbench.papers.encyclopedia.compute import hands
 from eqbench.papers.formulas import is_true, value_at
 from eqbench.papers.stored import Stored
 from eqbench.registry import load_game
-from eqbench.solver import Budget
 from eqbench.store.run_folder import write_texts
 from eqbench.verification import Verifier, verify_exactly
 
@@ -151,7 +150,7 @@ def _losses(
 
 def _bets_and_calls(pot: str) -> float:
     """The largest frequency of a bet or call with less than A over all equilibria at a pot."""
-    cell = solve(load_game("skp").at(pot=Fraction(pot)), "case_enumeration", Budget(time_s=60.0))
+    cell = solve(load_game("skp").at(pot=Fraction(pot)), "case_enumeration", timeout=60.0)
     if not is_complete(cell):
         raise EqbenchError(f"cases were left open at pot {pot}")
     profiles = [cast(BehaviorProfile, each.profile) for each in cell.equilibria]

@@ -18,9 +18,9 @@ from typing import Any
 from eqbench.errors import UsageError, nearest
 from eqbench.report.exports import entries_of
 from eqbench.report.naming import identity_text, kind_of_match
+from eqbench.report.trials import Entry, by_trial, grouped
 from eqbench.report.view import named
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.trials import Entry, by_trial, grouped
 from eqbench.text import printable
 
 VEGA_LITE = "6.4"

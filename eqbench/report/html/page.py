@@ -23,7 +23,8 @@ from eqbench.report.answer import answer
 from eqbench.report.exports import MOST_CELLS, entries_of, report_on, run_names
 from eqbench.report.html import document as html
 from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
-from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes, seconds, small
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
+from eqbench.report.trials import REGRETS, Entry, Trials, began, first_trials, grouped
 from eqbench.report.view import (
     COLUMNS,
     INDEX,
@@ -38,8 +39,7 @@ from eqbench.report.view import (
 from eqbench.store.run_folder import EXPERIMENT, LINES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.store.trials import REGRETS, Entry, Trials, began, first_trials, grouped
-from eqbench.text import printable
+from eqbench.text import printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix

@@ -23,7 +23,7 @@ from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.reference import realization
 from eqbench.model.tree_files import content_hash
 from eqbench.report.naming import decimal, identity_text, marks
-from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, small
+from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table
 from eqbench.spec import is_foreign
 from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.stored_games import game_of_runs, registry_of_runs
@@ -40,6 +40,7 @@ from eqbench.studies.crossplay.measure import (
 )
 from eqbench.studies.frame import Session, Study, announce, legend
 from eqbench.studies.requests import CrossplayRequest
+from eqbench.text import small
 from eqbench.verification import UNRESOLVED, verify
 
 SCHEMA = "eqbench.crossplay/1"

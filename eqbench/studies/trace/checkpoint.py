@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from eqbench.continuation import BranchPoint
 from eqbench.documents import Count, Seconds, convert, decode, read_file
 from eqbench.errors import DocumentError, UsageError
-from eqbench.store.array_archive import read_arrays
 from eqbench.store.run_folder import reported, write_file
+from eqbench.store.traces import read_arrays
 
 # `arrived`: left the range of the parameter for good. The last three continue when resumed; the
 # others cannot, since the branch has left the range, is closed, or was lost.

@@ -18,7 +18,7 @@ from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
 from eqbench.report.naming import identity_text, marks
-from eqbench.report.rows import Column, Report, Row, Table, seconds
+from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
@@ -45,6 +45,7 @@ from eqbench.studies.frame import (
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import OVER, Progress
 from eqbench.studies.trace.follow import METHOD, Crossings, Setting, follow, stretches
+from eqbench.text import seconds
 
 SCHEMA = "eqbench.branch/1"
 COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")

@@ -1,4 +1,4 @@
-"""One run from several: what each of them finished, planned and was asked for, in a new folder."""
+"""One run from several: their cells, plans and requests in a new folder."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import Any
 from eqbench.documents import read_file
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.experiment import Experiment, experiment_text
-from eqbench.harness.pipeline import NEVER_CACHED, PlannedRun
 from eqbench.harness.plan import manifest
-from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
-from eqbench.harness.start import stored_experiment
+from eqbench.harness.run import NEVER_CACHED, Run, stored_experiment
 from eqbench.model.profile_json import MOST_PROFILE_BYTES
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents
 from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
+    EXPERIMENT,
     HOSTS,
     INTERRUPTED,
     LINES,
@@ -43,11 +42,11 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
 
     Of a cell that several of them have counts, as in a run that was resumed, one that finished
     before one that is run again, and before one that was interrupted; of equals that of the last
-    run. Clusters are found anew.
+    run. Clusters are found again.
 
     Parameters
     ----------
-    tell : is told what is damaged or missing
+    tell : gets messages about what is damaged or missing
 
     Raises
     ------
@@ -88,20 +87,20 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
     if without:
         tell(f"{counted(without, 'cell')} lack files of theirs, so none of them are named")
     folder = RunFolder.create(out, plan, begun=True)
-    folder.write_experiment(experiment_text(experiment))
+    folder.write(EXPERIMENT, experiment_text(experiment))
     remember(folder.path)
     _conclude(folder, experiment, tell)
     return folder
 
 
 def _plan(runs: list[RunFolder]) -> tuple[Experiment, dict[str, Any]]:
-    """What all runs were asked for, and the manifest that says so."""
-    asked = [stored_experiment(run) for run in runs]
+    """The requests of all runs, and the manifest with them."""
+    experiments = [stored_experiment(run) for run in runs]
     parts: list[Request] = []
-    for part in (replace(part, **_HOW) for each in asked for part in each.parts):
+    for part in (replace(part, **_HOW) for each in experiments for part in each.parts):
         if part not in parts:
             parts.append(part)
-    named = asked[0] if len({each.name for each in asked}) == 1 else Experiment(())
+    named = experiments[0] if len({each.name for each in experiments}) == 1 else Experiment(())
     experiment = Experiment(tuple(parts), named.name, named.report)
     places: list[dict[str, Any]] = []
     for plan in (plan for run in runs for plan in (run.manifest, run.plan)):
@@ -158,7 +157,8 @@ def _copied(
 def _conclude(folder: RunFolder, experiment: Experiment, tell: Callable[[str], None]) -> None:
     """Find clusters and completeness, unless a game or plugin is not here any more."""
     try:
-        with PlannedRun(experiment) as job:
-            Recorder(folder).conclude(job.cells, experiment.tolerance)
+        with Run(experiment) as run:
+            run.open(folder)
+            run.conclude()
     except UsageError as error:
         tell(f"equilibria that only this run knows are not compared yet: {error}")

@@ -1,83 +1,24 @@
-"""Is a profile an equilibrium, and in this set of them: if not, who gains, and what fails."""
+"""Membership of a profile in a published set of equilibria, or in a computed component."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from eqbench.documents import checked
-from eqbench.equilibria import KnownSet, connected_components, known_sets
 from eqbench.equilibria.expressions import alternatives, compile_expression
 from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.equilibria.identity import SeenProfile, outcome_distribution
+from eqbench.equilibria.identity import SeenProfile, connected_components, outcome_distribution
 from eqbench.equilibria.nearest import nearest_member
-from eqbench.errors import UsageError, first_of, nearest
-from eqbench.harness.inprocess import load_profile, verify
+from eqbench.equilibria.reference import KnownSet
+from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels
-from eqbench.model.tree import FloatArray, GameTree
-from eqbench.registry import default_registry
-from eqbench.store.stored_profiles import identified_as, in_run, named_profile, profile_of_cell
-from eqbench.verification import DEFAULT_TOLERANCE, Play, Verification, certify
-from eqbench.verification.exact import short_figure
-from eqbench.verification.play import Deviation, deviations
-
-
-class NotAnEquilibriumError(AssertionError):
-    """Somebody gains by deviating: `verdict` is the measurement, `deviations` say who and where."""
-
-    def __init__(self, verdict: Verification, deviations: Sequence[Deviation]) -> None:
-        self.verdict, self.deviations = verdict, deviations
-        gains = [f"{who} {short_figure(g)} at {at!r} by {how}" for who, at, how, g in deviations]
-        most = short_figure(verdict.max_regret)
-        super().__init__(f"no equilibrium: max regret {most}; there gains {first_of(gains, 6)}")
-
-
-@checked
-def assert_equilibrium(
-    game: Game | GameTree | str, profile: Any, tolerance: float = DEFAULT_TOLERANCE
-) -> Verification:
-    """Measure a profile, and raise an AssertionError that says who gains where, if anybody does.
-
-    What is known exactly, as are profiles in dictionaries and files, is measured in Fractions.
-
-    Parameters
-    ----------
-    game, profile : as of :func:`eqbench.verify`, with its errors
-    tolerance : share of the payoff scale that a player may gain; 0 asks for a proof
-
-    Raises
-    ------
-    NotAnEquilibriumError
-        Also under ``python -O``.
-    UsageError
-        If the tolerance is no number >= 0.
-
-    Examples
-    --------
-    >>> import eqbench
-    >>> eqbench.assert_equilibrium("kuhn2", eqbench.solve("kuhn2", "sequence_lp")).max_regret < 1e-9
-    True
-    """
-    _check(tolerance)
-    game = default_registry().load_game(game) if isinstance(game, str) else game
-    tree, profile = game.tree if isinstance(game, Game) else game, load_profile(game, profile)
-    exact = tree.exact and (profile.exact is not None or tree.is_wide)
-    verdict = verify(tree, profile, exact=exact)
-    if verdict.max_regret <= (tolerance and tolerance * tree.payoff_scale):  # may be infinite
-        return verdict
-    play = Play.exactly(tree, profile) if exact else Play.of(tree, profile, tolerance=0, unplayed=0)
-    raise NotAnEquilibriumError(verdict, deviations(play))
-
-
-def _check(tolerance: float) -> None:
-    if not tolerance >= 0:  # nan neither
-        raise UsageError(f"tolerance={tolerance}; choose a number >= 0, where 0 is exact")
+from eqbench.model.tree import FloatArray
+from eqbench.verification import DEFAULT_TOLERANCE, Verifier, certify
 
 
 class Broken(NamedTuple):
@@ -122,67 +63,11 @@ class Membership:
         return asdict(self) | {"broken": texts}
 
 
-@checked
-def contains(
-    name: str, profile: Any, game: Game | str | None = None, tolerance: float = TOLERANCE
-) -> Membership:
-    """Decide whether a profile is in a published set of equilibria, or in a computed component.
-
-    Of a published set all frequencies count, off the path of play too.
-
-    Parameters
-    ----------
-    name : of a set, such as ``szafron:c11=0``, or what several begin with; or ``RUN/cluster:2`` or
-        ``RUN/CELL``, for what is connected with equilibria of a run
-    profile : as in :func:`load_profile`, with its errors
-    game : Game or spec; that which the profile names unless given
-    tolerance : how far conditions of a published set may be missed; 0 decides in Fractions
-
-    Raises
-    ------
-    UsageError
-        If there is no such set, the cell holds no equilibrium, the game is not known, the tolerance
-        is no number >= 0, or Fractions cannot decide.
-
-    Examples
-    --------
-    >>> import eqbench
-    >>> uniform = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2"))
-    >>> found = eqbench.contains("kuhn2", uniform)
-    >>> bool(found), found.broken[0].condition, found.broken[0].left
-    (False, 'Q_bets == 0', 0.5)
-    """
-    _check(tolerance)
-    given = getattr(profile, "profile", profile)
-    given = named_profile(str(given))[0] if isinstance(given, str | Path) else given
-    known_as = given.get("game") if isinstance(given, dict) else getattr(given, "spec", None)
-    game = known_as if game is None else game
-    if not isinstance(game, Game | str) or game == "":
-        raise UsageError("which game? give its spec, or a profile that names it")
-    game = default_registry().load_game(game) if isinstance(game, str) else game
-    own = load_profile(game, given)
-    if parts := in_run(name):
-        files = identified_as(*parts, game)
-        if not files and parts[1].startswith("cluster:"):
-            hint = f"eqbench report {parts[0]} lists its equilibria"
-            raise UsageError(f"{parts[0]} has no {parts[1]} of {game.spec}; {hint}")
-        files = files or [profile_of_cell(*parts)[0]]
-        return _in_component(game, name, [own, *(load_profile(game, file) for file in files)])
-    known = known_sets(game)
-    sets = [each for each in known if f"{each.name}:".startswith(f"{name}:")]
-    if not sets:
-        hint = nearest(name, {each.name for each in known}, "of a run it is RUN/cluster:1")
-        raise UsageError(f"{game.spec} has no published set {name!r}: {hint}")
-    try:
-        return _in_published(game, sets, own, tolerance)
-    except ArithmeticError:
-        raise UsageError(f"{name} is not rational; give a tolerance above 0") from None
-
-
-def _in_component(game: Game, name: str, profiles: Sequence[BehaviorProfile]) -> Membership:
+def in_component(game: Game, name: str, profiles: Sequence[BehaviorProfile]) -> Membership:
     """Membership of the first of some profiles in the component of the others, as in clusters."""
     behavior = [profile.probabilities for profile in profiles]
-    measured = (certify(game.tree, own) or verify(game, own) for own in profiles)
+    verifier = Verifier(game.tree)
+    measured = (certify(game.tree, own) or verifier.verify(own) for own in profiles)
     regrets = [float(each.max_regret) for each in measured]
     allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
     if min(regrets[1:]) > allowed:
@@ -199,7 +84,7 @@ def _in_component(game: Game, name: str, profiles: Sequence[BehaviorProfile]) ->
     return Membership(name, not begin and 0 in part.members, *figures, dimension=dimension)
 
 
-def _in_published(
+def in_published(
     game: Game, sets: Sequence[KnownSet], profile: BehaviorProfile, tolerance: float
 ) -> Membership:
     """Membership in that of some sets which has a profile, or else is nearest."""
@@ -210,7 +95,8 @@ def _in_published(
     near = [(own, nearest_member(own, seen.frequencies, seen.reach)) for own in candidates]
     own, parameters = min(near, key=lambda each: seen.distance(*each))
     gaps = _differences(game, behavior - own.layout.behavior(own.frequencies(parameters)))
-    figures = float(verify(game, profile).max_regret), seen.distance(own, parameters), gaps
+    max_regret = float(Verifier(game.tree).verify(profile).max_regret)
+    figures = max_regret, seen.distance(own, parameters), gaps
     broken, shown = failed[own.name], own.shown(parameters)
     return Membership(own.name, not broken, *figures, broken, bool(exact), shown)
 

@@ -26,6 +26,7 @@ from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
+from eqbench.report.trials import first_trials
 from eqbench.report.view import DEFAULT, View
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import LineReader
@@ -45,7 +46,6 @@ from eqbench.store.run_folder import (
     write_file,
 )
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.store.trials import first_trials
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 SUFFIXES["macros"] = "macros.tex"
@@ -98,7 +98,7 @@ def publish(
     """Copy runs with pages of their own into a folder for web servers; return the index of all.
 
     A run that is there is replaced file by file, another of its name gets a number. What eqbench
-    did not write is neither copied nor removed, and told.
+    did not write is neither copied nor removed, and named to `tell`.
 
     Parameters
     ----------
@@ -250,8 +250,8 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             continue
         sources: dict[str, list[str]] = {}
         for known in known_sets(game):
-            said = [f"{symbol(name)} is {meaning}" for name, meaning in meanings(known).items()]
-            for text in (known.source, *said):
+            signs = [f"{symbol(name)} is {meaning}" for name, meaning in meanings(known).items()]
+            for text in (known.source, *signs):
                 sources.setdefault(text, []).append(known.name)
         ends = {known.name: payoff_ends(known) or () for known in known_sets(game)}
         yield spec, GameFacts(game.tree.payoff_scale, sources, ends)

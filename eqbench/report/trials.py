@@ -1,4 +1,8 @@
-"""Cells as trials: records with their runs, in groups, with statistics over seeds."""
+"""Cells as trials: records with their runs, in groups, with statistics over seeds.
+
+The time to a target that a trial did not reach is infinite: all that is known is that it is longer
+than the limit of the trial.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,9 @@ from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
-from eqbench import statistics as censored
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from eqbench.errors import UsageError
 from eqbench.store.schema import NEVER_RAN, CellRecord
 from eqbench.store.stored_run import StoredRun
@@ -73,7 +79,7 @@ class Entry:
 
     @property
     def limit_s(self) -> float:
-        """Seconds of solving that the cell had; no more than it took where nobody knows."""
+        """Seconds of solving that the cell had; what it took where that is not known."""
         return self.source.timeout_s if self.source else self.record.elapsed_s or 0.0
 
     def time_to(self, regret: float | None = None) -> float:
@@ -159,12 +165,12 @@ class VirtualBest:
     """The fastest solver of each trial, as if one knew in advance which it is."""
 
     cells: int  #: number of trials
-    wins: Mapping[str, int]  #: by solver, in how many trials nobody reached the target earlier
+    wins: Mapping[str, int]  #: by solver, in how many trials no other reached the target earlier
     statistics: Mapping[str, Any]  #: as those of `Trials`
 
 
 def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
-    """Virtual best solver of the cells of a game; None for a single one, or if nobody was ok."""
+    """Virtual best solver of the cells of a game; None for a single one, or if none was ok."""
     times, limits, wins = [], [], Counter[str]()
     for _, own in by_trial(entries):
         reached = {solver: entry.time_to() for solver, entry in own.items()}
@@ -194,8 +200,8 @@ def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
 
 def time_statistics(times: Sequence[float], limits: Sequence[float]) -> dict[str, Any]:
     """Statistics of times to the target, of which those that are infinite have missed it."""
-    means = (censored.penalized_mean, censored.shifted_geometric_mean)
-    found: dict[str, Any] = {INTERVAL: censored.median_interval(times)}
+    means = (penalized_mean, shifted_geometric_mean)
+    found: dict[str, Any] = {INTERVAL: median_interval(times)}
     found |= _quartiles(TO_TARGET, times)
     ends = [mean(times, limits) if times else None for mean in means]
     return found | dict(zip(("PAR-2 time", "SGM time"), ends, strict=True))
@@ -203,7 +209,7 @@ def time_statistics(times: Sequence[float], limits: Sequence[float]) -> dict[str
 
 def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
     """Best, quartiles and worst by their titles; None where there is nothing."""
-    ends = [float(censored.quantile(values, k / 4)) if values else None for k in range(5)]
+    ends = [float(quantile(values, k / 4)) if values else None for k in range(5)]
     return {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
 
 
@@ -240,3 +246,61 @@ def first_trials(entries: Sequence[Entry], most: int) -> list[Entry]:
     in_turn = (entry for turn in zip_longest(*groups) for entry in turn if entry)
     taken = set(islice(in_turn, most))
     return [entry for entry in entries if entry in taken]
+
+
+# -- statistics of times, some of which are infinite -----------------------------------------------
+
+FEWEST_TRIALS = 5  # that have an interval
+RESAMPLES, CONFIDENCE = 2000, 0.95
+SHIFT_S = 0.01  # a thousandth of the usual limit; shorter times hardly count in a geometric mean
+_MOST_DRAWN = 2**20  # numbers that are held at a time
+
+
+def quantile(values: ArrayLike, share: float) -> NDArray[np.float64]:
+    """Quantile along the last axis, between its two neighbors; infinite if the larger of them is.
+
+    NumPy has no value there. `share` is from 0 to 1.
+    """
+    known = np.asarray(values, float)
+    place = share * (known.shape[-1] - 1)
+    sides = int(np.floor(place)), int(np.ceil(place))
+    low, high = np.moveaxis(np.partition(known, sides, axis=-1)[..., sides], -1, 0)
+    with np.errstate(invalid="ignore"):
+        return np.where(low == high, low, low + (high - low) * (place - sides[0]))
+
+
+def median_interval(times: ArrayLike) -> tuple[float, float] | None:
+    """Percentile bootstrap interval of the median at 95 %; None for fewer than five trials.
+
+    The samples are always the same (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+    section 13.3). `scipy.stats.bootstrap` has the same ends, and takes a second to import.
+    """
+    known = np.asarray(times, float)
+    if known.size < FEWEST_TRIALS:
+        return None
+    rng, medians = np.random.default_rng(0), np.empty(RESAMPLES)
+    step = max(1, _MOST_DRAWN // known.size)
+    for first in range(0, RESAMPLES, step):
+        part = medians[first : first + step]
+        part[:] = quantile(known[rng.integers(known.size, size=(part.size, known.size))], 0.5)
+    low, high = (float(quantile(medians, (1 + sign * CONFIDENCE) / 2)) for sign in (-1, 1))
+    return low, high
+
+
+def penalized_mean(times: ArrayLike, limits: ArrayLike) -> float:
+    """Mean time where a missed target counts as twice the limit (PAR-2 of the SAT competitions)."""
+    return float(_censored(times, 2 * np.asarray(limits, float)).mean())
+
+
+def shifted_geometric_mean(times: ArrayLike, limits: ArrayLike) -> float:
+    """Geometric mean of times + 10 ms, less these; a missed target counts with its limit.
+
+    Achterberg, Constraint Integer Programming, 2007, appendix A.3; there and in Mittelmann's
+    benchmarks with longer limits and larger shifts.
+    """
+    return float(np.exp(np.log(_censored(times, limits) + SHIFT_S).mean()) - SHIFT_S)
+
+
+def _censored(times: ArrayLike, values: ArrayLike) -> NDArray[np.float64]:
+    """Times with values in place of those that are infinite."""
+    return np.where(np.isfinite(times), times, values)

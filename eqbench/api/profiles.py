@@ -1,0 +1,278 @@
+"""A profile of a game: measured, named, judged, and held against sets of equilibria."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from eqbench.documents import checked
+from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured, known_sets
+from eqbench.equilibria.formulas import TOLERANCE
+from eqbench.equilibria.membership import Membership, in_component, in_published
+from eqbench.errors import ProfileError, UsageError, first_of, nearest
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.registry import load_game
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.stored_profiles import identified_as, in_run, named_profile, profile_of_cell
+from eqbench.verification import (
+    DEFAULT_TOLERANCE,
+    Play,
+    Verification,
+    Verifier,
+    verify_exactly,
+)
+from eqbench.verification.exact import short_figure
+from eqbench.verification.play import Deviation, deviations
+
+
+@checked
+def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorProfile:
+    """Profile of a game from any of its forms; both are needed.
+
+    Parameters
+    ----------
+    game : Game, tree or spec
+    profile : BehaviorProfile, the interchange form as a dictionary, the path of its JSON file,
+        a cell of a run as ``RUN/CELL``, or what :func:`solve` returns, of which the best is taken
+
+    Raises
+    ------
+    SpecError, ProfileError
+        If the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> run = eqbench.run("kuhn2", "lcp", out="one")
+    >>> eqbench.load_profile("kuhn2", "one/lcp")
+    <BehaviorProfile of kuhn(players=2,cards=3,pot=2,reduce=none,raises=0): 24 frequencies...>
+    """
+    if profile is None:
+        raise UsageError(
+            "give a game and its profile, for example load_profile('kuhn2', 'mine.json')"
+        )
+    game = load_game(game) if isinstance(game, str) else game
+    if isinstance(profile, CellRecord | EquilibriumRecord):
+        profile = getattr(profile, "profile", None)
+    if isinstance(profile, str | Path):
+        profile, _ = named_profile(str(profile))
+    if isinstance(profile, dict):
+        return BehaviorProfile.from_json(game, profile)
+    if not isinstance(profile, BehaviorProfile):
+        raise ProfileError(
+            f"cannot read {type(profile).__name__} as a profile; give a BehaviorProfile (for "
+            "example BehaviorProfile.of(game, frequencies)), a dict or the path of a JSON file"
+        )
+    return profile.on(game)
+
+
+@checked
+def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Verification:
+    """Measure payoffs and regrets of a profile; in Fractions if `exact`.
+
+    In exact mode the floats of a BehaviorProfile count as they are stored: as decimals, the
+    largest at an information set as what the others leave of 1. The numbers of a dict or a file
+    count as they are written.
+
+    Parameters
+    ----------
+    game : Game, tree or spec
+    profile : as in :func:`load_profile`
+
+    Raises
+    ------
+    SpecError, ProfileError
+        If the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> game = eqbench.load_game("kuhn2")
+    >>> eqbench.verify(game, eqbench.BehaviorProfile.uniform(game), exact=True).nash_conv
+    Fraction(11, 12)
+    >>> found = eqbench.solve(game, "sequence_lp")
+    >>> eqbench.verify(game, found).max_regret < 1e-15
+    True
+    """
+    game = load_game(game) if isinstance(game, str) else game
+    tree = game.tree if isinstance(game, Game) else game
+    profile = load_profile(game, profile)
+    return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
+
+
+@checked
+def identify(game: Game | str, profile: Any) -> Identity | None:
+    """Name the known equilibrium that a profile is, or is nearest to; None if none is near.
+
+    Whether it is an equilibrium at all is for the regrets of :func:`verify` to say; they are
+    measured here to tell what is near from what is something else. Clusters of unknown ones
+    are made in runs only.
+
+    Parameters
+    ----------
+    game : Game or spec; a tree alone does not say which game it is
+    profile : as in :func:`load_profile`
+
+    Raises
+    ------
+    UsageError, SpecError, ProfileError
+        If it is not a game, the spec is wrong, or the profile does not fit the game.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> eqbench.identify("kuhn2", eqbench.solve("kuhn2", "sequence_lp")).name
+    'kuhn2'
+    """
+    game = load_game(game) if isinstance(game, str) else game
+    profile = load_profile(game, profile)
+    max_regret = float(Verifier(game.tree).verify(profile).max_regret)
+    return Identifier(game).identify(profile, max_regret)
+
+
+@checked
+def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Kind | None:
+    """Judge whether an equilibrium is undominated, subgame-perfect, sequential, and regular.
+
+    None if it is no equilibrium, by a max regret above 1e-10 of the payoff scale, or too much work.
+
+    Parameters
+    ----------
+    game : Game, tree or spec
+    profile : as in :func:`load_profile`
+    exact : whether to judge in Fractions, if the profile is an equilibrium without any regret;
+        floats are read as in :func:`verify`
+
+    Raises
+    ------
+    SpecError, ProfileError
+        If the spec is wrong, or the profile does not fit the game.
+    UsageError
+        If `exact` is given for a game whose payoffs are floats.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> found = eqbench.kind("kuhn2", eqbench.solve("kuhn2", "logit"))
+    >>> found.undominated, found.to_json()["sequential"]
+    ('certified', 'certified')
+    >>> found.proofs()["trembles"][0]["action"]
+    'bet'
+    """
+    game = load_game(game) if isinstance(game, str) else game
+    tree = game.tree if isinstance(game, Game) else game
+    profile = load_profile(game, profile)
+    certified = verify_exactly(tree, profile) if exact else None
+    return kind_of_measured(tree, profile, Verifier(tree).verify(profile), certified)
+
+
+class NotAnEquilibriumError(AssertionError):
+    """Somebody gains by deviating: `verdict` is the measurement, `deviations` say who and where."""
+
+    def __init__(self, verdict: Verification, deviations: Sequence[Deviation]) -> None:
+        self.verdict, self.deviations = verdict, deviations
+        gains = [f"{who} {short_figure(g)} at {at!r} by {how}" for who, at, how, g in deviations]
+        most = short_figure(verdict.max_regret)
+        super().__init__(f"no equilibrium: max regret {most}; there gains {first_of(gains, 6)}")
+
+
+@checked
+def assert_equilibrium(
+    game: Game | GameTree | str, profile: Any, tolerance: float = DEFAULT_TOLERANCE
+) -> Verification:
+    """Measure a profile, and raise an AssertionError that says who gains where, if anybody does.
+
+    What is known exactly, as are profiles in dictionaries and files, is measured in Fractions.
+
+    Parameters
+    ----------
+    game, profile : as of :func:`eqbench.verify`, with its errors
+    tolerance : share of the payoff scale that a player may gain; 0 asks for a proof
+
+    Raises
+    ------
+    NotAnEquilibriumError
+        Also under ``python -O``.
+    UsageError
+        If the tolerance is no number >= 0.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> eqbench.assert_equilibrium("kuhn2", eqbench.solve("kuhn2", "sequence_lp")).max_regret < 1e-9
+    True
+    """
+    _check(tolerance)
+    game = load_game(game) if isinstance(game, str) else game
+    tree, profile = game.tree if isinstance(game, Game) else game, load_profile(game, profile)
+    exact = tree.exact and (profile.exact is not None or tree.is_wide)
+    verdict = verify(tree, profile, exact=exact)
+    if verdict.max_regret <= (tolerance and tolerance * tree.payoff_scale):  # may be infinite
+        return verdict
+    play = Play.exactly(tree, profile) if exact else Play.of(tree, profile, tolerance=0, unplayed=0)
+    raise NotAnEquilibriumError(verdict, deviations(play))
+
+
+def _check(tolerance: float) -> None:
+    if not tolerance >= 0:  # nan neither
+        raise UsageError(f"tolerance={tolerance}; choose a number >= 0, where 0 is exact")
+
+
+@checked
+def contains(
+    name: str, profile: Any, game: Game | str | None = None, tolerance: float = TOLERANCE
+) -> Membership:
+    """Decide whether a profile is in a published set of equilibria, or in a computed component.
+
+    Of a published set all frequencies count, off the path of play too.
+
+    Parameters
+    ----------
+    name : of a set, such as ``szafron:c11=0``, or what several begin with; or ``RUN/cluster:2`` or
+        ``RUN/CELL``, for what is connected with equilibria of a run
+    profile : as in :func:`load_profile`, with its errors
+    game : Game or spec; that which the profile names unless given
+    tolerance : how far conditions of a published set may be missed; 0 decides in Fractions
+
+    Raises
+    ------
+    UsageError
+        If there is no such set, the cell holds no equilibrium, the game is not known, the tolerance
+        is no number >= 0, or Fractions cannot decide.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> uniform = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2"))
+    >>> found = eqbench.contains("kuhn2", uniform)
+    >>> bool(found), found.broken[0].condition, found.broken[0].left
+    (False, 'Q_bets == 0', 0.5)
+    """
+    _check(tolerance)
+    given = getattr(profile, "profile", profile)
+    given = named_profile(str(given))[0] if isinstance(given, str | Path) else given
+    known_as = given.get("game") if isinstance(given, dict) else getattr(given, "spec", None)
+    game = known_as if game is None else game
+    if not isinstance(game, Game | str) or game == "":
+        raise UsageError("which game? give its spec, or a profile that names it")
+    game = load_game(game) if isinstance(game, str) else game
+    own = load_profile(game, given)
+    if parts := in_run(name):
+        files = identified_as(*parts, game)
+        if not files and parts[1].startswith("cluster:"):
+            hint = f"eqbench report {parts[0]} lists its equilibria"
+            raise UsageError(f"{parts[0]} has no {parts[1]} of {game.spec}; {hint}")
+        files = files or [profile_of_cell(*parts)[0]]
+        return in_component(game, name, [own, *(load_profile(game, file) for file in files)])
+    known = known_sets(game)
+    sets = [each for each in known if f"{each.name}:".startswith(f"{name}:")]
+    if not sets:
+        hint = nearest(name, {each.name for each in known}, "of a run it is RUN/cluster:1")
+        raise UsageError(f"{game.spec} has no published set {name!r}: {hint}")
+    try:
+        return in_published(game, sets, own, tolerance)
+    except ArithmeticError:
+        raise UsageError(f"{name} is not rational; give a tolerance above 0") from None

@@ -1,0 +1,495 @@
+"""A run: cells in a folder, of which those that are missing are carried out."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from eqbench.errors import UsageError, counted, first_of
+from eqbench.harness.attempt import Place, not_loaded
+from eqbench.harness.engine import Ended, Engine, LocalEngine
+from eqbench.harness.experiment import Experiment, experiment_text
+from eqbench.harness.judge import Received
+from eqbench.harness.plan import Cell, make_plan, manifest
+from eqbench.harness.record import Recorder
+from eqbench.harness.request import Request
+from eqbench.isolation.child import interrupts_held
+from eqbench.isolation.server import ScratchFolder
+from eqbench.registry import Registry, default_registry
+from eqbench.store.latest import remember
+from eqbench.store.run_folder import (
+    EXPERIMENT,
+    MANIFEST,
+    RunFolder,
+    file_name,
+    game_slug,
+    new_run_path,
+)
+from eqbench.store.schema import CellRecord, Status
+from eqbench.store.stored_games import plugins_of
+from eqbench.store.stored_run import StoredRun, cell_name
+
+LOOK_AGAIN_S = 0.2
+# Statuses that are retried on resume, because they depend on the environment.
+NEVER_CACHED: tuple[Status, ...] = ("crashed", "failed", "unavailable")
+
+Say = Callable[[str], None]
+
+
+def _ignore(words: str) -> None:
+    """Do nothing with words."""
+
+
+class WorkQueue:
+    """Cells to be run; each is given out once, unless another runner takes it first.
+
+    A cell is claimed before it is run, and left alone while another process holds it. The cells
+    of a process that has died can be claimed again.
+
+    Attributes
+    ----------
+    waiting : cells that are neither running nor finished, as far as is known, by key
+    """
+
+    def __init__(self, cells: Iterable[Cell], recorder: Recorder) -> None:
+        # unlike that of a dict, its beginning is found at once when many have been taken out
+        self.waiting = OrderedDict((cell.key, cell) for cell in cells)
+        self._recorder = recorder
+        self._claims = recorder.folder.claims()
+
+    def next(self) -> Cell | None:
+        """Claim a cell; None if other runners hold all that are left."""
+        for _ in range(len(self.waiting)):
+            if not self.waiting:
+                break
+            key = next(iter(self.waiting))
+            if not self._claims.take(key):
+                self.waiting.move_to_end(key)
+                continue
+            # another runner may have finished it between the last look and the claim
+            for record in self._recorder.catch_up():
+                if (own := self.waiting.get(record.key)) and not own.contradicted_by(record):
+                    del self.waiting[record.key]
+            if key in self.waiting:
+                return self.waiting.pop(key)
+            self._claims.release(key)
+        return None
+
+    def release(self, cell: Cell) -> None:
+        """Release the claim on a cell."""
+        self._claims.release(cell.key)
+
+    def close(self) -> None:
+        """Release all claims."""
+        self._claims.close()
+
+
+@dataclass(frozen=True)
+class Running:
+    """A cell at work, since a moment of the monotonic clock, with what it has reported so far."""
+
+    cell: Cell
+    since: float
+    received: Received
+
+
+class Run:
+    """A planned run; children and scratch files are gone when the ``with`` ends.
+
+    It begins in a folder by :meth:`begin`, and :meth:`execute` yields the record of each cell as
+    it ends. Reports read :attr:`stored`.
+
+    Attributes
+    ----------
+    cells : what is planned
+    waiting : cells that are to be run, by key
+    running : cells at work, by key
+    mistaken : names of stored cells that stand under the key of another one
+    """
+
+    def __init__(self, request: Request | Experiment, registry: Registry | None = None) -> None:
+        self.experiment = request if isinstance(request, Experiment) else Experiment((request,))
+        self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
+        self.cells: list[Cell] = []
+        self.waiting: Mapping[str, Cell] = {}
+        self.running: dict[str, Running] = {}
+        self.mistaken: list[str] = []
+        self._recorder: Recorder | None = None
+        self._plan: dict[str, Any] = {}
+
+    def __enter__(self) -> Run:
+        self._scheduler = self.experiment.scheduler
+        self._workspace = ScratchFolder()
+        try:
+            workspace = Path(self._workspace.name)
+            cells = [
+                cell
+                for part in self.experiment.parts
+                for cell in make_plan(part, self.registry, workspace)
+            ]
+            self.cells = list({cell.key: cell for cell in cells}.values())
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._workspace.cleanup()
+
+    # -- the folder ----------------------------------------------------------------------------
+
+    @property
+    def recorder(self) -> Recorder:
+        """What stores the results; there is none before the run has a folder."""
+        assert self._recorder is not None
+        return self._recorder
+
+    @property
+    def folder(self) -> RunFolder:
+        """The folder that holds the run."""
+        return self.recorder.folder
+
+    def open(self, folder: RunFolder) -> None:
+        """Read what a folder has of this run."""
+        self._recorder = Recorder(folder)
+        self._recorder.catch_up()
+
+    def missing(self, again: Collection[Status] = NEVER_CACHED) -> list[Cell]:
+        """Cells that the folder does not have, and those that ended as in `again`."""
+        stored, missing = self.recorder.records, []
+        self.mistaken = []
+        for cell in self.cells:
+            record = stored.get(cell.key)
+            if record is not None and cell.contradicted_by(record):
+                self.mistaken.append(cell_name(record))
+                record = None
+            if record is None or record.status in again:
+                missing.append(cell)
+        return missing
+
+    def begin(
+        self,
+        out: Path | None = None,
+        again: Collection[Status] = NEVER_CACHED,
+        folder: RunFolder | None = None,
+        *,
+        fresh: bool = False,
+    ) -> list[str]:
+        """Begin in a new folder, or resume if the experiment was begun in `out`.
+
+        Parameters
+        ----------
+        again : statuses of stored cells that are run once more
+        folder : that of the run that is resumed, if it is known
+        fresh : refuse a folder in which it was begun
+
+        Returns
+        -------
+        list of str
+            Messages about a run that is resumed.
+
+        Raises
+        ------
+        UsageError
+            If the folder holds something else, or cannot be written.
+        """
+        self._plan = manifest(self.experiment, self.cells)
+        if folder is None:
+            try:
+                self._create(out)
+                return []
+            except UsageError:
+                # another runner may have begun it while this one planned
+                folder = None if fresh or out is None else folder_begun(out, self.experiment)
+                if folder is None:
+                    raise
+                self._refuse_to_hide(folder)
+        return self._resume(folder, again)
+
+    def _create(self, out: Path | None) -> None:
+        experiment = self.experiment
+        games = dict.fromkeys(game for part in experiment.parts for game in part.games)
+        name = experiment.name or "-".join(map(game_slug, games))
+        folder = RunFolder.create(out or new_run_path(Path("results"), name), self._plan)
+        folder.write(EXPERIMENT, experiment_text(experiment))
+        remember(folder.path)
+        self._recorder = Recorder(folder)
+
+    def _refuse_to_hide(self, folder: RunFolder) -> None:
+        """Refuse to resume a run without a name by another request that lacks cells of it."""
+        plan, before = self._plan, folder.plan
+        lost = set(before["cells"]) - set(plan["cells"])
+        if lost and not self.experiment.name and before.get("request") != plan["request"]:
+            raise UsageError(
+                f"{folder.path} holds a run with {counted(len(lost), 'cell')} that are not among "
+                "those asked for now; choose another folder, or ask for these too"
+            )
+
+    def _resume(self, folder: RunFolder, again: Collection[Status]) -> list[str]:
+        """Note in a folder that its run is resumed; return messages about what differs."""
+        plan, before, messages = self._plan, folder.plan, []
+        self.open(folder)
+        missing = len(self.missing(again))
+        gone = len(set(before["cells"]) - set(plan["cells"]))
+        same = all(before.get(key) == plan.get(key) for key in ("request", "parts"))
+        if not same and gone:
+            messages.append(
+                f"{gone} of {len(before['cells'])} cells of the run so far are not among those "
+                "asked for now, because a game, solver, seed or limit differs; they stay in the "
+                "folder, but tables no longer show them"
+            )
+        if same and before["cells"] != plan["cells"]:
+            messages.append(
+                f"{gone} of {len(plan['cells'])} cells belong to another version of their game, "
+                "solver or packages than what is here now; they are run again"
+            )
+        if self.mistaken:
+            cells = counted(len(self.mistaken), "record")
+            messages.append(
+                f"{cells} under the key of another cell, not counted: {first_of(self.mistaken)}; "
+                "the cells that are planned under these keys are run again"
+            )
+        if missing or before["cells"] != plan["cells"]:
+            folder.resumed(plan)
+            folder.write(EXPERIMENT, experiment_text(self.experiment))
+        else:
+            self._plan = before
+        if not missing:
+            messages.append(f"all {len(self.cells)} cells are there already")
+        return messages
+
+    # -- results -------------------------------------------------------------------------------
+
+    @property
+    def records(self) -> list[CellRecord]:
+        """Records of the cells so far, in the order of the plan; interrupted ones as well."""
+        known = self.recorder.records
+        return [known[cell.key] for cell in self.cells if cell.key in known]
+
+    @property
+    def stored(self) -> StoredRun:
+        """The run as reports read it; what was stored here is not read again."""
+        records, recorder = tuple(self.records), self.recorder
+        outdated = len(recorder.records.keys() - {cell.key for cell in self.cells})
+        hosts = self.folder.hosts(record.host for record in records if record.host)
+        return StoredRun(
+            self.folder.path,
+            self._plan,
+            records,
+            outdated,
+            self.folder.notes,
+            recorder.completeness,
+            hosts,
+        )
+
+    # -- execution -----------------------------------------------------------------------------
+
+    def execute(
+        self,
+        again: Collection[Status] = NEVER_CACHED,
+        interrupted: Callable[[], bool] = lambda: False,
+        say: Say = _ignore,
+    ) -> Generator[CellRecord, None, None]:
+        """Run all cells that the folder does not have; yield each as soon as it is stored.
+
+        Several runners may do so in the same folder at the same time; each takes what no other
+        has taken. When nothing else is left, it waits for what the others finish. All stored
+        records of the plan are in `records` afterwards. When the iterator is closed, what the
+        running cells had reported is stored as interrupted.
+
+        Parameters
+        ----------
+        again : statuses of stored cells that are run once more
+        interrupted : called repeatedly; if it returns True the run ends as by an interrupt
+        say : gets messages about a cluster
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After what the running cells had reported was stored as interrupted.
+        StoreError
+            If the folder can no longer be written.
+        SchedulerError, UsageError
+            If the cluster cannot be used, or not any more.
+        """
+        queue = WorkQueue(self.missing(again), self.recorder)
+        self.waiting = queue.waiting
+        try:
+            # where nothing is left, no cluster is needed
+            if queue.waiting:
+                engine = self._engine(say)
+                try:
+                    yield from self._work(queue, engine, interrupted)
+                finally:
+                    engine.close()
+        finally:
+            queue.close()
+            self.conclude()
+
+    def conclude(self) -> None:
+        """Compare the equilibria of all cells, and store what follows."""
+        self.recorder.conclude(self.cells, self.experiment.tolerance)
+
+    def _engine(self, say: Say) -> Engine:
+        """What carries out the cells: this machine, or a cluster."""
+        jobs, place = self.experiment.jobs, Place(self.experiment.jobs or 1)
+        if self._scheduler is None:
+            return LocalEngine(place, jobs or 1)
+        from eqbench.harness.cluster import ClusterEngine  # which needs Dask
+
+        return ClusterEngine(
+            self._scheduler,
+            place,
+            Path(self._workspace.name),
+            jobs,
+            verify_here=any(part.verify_here for part in self.experiment.parts),
+            say=say,
+        )
+
+    def _work(
+        self, queue: WorkQueue, engine: Engine, interrupted: Callable[[], bool]
+    ) -> Iterator[CellRecord]:
+        """Move cells from the queue to the engine, and store what comes back."""
+        try:
+            while queue.waiting or self.running:
+                with interrupts_held():  # nothing that has come back is lost
+                    stored = self._store(queue, engine.ended())
+                    stored += self._start(queue, engine)
+                yield from stored
+                if interrupted():
+                    raise KeyboardInterrupt
+                if queue.waiting or self.running:
+                    # Poll: a signal delivered just before the wait does not end it.
+                    engine.wait(LOOK_AGAIN_S)
+        except BaseException:
+            with interrupts_held():
+                engine.cancel()
+                while engine.at_work:
+                    engine.wait(LOOK_AGAIN_S)
+                    with suppress(Exception):  # the first failure is reported
+                        self._store(queue, engine.ended())
+            raise
+
+    def _start(self, queue: WorkQueue, engine: Engine) -> list[CellRecord]:
+        """Give the engine as many cells as it takes; return those that cannot be run."""
+        stored = []
+        while len(self.running) < engine.slots() and (cell := queue.next()) is not None:
+            received = Received(cell.game.game.tree.n_actions)
+            self.running[cell.key] = Running(cell, time.monotonic(), received)
+            if cell.solver.problem is None:
+                engine.submit(cell, received)
+            else:
+                stored += self._store(queue, [(cell, not_loaded(cell))])
+        return stored
+
+    def _store(self, queue: WorkQueue, ended: Iterable[Ended]) -> list[CellRecord]:
+        """Store results; raise what is meant for the run when all are stored."""
+        failure, stored = None, []
+        for cell, result in ended:
+            try:
+                if isinstance(result, BaseException):
+                    raise result
+                stored.append(self.recorder.store(cell, result))
+            except BaseException as error:
+                failure = failure or error
+            del self.running[cell.key]
+            queue.release(cell)
+        if failure is not None:
+            raise failure
+        return stored
+
+
+def stored_experiment(folder: RunFolder) -> Experiment:
+    """The request of the run in a folder, when it was last resumed; as :func:`plugins_of`."""
+    plan = folder.plan
+    plugins_of(plan)
+    parts = plan.get("parts") or [plan["request"]]
+    name, report = plan.get("name", ""), tuple(plan.get("report", ()))
+    return Experiment(tuple(map(_request, parts)), name, report)
+
+
+def _request(stored: Mapping[str, Any]) -> Request:
+    known = {field.name for field in dataclasses.fields(Request)}
+    fields = {"games": [], "solvers": []} | {k: v for k, v in stored.items() if k in known}
+    return Request(**fields)
+
+
+def folder_begun(place: Path, experiment: Experiment) -> RunFolder | None:
+    """The folder of an experiment that was begun there, None if there is no run.
+
+    Raises
+    ------
+    UsageError
+        If the run there is that of another experiment.
+    """
+    if not (place / MANIFEST).exists():
+        return None
+    folder = RunFolder.open(place)
+    name = folder.plan.get("name", "")
+    if name != experiment.name:
+        raise UsageError(
+            f"{place} holds the run of {name or 'no experiment'}, not of {experiment.name}; choose "
+            "another folder with --out"
+        )
+    return folder
+
+
+def folder_of_experiment(file: Path) -> str | None:
+    """Folder into which an experiment is run, again and again; None for the manifest of a run."""
+    if (file.parent / MANIFEST).exists():
+        return None
+    return str(Path("results") / file_name(file.stem))
+
+
+def solving_s(cells: Iterable[Cell], jobs: int, ended: Iterable[CellRecord] = ()) -> float:
+    """Seconds of solving that cells take, so many at a time.
+
+    Each takes as long as those that have `ended` of its game and solver on average, otherwise as
+    long as it may.
+    """
+    known = defaultdict[tuple[str, str], list[float]](list)
+    for record in ended:
+        if record.elapsed_s is not None:
+            known[record.game_spec, record.solver_spec].append(record.elapsed_s)
+    each_s = [
+        mean(known.get((cell.id.game_spec, cell.id.solver_spec), [cell.request.timeout_s]))
+        for cell in cells
+        if cell.solver.problem is None
+    ]
+    return max(sum(each_s) / jobs, max(each_s, default=0.0))
+
+
+def carry_out(experiment: Experiment, out: Path | None = None, tell: Say = _ignore) -> StoredRun:
+    """Run all cells of an experiment that its folder does not have, and write its reports.
+
+    Parameters
+    ----------
+    out : folder for the results; one that holds this run already is resumed
+    tell : gets a line for each cell that ends
+
+    Raises
+    ------
+    UsageError
+        If a game or solver is unknown, or the folder cannot be written.
+    StoreError
+        If results can no longer be written; what was stored is kept.
+    """
+    with Run(experiment) as run:
+        run.begin(out)
+        total = len(run.cells)
+        done = total - len(run.missing())
+        with closing(run.execute(say=tell)) as records:
+            for number, record in enumerate(records, done + 1):
+                tell(f"{number}/{total} {record!r}")
+        if experiment.report:
+            from eqbench.report.writing import write_reports  # which takes long to import
+
+            list(write_reports(experiment.report, [run.stored], run.folder.path))
+        return run.stored
