@@ -50,11 +50,11 @@ INTERRUPTED = sorted(FIGURES)  # cells of ranges run in processes of their own
 
 
 class Done(NamedTuple):
-    """A study of which the folder is ``whole``; so often it asked whether to stop."""
+    """A study in the folder ``whole``, and how often it polled for an interrupt."""
 
     name: str
     ended: Ended
-    questions: int
+    polls: int
 
     @property
     def place(self) -> Path:
@@ -169,7 +169,7 @@ def test_figures_are_drawn_of_a_finished_study_in_both_forms(done: Done) -> None
 def test_interrupted_study_resumes_to_what_one_without_a_break_finds(
     done: Done, share: float
 ) -> None:
-    count, last = itertools.count(), int(share * done.questions)
+    count, last = itertools.count(), int(share * done.polls)
     out = f"broken{share}"
     options = (*STUDIES[done.name].split(), "--json", "--out", out)
     with pressing(lambda: next(count) >= last):
@@ -211,12 +211,12 @@ def test_folder_in_use_is_refused_and_left_alone(done: Done) -> None:
     assert {file: file.read_bytes() for file in folder.rglob("*.*")} == before
 
 
-@pytest.mark.parametrize("questions", [0, 1, 3, 8])
-def test_interrupted_crossplay_leaves_nothing(tmp_path: Path, questions: int) -> None:
-    """It is asked before the part, before each combination and before each worst case."""
-    asked = iter(range(questions))
+@pytest.mark.parametrize("count", [0, 1, 3, 8])
+def test_interrupted_crossplay_leaves_nothing(tmp_path: Path, count: int) -> None:
+    """It polls before the part, before each combination and before each worst case."""
+    polls = iter(range(count))
     options = ("--game", "kuhn3", "--known", "--most", "4", "--out", "c")
-    with pressing(lambda: next(asked, None) is None):
+    with pressing(lambda: next(polls, None) is None):
         ended = eqbench_here("crossplay", *options, cwd=tmp_path)
     assert ended.code == 130, ended.err
     assert ended.err.endswith("interrupted\n")
