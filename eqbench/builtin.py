@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eqbench.documents import read_file
 from eqbench.options import OptionValue
-from eqbench.plugins import Entry, Kind
+from eqbench.plugins import Entry, Kind, installed
 
 
 def _game(
@@ -43,6 +43,7 @@ def _solver(
     *,
     requires: tuple[str, ...] = (),
     default_row: bool = True,
+    group: str = "",
 ) -> Entry:
     return Entry(
         "solver",
@@ -51,6 +52,7 @@ def _solver(
         summary,
         preset or {},
         default_row=default_row,
+        group=group,
         requires=requires,
     )
 
@@ -61,7 +63,12 @@ def _mirror(name: str, summary: str, preset: Mapping[str, OptionValue]) -> Entry
 
 def _openspiel(name: str, cls: str, summary: str, *others: str) -> Entry:
     needed = ("pyspiel", *others)
-    return _solver(name, f"openspiel.peers:{cls}", summary, requires=needed, default_row=False)
+    return _solver(
+        *(name, f"openspiel.peers:{cls}", summary),
+        requires=needed,
+        default_row=False,
+        group="openspiel",
+    )
 
 
 def _liteefg(method: str, summary: str) -> Entry:
@@ -70,6 +77,7 @@ def _liteefg(method: str, summary: str) -> Entry:
         *(name, "liteefg:LiteEFG", f"LiteEFG's {summary}", {"method": method}),
         requires=("LiteEFG",),
         default_row=False,
+        group="liteefg",
     )
 
 
@@ -80,6 +88,7 @@ def _gambit(name: str, target: str, summary: str, *, default_row: bool = False) 
         summary,
         requires=("pygambit",),
         default_row=default_row,
+        group="gambit",
     )
 
 
@@ -283,3 +292,22 @@ def takes() -> dict[str, dict[str, str]]:
 
 
 BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}
+
+# Extensions as ``module:attribute`` by name, in the groups of entry points by which installed
+# distributions add theirs: verdicts on claimed equilibria, engines that carry out cells, and
+# packages with experiments in folders of theirs.
+EXTENSIONS = {
+    "verdicts": {
+        "credible": "eqbench.verdicts.kinds:credible",
+        "kind": "eqbench.verdicts.kinds:kind",
+    },
+    "engines": {"dask": "eqbench.cluster.engine:ClusterEngine"},
+    "experiments": {"papers": "eqbench.papers"},
+}
+
+
+def extensions(group: str) -> dict[str, str]:
+    """Extensions of a group: the built-in ones, which keep their names, then those installed."""
+    return EXTENSIONS[group] | {
+        name: target for name, target in installed(group).items() if name not in EXTENSIONS[group]
+    }

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from eqbench.model.builder import Place, TreeBuilder
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import Play
 
 Node: TypeAlias = "str | tuple[str, Mapping[str, Node]]"
 TABLE = Path(__file__).parent / "data" / "textbooks.toml"

@@ -79,17 +79,18 @@ def refine(request: RefineRequest) -> None:
 
 def _measured(tree: GameTree, profile: BehaviorProfile) -> dict[str, Any]:
     """Payoffs, largest regret and credibility, in fractions where the regret is exactly 0."""
-    from eqbench.verification import Allowance, affordable_credibility, certify, verify
+    from eqbench.verdict import Claimed, judge
+    from eqbench.verification import Allowance, certify, verify
 
     measured = verify(tree, profile)
     certified = certify(tree, profile, Allowance())
     is_exact = certified is not None and certified.max_regret == 0
-    found = affordable_credibility(tree, profile, Allowance(), exact=is_exact)
+    found = judge("credible", Claimed(tree, profile, is_exact), Allowance())
     return {
         "payoffs": [*map(float, measured.payoffs)],
         "max_regret": 0.0 if is_exact else float(measured.max_regret),
         "exact": is_exact,
-        "credible": None if found is None else found.summary(),
+        "credible": None if found is None else found.to_json(),
     }
 
 
@@ -103,8 +104,8 @@ def _worse(before: dict[str, Any], after: dict[str, Any]) -> bool:
 
 def _report(document: dict[str, Any]) -> Report:
     """One row for each of both profiles."""
+    from eqbench.report.naming import credible_text
     from eqbench.report.rows import Column, Report, Row, Table
-    from eqbench.verification import credible_text
 
     columns = (
         Column("profile", identifies=True),

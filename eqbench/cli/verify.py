@@ -14,8 +14,6 @@ from eqbench.requests import FLAG, GAME, PROFILE, Json, Kind, Number, Option, St
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.profile import BehaviorProfile
-    from eqbench.model.tree import GameTree
     from eqbench.verification import Verification
 
 SCHEMA = "eqbench.verify/1"
@@ -62,10 +60,11 @@ class VerifyRequest(OfProfile):
 def verify(request: VerifyRequest) -> int:
     import sys
 
-    from eqbench.equilibria import Identifier, kind_of_measured
+    from eqbench.equilibria import Identifier
     from eqbench.model.profile_json import profile_from_json
     from eqbench.report.profile_view import figures_table
     from eqbench.report.rows import Report
+    from eqbench.verdict import judge_measured, stored
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
@@ -81,18 +80,18 @@ def verify(request: VerifyRequest) -> int:
             measured = certified.rounded()
     identity = Identifier(loaded).identify(candidate, float(measured.max_regret))
     is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
+    judgments = judge_measured(tree, candidate, measured, certified)
     document = {
         "schema": SCHEMA,
         **_figures(measured, float),
         "resolved": measured.resolved,
         "error": measured.error,
         "identity": None if identity is None else identity.to_json(),
-        "credible": _credible(tree, candidate, measured, certified),
+        **dict.fromkeys(("credible", "kind")),
+        **stored(judgments),
     }
-    kind = kind_of_measured(tree, candidate, measured, certified)
-    document["kind"] = None if kind is None else kind.to_json()
-    if request.proofs and kind is not None:
-        document["proofs"] = kind.proofs()
+    if request.proofs and "kind" in judgments:
+        document["proofs"] = judgments["kind"].proofs()
     worst: float | Fraction = measured.max_regret + measured.error
     if certified is not None:
         document["exact"] = _figures(certified, str)
@@ -160,24 +159,6 @@ def game_and_profile(request: OfProfile) -> tuple[Game, Any]:
     runs, registry = [source] if source else [], request.registry()
     content = "" if games else str(data.get("game_content", ""))
     return game_of_runs(runs, game, registry, say_note, request.max_nodes, content), data
-
-
-def _credible(
-    tree: GameTree, profile: BehaviorProfile, measured: Verification, certified: Verification | None
-) -> dict[str, Any] | None:
-    """At how many sets an equilibrium is credible; None where it costs too much, or of others.
-
-    What still converges gets everywhere a little, where any loss is possible.
-    """
-    from eqbench.solver import Budget
-    from eqbench.verification import Allowance, Play, affordable_credibility, credibility
-
-    if certified is not None and certified.max_regret == 0 and tree.n_infosets:
-        return credibility(Play.exactly(tree, profile)).summary()
-    if not measured.resolved or measured.max_regret > Budget().target_for(tree):
-        return None
-    found = affordable_credibility(tree, profile, Allowance(), exact=False)
-    return None if found is None else found.summary()
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from eqbench.equilibria.identity import (
     cluster_identities,
     connected_components,
 )
-from eqbench.equilibria.kinds import Kind, affordable_kind, kind_of, kind_of_measured
 from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 
@@ -24,15 +23,11 @@ __all__ = [
     "Dimension",
     "Identifier",
     "Identity",
-    "Kind",
     "KnownEquilibria",
     "KnownSet",
-    "affordable_kind",
     "cluster_identities",
     "completeness",
     "connected_components",
-    "kind_of",
-    "kind_of_measured",
     "known_corners",
     "known_equilibria",
     "known_sets",

@@ -1,7 +1,7 @@
 """Whether a list of equilibria can be complete: the indices of all components sum to 1.
 
 This refutes lists and confirms none, since the indices of what is missing may sum to 0. The
-theorem is that of :mod:`eqbench.verification.regularity`.
+theorem is that of :mod:`eqbench.equilibria.regularity`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.identity import SAME_OUTCOME, Isolation, most_compared
+from eqbench.equilibria.regularity import proved_incomplete, rounded_index
 from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.verification import Allowance, certify, verify
-from eqbench.verification.regularity import proved_incomplete, rounded_index
 
 ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.documents import checked
-from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured
+from eqbench.equilibria import Identifier, Identity
 from eqbench.errors import ProfileError, UsageError, check_keywords
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import Frame, ReadyFrame
@@ -21,6 +21,7 @@ from eqbench.registry import default_registry, load_game
 from eqbench.solver import Budget, is_deterministic
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_profiles import named_profile
+from eqbench.verdict import judge_measured
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 
@@ -203,10 +204,11 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
 
 
 @checked
-def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Kind | None:
+def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Any:
     """Judge whether an equilibrium is undominated, subgame-perfect, sequential, and regular.
 
-    None if it is no equilibrium, by a max regret above 1e-10 of the payoff scale, or too much work.
+    Returns an `eqbench.verdicts.Kind`, or None if it is no equilibrium, by a max regret above 1e-10
+    of the payoff scale, or too much work.
 
     Parameters
     ----------
@@ -235,7 +237,8 @@ def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> K
     tree = game.tree if isinstance(game, Game) else game
     profile = load_profile(game, profile)
     certified = verify_exactly(tree, profile) if exact else None
-    return kind_of_measured(tree, profile, Verifier(tree).verify(profile), certified)
+    measured = Verifier(tree).verify(profile)
+    return judge_measured(tree, profile, measured, certified, ["kind"]).get("kind")
 
 
 @checked

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, cast
 
-from eqbench.equilibria import Identifier, affordable_kind, completeness
+from eqbench.equilibria import Identifier, completeness
 from eqbench.errors import ProfileError, counted
 from eqbench.harness.child import GRACE_S, Limits, Outcome
 from eqbench.harness.frames import (
@@ -27,19 +28,17 @@ from eqbench.model.tree import GameTree
 from eqbench.solver import ENDINGS, Candidate
 from eqbench.store.schema import (
     EQUILIBRIA,
-    CredibleRecord,
     EquilibriumRecord,
     ExactRecord,
     IdentityRecord,
-    KindRecord,
     Status,
 )
+from eqbench.verdict import Claimed, Judgment, judge_claims, stored
 from eqbench.verification import (
     UNRESOLVED,
     Allowance,
     Verification,
     Verifier,
-    affordable_credibility,
     beyond_floats,
     certify,
     exact_refutation,
@@ -160,12 +159,18 @@ class Finding:
         is_claimed = self.candidate.claim in EQUILIBRIA
         return is_claimed and self.exact is not None and self.exact.max_regret > 0
 
+    def claimed(self, tree: GameTree) -> Claimed | None:
+        """The claim of an equilibrium for verdicts to judge; None if there is none."""
+        if not self.claims:
+            return None
+        exact, refuted = self.exact is not None, self.refuted is not None
+        return Claimed(tree, self.candidate.profile, exact, refuted, self.candidate.trembles)
+
     def record(
         self,
         profile: Any,
         identity: IdentityRecord | None,
-        credible: CredibleRecord | None = None,
-        kind: KindRecord | None = None,
+        judgments: Mapping[str, Judgment] = MappingProxyType({}),
     ) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept.
 
@@ -184,9 +189,8 @@ class Finding:
             profile=profile,
             identity=identity,
             exact=None if self.exact is None else _fractions(self.exact),
-            credible=credible,
-            kind=kind,
             error=self.measured.error,
+            **stored(judgments),
         )
 
 
@@ -206,8 +210,7 @@ class Judgement:
     path : measured snapshots
     handed : measured candidates, best first; without any, the last snapshot
     identities : for each of `handed` which known equilibrium it is, None if none is near
-    credible : for each of `handed` how far its play is credible, None if that was not looked at
-    kinds : for each of `handed` what kind of equilibrium it is, None if that was not looked at
+    judgments : for each of `handed` what verdicts find, by their names
     """
 
     outcome: Outcome
@@ -216,8 +219,7 @@ class Judgement:
     path: list[Finding]
     handed: list[Finding]
     identities: list[IdentityRecord | None]
-    credible: list[CredibleRecord | None]
-    kinds: list[KindRecord | None]
+    judgments: list[dict[str, Judgment]]
 
     def fields(self, profiles: Iterable[Any]) -> dict[str, Any]:
         """Fields of the record of the cell; `profiles` says where those of `handed` are kept.
@@ -242,8 +244,7 @@ class Judgement:
             known |= {"cpu_s": clocks.cpu_s, "overhead_s": clocks.overhead_s}
             known["iterations"] = clocks.work
         if self.handed:
-            verdicts = self.identities, self.credible, self.kinds
-            parts = zip(self.handed, profiles, *verdicts, strict=True)
+            parts = zip(self.handed, profiles, self.identities, self.judgments, strict=True)
             equilibria = [finding.record(*known_of) for finding, *known_of in parts]
             best = equilibria[0]
             known |= {"payoffs": best.payoffs, "regrets": best.regrets}
@@ -292,11 +293,8 @@ class Judge:
             handed = [finding.as_found() for finding in handed]
         handed.sort(key=lambda finding: finding.rank)
         identities = [self._identity(finding) for finding in handed]
-        allowance = Allowance()
-        credible = [credible_record(finding, tree, allowance) for finding in handed]
-        allowance = Allowance()
-        kinds = [kind_record(finding, tree, allowance) for finding in handed]
-        return Judgement(outcome, status, reason, path, handed, identities, credible, kinds)
+        judgments = judge_claims([finding.claimed(tree) for finding in handed])
+        return Judgement(outcome, status, reason, path, handed, identities, judgments)
 
     def _missing(self, handed: Sequence[Finding]) -> str:
         """How a list that is said to be complete is proved incomplete; empty if it is not."""
@@ -310,32 +308,6 @@ class Judge:
     def _identity(self, finding: Finding) -> IdentityRecord | None:
         identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)
         return None if identity is None else cast("IdentityRecord", identity.to_json())
-
-
-def credible_record(
-    finding: Finding, tree: GameTree, allowance: Allowance
-) -> CredibleRecord | None:
-    """How far a claimed equilibrium is credible; None of others, or where it costs too much.
-
-    What only approximates an equilibrium gets everywhere a little, where any loss is possible.
-    """
-    if not finding.claims:
-        return None
-    exact = finding.exact is not None
-    found = affordable_credibility(tree, finding.candidate.profile, allowance, exact=exact)
-    return None if found is None else cast("CredibleRecord", found.summary())
-
-
-def kind_record(finding: Finding, tree: GameTree, allowance: Allowance) -> KindRecord | None:
-    """What kind of equilibrium a claimed one is; None of others, or where it costs too much.
-
-    A refuted claim is of no kind.
-    """
-    if not finding.claims or finding.refuted is not None:
-        return None
-    exact, given = finding.exact is not None, finding.candidate
-    found = affordable_kind(tree, given.profile, allowance, exact=exact, trembles=given.trembles)
-    return None if found is None else cast("KindRecord", found.to_json())
 
 
 def measure_all(

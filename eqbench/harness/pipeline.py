@@ -13,7 +13,7 @@ from typing import Protocol
 
 from eqbench.harness.attempt import Place, not_loaded
 from eqbench.harness.child import interrupts_held
-from eqbench.harness.engine import Ended, Engine, LocalEngine
+from eqbench.harness.engine import Ended, Engine, LocalEngine, engine_of
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
@@ -230,9 +230,7 @@ class PlannedRun:
         assert place is not None
         if self._scheduler is None:
             return LocalEngine(place, asked.jobs or 1)
-        from eqbench.harness.cluster import ClusterEngine  # which needs Dask
-
-        return ClusterEngine(
+        engine: Engine = engine_of(self._scheduler)(
             self._scheduler,
             place,
             Path(self._workspace.name),
@@ -240,6 +238,7 @@ class PlannedRun:
             verify_here=any(part.verify_here for part in asked.parts),
             say=observer.noted,
         )
+        return engine
 
 
 @dataclass

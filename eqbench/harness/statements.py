@@ -19,13 +19,45 @@ from eqbench.equilibria.nearest import nearest_member
 from eqbench.errors import UsageError, first_of, nearest
 from eqbench.harness.inprocess import load_profile, verify
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile, action_labels
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray, GameTree, sum_by
 from eqbench.registry import default_registry
 from eqbench.store.stored_profiles import identified_as, in_run, named_profile, profile_of_cell
-from eqbench.verification import DEFAULT_TOLERANCE, Play, Verification, certify
+from eqbench.verification import DEFAULT_TOLERANCE, Verification, certify
 from eqbench.verification.exact import short_figure
-from eqbench.verification.play import Deviation, deviations
+from eqbench.verification.sweep import TreeSweep
+
+
+class Deviation(NamedTuple):
+    """A better action at an information set, and the share of its player's regret from there."""
+
+    player: str
+    infoset: str
+    action: str
+    gain: Any
+
+
+def deviations(play: Play) -> list[Deviation]:
+    """All gains above the tolerance, the largest first; those of a player sum to their regret.
+
+    At sets that their own play admits with probability r, the gain is r times the counterfactual
+    value of the best action less that of what is played, both followed by a best response.
+    """
+    tree, found, last_own = play.tree, [], TreeSweep(play.tree).last_own
+    for player, name in enumerate(tree.players):
+        reach = play.reach(play.mover == player)[tree.terminals]
+        value = sum_by(last_own[player], reach * play.payoffs[:, player], tree.n_actions + 1)[1:]
+        for i in reversed(tree.infosets_of(player)):  # later decisions stand behind earlier ones
+            here = slice(tree.action_start[i], tree.action_start[i + 1])
+            best = int(np.argmax(value[here]))
+            gain = play.own[i] * (value[here][best] - play.frequency[here] @ value[here])
+            if gain > play.tolerance:
+                labels = tree.infoset_labels[i], tree.infoset_actions[i][best]
+                found.append(Deviation(name, *labels, gain))
+            if (above := tree.infoset_parent[i]) >= 0:
+                value[above] += value[here][best]
+    return sorted(found, key=lambda each: -each.gain)
 
 
 class NotAnEquilibriumError(AssertionError):

@@ -355,3 +355,12 @@ def _share_structure(old: GameTree, new: GameTree) -> GameTree:
 def _frozen(array: NDArray) -> NDArray:
     array.setflags(write=False)
     return array
+
+
+def sum_by(index: NDArray, values: NDArray, size: int) -> NDArray:
+    """Sums of `values` over equal `index`, in the arithmetic of `values`."""
+    if values.dtype == np.float64:
+        return np.bincount(index, values, size)
+    total = np.zeros(size, dtype=values.dtype)
+    np.add.at(total, index, values)
+    return total

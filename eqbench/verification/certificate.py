@@ -11,9 +11,7 @@ import numpy as np
 
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, GameTree, largest_integer
-from eqbench.verification.beliefs import Credibility, credibility
 from eqbench.verification.exact import ExactRules, Verification, verify_exactly
-from eqbench.verification.play import Play
 
 # Exact mode handles an integer of so many digits at every terminal. Up to here that takes about
 # a second (20 to 60 ns per terminal and digit once the integers are long); the number of digits
@@ -22,7 +20,7 @@ MOST_TERMINAL_DIGITS = 2 * 10**7
 MOST_DIGITS = 4000
 # However short the integers are, a terminal costs 2 to 3 microseconds: as much as so many digits.
 CHARGED_DIGITS = 50
-# Credibility takes 2 to 3 microseconds for a node in floats, and about 20 in Fractions.
+# A pass over the tree takes 2 to 3 microseconds for a node in floats, and about 20 in Fractions.
 NODE_DIGITS = 50
 EXACT_NODE_DIGITS = 400
 
@@ -95,53 +93,6 @@ def certify(
     if not allowance.take(tree, lambda: ExactRules.of(tree), profile.exact):
         return None
     return verify_exactly(tree, profile)
-
-
-def affordable_credibility(
-    tree: GameTree, profile: BehaviorProfile, allowance: Allowance, *, exact: bool
-) -> Credibility | None:
-    """Credibility in Fractions or, where they cost too much, in floats; None if these do too.
-
-    None also where nobody decides anything, and where floats do not resolve or hold the losses.
-
-    Parameters
-    ----------
-    exact : whether to compute in Fractions at all, for which the profile and the game have to
-        be known exactly
-    """
-    play = affordable_play(tree, profile, allowance, exact=exact)
-    if play is None:
-        return None
-    found = credibility(play)
-    if play.exact and length([found.loss[found.worst]]) > MOST_DIGITS:
-        return affordable_credibility(tree, profile, allowance, exact=False)
-    return found
-
-
-def affordable_play(
-    tree: GameTree, profile: BehaviorProfile, allowance: Allowance, *, exact: bool, sweeps: int = 1
-) -> Play | None:
-    """Play of a profile in Fractions or, where they cost too much, in floats; None if these do too.
-
-    None also where nobody decides anything, and where floats do not resolve or hold the losses.
-
-    Parameters
-    ----------
-    exact : as in :func:`affordable_credibility`
-    sweeps : how many times the work of credibility is to be done on it
-    """
-    if tree.n_infosets == 0 or not math.isfinite(tree.payoff_scale):
-        return None
-    if (
-        exact
-        and profile.exact is not None
-        and allowance.spend(sweeps * EXACT_NODE_DIGITS * tree.n_nodes)
-        and allowance.take(tree, lambda: ExactRules.of(tree), profile.exact)
-    ):
-        return Play.exactly(tree, profile)
-    if tree.is_wide or not allowance.spend(sweeps * NODE_DIGITS * tree.n_nodes):
-        return None
-    return Play.of(tree, profile)
 
 
 def length(exact: Sequence[Fraction]) -> int:

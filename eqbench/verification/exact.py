@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.display import Displayed
-from eqbench.errors import UsageError
-from eqbench.model.profile import BehaviorProfile, check_exact_rows, completed, completed_rows
+from eqbench.model.profile import BehaviorProfile, completed, exact_frequencies
 from eqbench.model.rational import rational
 from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer, not_to_zero
 from eqbench.verification.sweep import Numbers, TreeSweep
@@ -142,33 +141,10 @@ def _over_one_denominator(values: Sequence[Fraction]) -> tuple[NDArray, int]:
 def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
     """Payoffs and regrets as Fractions, computed in integers.
 
-    Frequencies that are not known exactly count as they are stored: as the decimals that they
-    print as, where the largest of an information set is what the others leave of 1.
-
-    Raises
-    ------
-    ProfileError
-        If an entry is outside [0, 1], or a row of exact frequencies does not sum to exactly 1.
-    UsageError
-        If the game itself is not known exactly.
+    Frequencies are read, and refused, as by :func:`~eqbench.model.profile.exact_frequencies`.
     """
     exact = exact_frequencies(tree, profile)
     return measure_exactly(TreeSweep(tree), ExactRules.of(tree), exact)
-
-
-def exact_frequencies(tree: GameTree, profile: BehaviorProfile) -> tuple[Fraction, ...]:
-    """Checked frequencies (A,) as :func:`verify_exactly` reads them; it says what is refused."""
-    if not tree.exact:
-        raise UsageError(
-            "this game has floating-point payoffs or chances, so nothing about it is exact; "
-            "verify without exact mode"
-        )
-    exact = profile.exact
-    if exact is None:
-        exact = completed_rows(tree, BehaviorProfile.of(tree, profile.probabilities))
-    BehaviorProfile.of_exact(tree, exact)
-    check_exact_rows(tree, exact)
-    return exact
 
 
 def measure_exactly(sweep: TreeSweep, rules: ExactRules, exact: Sequence[Fraction]) -> Verification:

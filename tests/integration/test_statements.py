@@ -16,8 +16,8 @@ from command import PATIENCE_S, accepted, eqbench_here, refused
 import eqbench
 from eqbench import BehaviorProfile, Game
 from eqbench.equilibria import Identifier, known_corners
-from eqbench.verification import Play
-from eqbench.verification.play import deviations
+from eqbench.harness.statements import deviations
+from eqbench.model.play import Play
 
 
 def drawn(game: Game, sharpness: float, seed: int) -> BehaviorProfile:

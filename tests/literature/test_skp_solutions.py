@@ -20,16 +20,11 @@ from three_player_kuhn import SKP_VARIABLES, skp_profile
 
 import eqbench
 from eqbench.equilibria.expressions import IrrationalError
+from eqbench.equilibria.regularity import index_of, proved_incomplete
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.profile_json import profile_from_json
-from eqbench.verification import (
-    Play,
-    Verification,
-    index_of,
-    proved_incomplete,
-    verify,
-    verify_exactly,
-)
+from eqbench.verification import Verification, verify, verify_exactly
 
 SOLUTIONS = load_solutions()
 TOLERANCE = 1e-12

@@ -11,11 +11,11 @@ import pytest
 from branch_cases import curves, dots, made_up_branch, texts
 
 import eqbench
-from eqbench.equilibria.kuhn_ranges import NODES
 from eqbench.errors import UsageError
 from eqbench.plots.branches import crossing_figure, frequency_figure, frequency_table, payoff_figure
 from eqbench.plots.style import log_log_figure, ordered_colors, power_law, save_both, save_figure
 from eqbench.studies.branch import Branch
+from eqbench.studies.kuhn_ranges import NODES
 
 FOLDED = (2.0, 3.0, 3.0, 2.5, 4.0)
 

@@ -17,13 +17,14 @@ from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import UsageError
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import Allowance, affordable_credibility, verify_exactly
-from eqbench.verification.beliefs import Credibility, Reached, credibility, judge
+from eqbench.verdict import Claimed
+from eqbench.verdicts.beliefs import Credibility, Reached, credibility, judge, optimal_mixtures
+from eqbench.verdicts.kinds import credible
+from eqbench.verification import Allowance, verify_exactly
 from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS
-from eqbench.verification.matrix_game import optimal_mixtures
-from eqbench.verification.play import Play
 
 
 def both(tree: GameTree, profile: BehaviorProfile) -> tuple[Credibility, Credibility]:
@@ -264,7 +265,7 @@ def test_a_broken_linear_program_proves_nothing_that_is_wrong(
         for tree in [random_tree(seed)]
     ]
     right = [credibility(play) for play in plays]
-    monkeypatch.setattr("eqbench.verification.beliefs.optimal_mixtures", wrong)
+    monkeypatch.setattr("eqbench.verdicts.beliefs.optimal_mixtures", wrong)
     undecided = 0
     for play, before in zip(plays, right, strict=True):
         after = credibility(play)
@@ -304,8 +305,8 @@ def test_summary_and_sets_as_json_values() -> None:
     tree = selten_horse()
     floats, exact = both(tree, exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0)))
     known = {"sets": 3, "credible": 2, "worst": 2.0, "worst_set": ["P2", "2"]}
-    assert floats.summary() == known | {"exact": None}
-    assert exact.summary() == known | {"exact": "2"}
+    assert floats.to_json() == known | {"exact": None}
+    assert exact.to_json() == known | {"exact": "2"}
     reached = ["on path", "own deviation", "on path"]
     reached[1] = floats.reached[1].value
     for found in (floats, exact):
@@ -315,7 +316,7 @@ def test_summary_and_sets_as_json_values() -> None:
         assert [row["reached"] for row in rows] == reached
         assert all(type(value) in (str, float, bool) for row in rows for value in row.values())
     fine = credibility(Play.of(tree, exact_profile(tree, (0, 1), (0, 1), ("1/4", "3/4"))))
-    assert fine.summary() | {"worst": 0} == known | {
+    assert fine.to_json() | {"worst": 0} == known | {
         "credible": 3,
         "worst": 0,
         "worst_set": None,
@@ -328,7 +329,7 @@ def test_fractions_then_floats_then_nothing_by_what_may_be_spent() -> None:
     profile = exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0))
 
     def of(left: int, *, exact: bool = True) -> str | None:
-        found = affordable_credibility(tree, profile, Allowance(left), exact=exact)
+        found = credible(Claimed(tree, profile, exact), Allowance(left))
         return None if found is None else str(found.loss.dtype)
 
     assert (of(10**6), of(10**6, exact=False)) == ("object", "float64")
@@ -337,7 +338,7 @@ def test_fractions_then_floats_then_nothing_by_what_may_be_spent() -> None:
     assert of(NODE_DIGITS * tree.n_nodes - 1) is None
     plain = BehaviorProfile(profile.probabilities)
     whole = Allowance()
-    found = affordable_credibility(tree, plain, whole, exact=True)
+    found = credible(Claimed(tree, plain, True), whole)
     assert found is not None
     assert found.loss.dtype == np.float64
     assert Allowance().left - whole.left == NODE_DIGITS * tree.n_nodes
@@ -346,11 +347,11 @@ def test_fractions_then_floats_then_nothing_by_what_may_be_spent() -> None:
 def test_nothing_is_said_where_nobody_decides_or_floats_resolve_nothing() -> None:
     wide = wide_game(10**30)
     uniform = BehaviorProfile.uniform(wide)
-    assert affordable_credibility(wide, uniform, Allowance(), exact=False) is None
+    assert credible(Claimed(wide, uniform, False), Allowance()) is None
     builder = eqbench.TreeBuilder(["P1", "P2"])
     root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
     for move in range(2):
         builder.terminal((root, move), [move, -move])
     dice = builder.tree()
     nobody = BehaviorProfile.uniform(dice)
-    assert affordable_credibility(dice, nobody, Allowance(), exact=False) is None
+    assert credible(Claimed(dice, nobody, False), Allowance()) is None

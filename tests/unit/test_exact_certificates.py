@@ -20,7 +20,7 @@ from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.judge import Finding, kind_record, measure, measure_all
+from eqbench.harness.judge import Finding, measure, measure_all
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree, Payoffs
@@ -126,7 +126,7 @@ def test_what_is_proved_to_be_no_equilibrium_counts_as_an_approximation(claim: s
         finding = measured(OFF, claim, claimed=claimed)
         assert (finding.refuted, finding.claims) == (None, False)
         assert finding.record(None, None).claim == "iterate"
-        assert kind_record(finding, TREE, Allowance()) is None
+        assert finding.claimed(TREE) is None
         assert finding.exact == verify_exactly(TREE, OFF)
         assert finding.max_regret == float(finding.exact.max_regret)
     for target, status in ((1e-10, "ok"), (0.0, "stopped")):

@@ -17,10 +17,14 @@ from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, hor
 from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria import Kind, affordable_kind, kind_of
 from eqbench.errors import UsageError
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
-from eqbench.verification import Allowance, Play, Proof, Trembles, sequential
+from eqbench.model.trembles import Trembles
+from eqbench.verdict import Claimed
+from eqbench.verdicts import Kind, Proof, kind_of, sequential
+from eqbench.verdicts.kinds import kind as judge_kind
+from eqbench.verification import Allowance
 
 NO_SUBGAME = {"proper": 0, "perfect": 0}
 
@@ -146,8 +150,8 @@ def test_credible_play_of_three_in_kuhn_may_be_refuted_by_trembles() -> None:
 def test_proofs_are_json() -> None:
     games = (beer_and_quiche(), entry_deterrence(), selten_horse())
     for tree in games:
-        for kind in (Play.of, Play.exactly):
-            found = kind_of(kind(tree, BehaviorProfile.uniform(tree)))
+        for arithmetic in (Play.of, Play.exactly):
+            found = kind_of(arithmetic(tree, BehaviorProfile.uniform(tree)))
             assert json.loads(json.dumps(found.proofs(), allow_nan=False)) == found.proofs()
             assert repr(found).startswith("<Kind: undominated ")
 
@@ -200,7 +204,7 @@ def test_kinds_cost_what_is_left_and_are_none_without() -> None:
     exactly, floats = 3 * 400 * tree.n_nodes, 3 * 50 * tree.n_nodes
 
     def found(left: int, *, exact: bool = True) -> Kind | None:
-        return affordable_kind(tree, profile, Allowance(left), exact=exact)
+        return judge_kind(Claimed(tree, profile, exact), Allowance(left))
 
     assert found(floats - 1) is None
     for left, exact, fractions in (
@@ -219,6 +223,6 @@ def test_a_cell_has_a_few_searches() -> None:
     record = eqbench.solve(game, "logit")
     assert record.profile is not None
     allowance = Allowance()
-    found = [affordable_kind(game.tree, record.profile, allowance, exact=False) for _ in range(5)]
+    found = [judge_kind(Claimed(game.tree, record.profile, False), allowance) for _ in range(5)]
     proofs = [each and each.sequential.proof for each in found]
     assert proofs == [Proof.CERTIFIED] * 3 + [Proof.OPEN] * 2

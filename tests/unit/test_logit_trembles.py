@@ -9,12 +9,13 @@ from textbook_games import beer_and_quiche, entry_deterrence, selten_horse
 
 import eqbench
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.trembles import Trembles
 from eqbench.solver import Candidate
 from eqbench.solvers.logit.branch import Branch
 from eqbench.solvers.logit.logit import polished
 from eqbench.solvers.logit.trembles import trembles_of
-from eqbench.verification import Play, Proof, sequential
+from eqbench.verdicts import Proof, sequential
 
 TEXTBOOK = {"horse": selten_horse, "beer": beer_and_quiche, "entry": entry_deterrence}
 

@@ -12,9 +12,11 @@ from textbook_games import beer_and_quiche, entry_deterrence
 
 import eqbench
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.trembles import Trembles
-from eqbench.verification import Play, Proof, credibility, sequential, verify
+from eqbench.verdicts import Proof, credibility, sequential
+from eqbench.verification import verify
 
 quasi_perfect = importlib.import_module("eqbench.solvers.quasi_perfect")
 complementarity = importlib.import_module("eqbench.solvers.complementarity")

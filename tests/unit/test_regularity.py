@@ -10,10 +10,10 @@ from solver_cases import bimatrix
 from textbook_games import entry_deterrence, exact_profile, selten_horse
 
 import eqbench
+from eqbench.equilibria.regularity import index_of, proved_incomplete, quasi_strict
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
-from eqbench.verification.play import Play
-from eqbench.verification.regularity import index_of, proved_incomplete, quasi_strict
 
 
 def test_three_equilibria_of_a_coordination_game() -> None:

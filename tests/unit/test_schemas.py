@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from eqbench.cli import app
-from eqbench.equilibria import Identity, kind_of
-from eqbench.equilibria.kinds import ACTIONS_ONLY
+from eqbench.equilibria import Identity
 from eqbench.harness.request import Request
 from eqbench.harness.schemas import DOCUMENTS, schema_text
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import load_game
 from eqbench.solver import CLAIMS
@@ -24,7 +24,8 @@ from eqbench.store.schema import (
     RequestRecord,
     SubgamesRecord,
 )
-from eqbench.verification import Play, Proof
+from eqbench.verdicts import Proof, kind_of
+from eqbench.verdicts.kinds import ACTIONS_ONLY
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 

@@ -13,21 +13,21 @@ from textbook_games import horse, selten_horse
 from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria.tremble_search import decide, find_contradiction, find_trembles
 from eqbench.errors import UsageError
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import LARGEST_ORDER, Trembles
-from eqbench.verification import verify_exactly
-from eqbench.verification.beliefs import credibility, judge
-from eqbench.verification.play import Play
-from eqbench.verification.trembles import (
+from eqbench.verdicts.beliefs import credibility, judge
+from eqbench.verdicts.search import decide, find_contradiction, find_trembles
+from eqbench.verdicts.trembles import (
     Proof,
     admitted_nodes,
     contradict,
     limit_beliefs,
     sequential,
 )
+from eqbench.verification import verify_exactly
 
 
 def horse_across(left: str = "1/8") -> Play:

@@ -10,7 +10,7 @@ import pytest
 import eqbench
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.corners import corner_parameters
-from eqbench.equilibria.members import corners, members
+from eqbench.studies.flow.members import corners, members
 
 
 def sets(spec: str, **at: Fraction) -> dict[str, KnownSet]:

@@ -12,11 +12,11 @@ from branch_cases import made_up_branch, texts
 from PIL import Image
 
 import eqbench
-from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, held
 from eqbench.errors import UsageError
 from eqbench.model.profile import random_profile
 from eqbench.plots.kuhn import bar_figure, write_animation
 from eqbench.studies.branch import Branch
+from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, held
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,11 +12,11 @@ from stored_runs import identity, run_of
 
 from eqbench.report.entries import arranged
 from eqbench.report.exports import report_on
+from eqbench.report.naming import credible_text
 from eqbench.report.terminal import print_report
 from eqbench.report.view import View
 from eqbench.store.schema import CellRecord, Claim, EquilibriumRecord
 from eqbench.store.trials import Entry
-from eqbench.verification import credible_text
 
 
 def cell(solver: str = "cfr", **fields) -> CellRecord:

@@ -16,10 +16,12 @@ from eqbench.harness.frames import CandidateFrame, SnapshotFrame, TremblesMessag
 from eqbench.harness.judge import Received, measure
 from eqbench.harness.solve import solve_once
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.trembles import LARGEST_ORDER, Trembles
 from eqbench.solver import Budget, Candidate, Monitor, Termination
-from eqbench.verification import Play, Proof, Verifier, sequential
+from eqbench.verdicts import Proof, sequential
+from eqbench.verification import Verifier
 
 HORSE = selten_horse()
 ACROSS = exact_profile(HORSE, (0, 1), (0, 1), ("1/8", "7/8"))

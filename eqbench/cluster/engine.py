@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -26,7 +26,7 @@ from eqbench.documents import read_file
 from eqbench.errors import DocumentError, SchedulerError, UsageError, counted
 from eqbench.harness.attempt import Place, Result, judged, names_of, unusable
 from eqbench.harness.engine import Ended
-from eqbench.harness.environment import fingerprint
+from eqbench.harness.environment import Check, fingerprint
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell
 from eqbench.harness.request import LOCAL_CLUSTER
@@ -129,7 +129,7 @@ class Worker:
 
 def workers_of(client: Any) -> list[Worker]:
     """All workers of a cluster, with what each of them is."""
-    from eqbench.harness import node
+    from eqbench.cluster import node
 
     threads = {address: info["nthreads"] for address, info in _infos(client).items()}
     answers = client.run(node.about, on_error="return") if threads else {}
@@ -140,7 +140,7 @@ def workers_of(client: Any) -> list[Worker]:
 
 
 def _worker(address: str, answer: Any, threads: int) -> Worker:
-    from eqbench.harness import node
+    from eqbench.cluster import node
 
     try:
         facts = json.loads(answer)
@@ -196,7 +196,7 @@ class ClusterEngine:
         verify_here: bool = False,
         say: Callable[[str], None],
     ) -> None:
-        from eqbench.harness import node
+        from eqbench.cluster import node
 
         self._node, self._place, self._workspace = node, place, workspace
         self._jobs, self._verify_here, self._say = jobs, verify_here, say
@@ -221,6 +221,21 @@ class ClusterEngine:
         except BaseException:
             self.close()
             raise
+
+    @staticmethod
+    def checks(scheduler: str) -> list[Check]:
+        """What each worker of a cluster is, and whether it may take part in runs from here."""
+        own = ", ".join(f"{name} {version}" for name, version in fingerprint().items())
+        found = [Check("here", "good", own)]
+        with connected(scheduler) as client:
+            for worker in workers_of(client):
+                facts = worker.host
+                about = f"{facts.get('name')}, {facts.get('processor')}, {worker.threads} threads"
+                state: Literal["good", "broken"] = "broken" if worker.unfit else "good"
+                found.append(Check(worker.address, state, worker.unfit or about))
+        if len(found) == 1:
+            found.append(Check("workers", "broken", f"none: start some by dask worker {scheduler}"))
+        return found
 
     @property
     def at_work(self) -> int:
