@@ -122,11 +122,11 @@ class ContainsRequest(OfProfile):
 @command(ContainsRequest)
 def contains(request: ContainsRequest) -> int:
     from eqbench.harness.statements import contains as decide
+    from eqbench.model.rational import short_figure
     from eqbench.report import said
     from eqbench.report.naming import decimal
     from eqbench.report.rows import Report, Table, small
     from eqbench.verification import DEFAULT_TOLERANCE
-    from eqbench.verification.exact import short_figure
 
     game, data = game_and_profile(request)
     found = decide(request.name, data, game, request.tolerance)

@@ -1,12 +1,11 @@
 """Cells on the workers of a Dask cluster: the side of the run, which alone stores results.
 
-Dask is imported when a cluster is asked for. Whoever may connect to its scheduler may run code
+Importing it needs Dask. Whoever may connect to its scheduler may run code
 there; what comes back to the run is only ever read as documents of declared types.
 """
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import os
@@ -33,6 +32,13 @@ from eqbench.harness.request import LOCAL_CLUSTER
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
 
+try:
+    import distributed
+
+    from eqbench.cluster import node
+except ImportError:
+    raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
+
 # fields of a record that say what it is about, and are ours
 _NAMES = (
     *("game", "solver", "game_spec", "game_content", "solver_spec", "solver_version"),
@@ -54,12 +60,8 @@ def connect(scheduler: str) -> Any:
     Raises
     ------
     UsageError
-        If Dask is not installed, or nobody answers.
+        If no scheduler answers.
     """
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ImportError:
-        raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
     settings: dict[str, Any] = {
         "deserializers": DESERIALIZERS,
         "set_as_default": False,
@@ -129,8 +131,6 @@ class Worker:
 
 def workers_of(client: Any) -> list[Worker]:
     """All workers of a cluster, with what each of them is."""
-    from eqbench.cluster import node
-
     threads = {address: info["nthreads"] for address, info in _infos(client).items()}
     answers = client.run(node.about, on_error="return") if threads else {}
     return [
@@ -140,8 +140,6 @@ def workers_of(client: Any) -> list[Worker]:
 
 
 def _worker(address: str, answer: Any, threads: int) -> Worker:
-    from eqbench.cluster import node
-
     try:
         facts = json.loads(answer)
         unfit = node.differences(fingerprint(), facts["fingerprint"])
@@ -181,7 +179,7 @@ class ClusterEngine:
     Raises
     ------
     UsageError
-        If nobody answers.
+        If no scheduler answers.
     SchedulerError
         If there are workers and none of them may take part.
     """
@@ -196,9 +194,7 @@ class ClusterEngine:
         verify_here: bool = False,
         say: Callable[[str], None],
     ) -> None:
-        from eqbench.cluster import node
-
-        self._node, self._place, self._workspace = node, place, workspace
+        self._place, self._workspace = place, workspace
         self._jobs, self._verify_here, self._say = jobs, verify_here, say
         self._run = secrets.token_hex(4)
         self._flights: dict[str, _Flight] = {}
@@ -301,7 +297,7 @@ class ClusterEngine:
         flight.tree = self._tree(cell)
         with _answering():
             flight.future = self._client.submit(
-                self._node.carry_out,
+                node.carry_out,
                 document,
                 flight.tree,
                 key=name,
@@ -324,10 +320,10 @@ class ClusterEngine:
         self._landed.append((name, data))
         self._some_landed.set()
 
-    def _asked(self, cell: Cell, name: str) -> Any:
+    def _asked(self, cell: Cell, name: str) -> node.Asked:
         own = ("games", "solvers", "plugins", "scheduler")
         request = {k: v for k, v in asdict(cell.request).items() if k not in own}
-        return self._node.Asked(
+        return node.Asked(
             task=name,
             key=cell.key,
             fingerprint=fingerprint(),
@@ -352,7 +348,7 @@ class ClusterEngine:
             return None
         content = cell.game.content
         if content not in self._trees:
-            data = self._node.packed(cell.game.game, self._workspace)
+            data = node.packed(cell.game.game, self._workspace)
             with _answering():
                 self._trees[content] = self._client.scatter(data)
         return self._trees[content]
@@ -410,16 +406,16 @@ class ClusterEngine:
         except Exception as error:  # whatever it sent, only its own cell may suffer
             return unusable(names_of(cell), error).on(answer.host)
 
-    def _read(self, data: Any) -> Any:
+    def _read(self, data: Any) -> node.Answer:
         if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
             what = f": {data}" if isinstance(data, Exception) else ""
             raise DocumentError(f"the answer of a worker is not one{what}")
         try:
-            return msgspec.msgpack.decode(data, type=self._node.Answer)
+            return msgspec.msgpack.decode(data, type=node.Answer)
         except msgspec.MsgspecError as error:
             raise DocumentError(f"the answer of a worker is not one: {error}") from None
 
-    def _taken(self, answer: Any, flight: _Flight) -> Result:
+    def _taken(self, answer: node.Answer, flight: _Flight) -> Result:
         """What a worker answers, under the names that the cell has here."""
         cell = flight.cell
         if answer.heard is not None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.identity import SAME_OUTCOME, Isolation, most_compared
-from eqbench.equilibria.regularity import proved_incomplete, rounded_index
+from eqbench.equilibria.regularity import rounded_index
 from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -63,7 +63,7 @@ class Completeness:
         """What follows; that a list is consistent does not prove it complete."""
         if self.undecided:
             return "not decided"
-        return "proved incomplete" if proved_incomplete(self.indices) else "consistent"
+        return "consistent" if self.total == 1 else "proved incomplete"
 
     def __str__(self) -> str:
         if self.undecided:

@@ -9,7 +9,7 @@ plans Govindan and Wilson 2002).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree, sum_by
-from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS, Allowance, length
+from eqbench.verification.exact import EXACT_NODE_DIGITS, NODE_DIGITS, Allowance, length
 
 LEAST_PIVOT = 1e-9  # of the largest entry; what is smaller may be rounding
 
@@ -51,12 +51,6 @@ def rounded_index(
         return None  # floats do not resolve losses in a wide game
     play = Play.of(tree, profile, tolerance=margin, unplayed=margin)
     return index_of(play, pivot * tree.payoff_scale)
-
-
-def proved_incomplete(indices: Iterable[int | None]) -> bool:
-    """True if equilibria are missing from a list whose indices these are."""
-    known = list(indices)
-    return None not in known and sum(each or 0 for each in known) != 1
 
 
 def quasi_strict(play: Play) -> bool:

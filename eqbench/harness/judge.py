@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, cast
 
-from eqbench.equilibria import Identifier, completeness
+from eqbench.equilibria import Completeness, Identifier, completeness
 from eqbench.errors import ProfileError, counted
 from eqbench.harness.child import GRACE_S, Limits, Outcome
 from eqbench.harness.frames import (
@@ -50,6 +50,8 @@ MAX_CANDIDATES = 1024
 MAX_CANDIDATE_BYTES = 512 * 2**20
 # Without a target a solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
+# Frequencies that are read and compared at the end of a run; more would take seconds.
+MOST_FREQUENCIES = 2_000_000
 # A solver that stops at its target may have computed it in another order.
 TARGET_SLACK = 1 + 1e-6
 # Ends that do not matter where the profile that the cell shows meets the target all the same.
@@ -500,3 +502,31 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:  # real-time signals have no name
         return str(number)
+
+
+def completeness_of(
+    game: Game,
+    found: Iterable[EquilibriumRecord],
+    read: Callable[[str], BehaviorProfile | None],
+    tolerance: float,
+) -> Completeness | None:
+    """What the indices of stored equilibria of a game say; None if there are none, or too many.
+
+    Parameters
+    ----------
+    found : candidates of all cells on this game
+    read : gives the profile at a path, None if it cannot be read any more
+    tolerance : max regret in payoff units up to which a candidate is an equilibrium
+    """
+    items = [item for item in found if item.max_regret <= tolerance]
+    if not items or len(items) * game.tree.n_actions > MOST_FREQUENCIES:
+        return None
+    profiles, regrets = [], []
+    for item in items:
+        profile = read(item.profile or "")
+        if profile is None:
+            return None
+        # decimals of a file are no proof that a profile is exactly what the solver had
+        profiles.append(profile if item.is_proved else BehaviorProfile(profile.probabilities))
+        regrets.append(item.max_regret)
+    return completeness(game, profiles, regrets)

@@ -21,11 +21,11 @@ from eqbench.harness.inprocess import load_profile, verify
 from eqbench.model.game import Game
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile, action_labels
+from eqbench.model.rational import short_figure
 from eqbench.model.tree import FloatArray, GameTree, sum_by
 from eqbench.registry import default_registry
 from eqbench.store.stored_profiles import identified_as, in_run, named_profile, profile_of_cell
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, certify
-from eqbench.verification.exact import short_figure
 from eqbench.verification.sweep import TreeSweep
 
 

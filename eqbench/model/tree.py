@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import GameFormatError
+from eqbench.model.rational import not_to_zero
 from eqbench.model.stakes import at_stake
 
 IntArray = NDArray[np.int32]
@@ -123,11 +124,6 @@ class Payoffs:
 def largest_integer(array: NDArray) -> int:
     """Largest absolute value of integers, of the least int64 too."""
     return max(int(array.max()), -int(array.min()))
-
-
-def not_to_zero(value: Fraction) -> float:
-    """Float nearest to a rational, which is 0 only if that is."""
-    return float(value) or math.copysign(math.ulp(0.0), value) * (value != 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from eqbench.model.rational import short_figure
 from eqbench.report import read_data
 from eqbench.store.schema import EQUILIBRIA, CellRecord, EquilibriumRecord
 from eqbench.text import printable, shortened
-from eqbench.verification.exact import short_figure
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 

@@ -4,8 +4,7 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
-from eqbench.verification.certificate import Allowance, certify
-from eqbench.verification.exact import Verification, verify_exactly
+from eqbench.verification.exact import Allowance, Verification, certify, verify_exactly
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,

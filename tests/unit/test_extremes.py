@@ -7,8 +7,8 @@ import pytest
 
 import eqbench
 from eqbench.equilibria import known_sets
-from eqbench.equilibria.corners import corner_parameters
-from eqbench.equilibria.extremes import extremes, is_linear
+from eqbench.equilibria.known import corner_parameters, extremes
+from eqbench.studies.extremes import is_linear
 
 
 def test_extremes_of_the_published_three_player_family() -> None:

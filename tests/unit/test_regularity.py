@@ -10,10 +10,15 @@ from solver_cases import bimatrix
 from textbook_games import entry_deterrence, exact_profile, selten_horse
 
 import eqbench
-from eqbench.equilibria.regularity import index_of, proved_incomplete, quasi_strict
+from eqbench.equilibria import Completeness
+from eqbench.equilibria.regularity import index_of, quasi_strict
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
+
+
+def verdict(indices: list[int | None]) -> str:
+    return Completeness(tuple(indices), exact=True).verdict
 
 
 def test_three_equilibria_of_a_coordination_game() -> None:
@@ -26,9 +31,9 @@ def test_three_equilibria_of_a_coordination_game() -> None:
     for kind in (Play.of, Play.exactly):
         indices = [index_of(kind(tree, profile)) for profile in profiles]
         assert indices == [1, 1, -1]
-    assert not proved_incomplete(indices)
+    assert verdict(indices) != "proved incomplete"
     for left_out in range(3):
-        assert proved_incomplete(indices[:left_out] + indices[left_out + 1 :])
+        assert verdict(indices[:left_out] + indices[left_out + 1 :]) == "proved incomplete"
 
 
 @pytest.mark.parametrize("game", ["matching_pennies", "rock_paper_scissors", "jordan"])
@@ -64,14 +69,14 @@ def test_pure_and_mixed_equilibria_of_random_games(seed: int) -> None:
         found.append(exact_profile(tree, (p, 1 - p), (q, 1 - q)))
     indices = [index_of(Play.exactly(tree, profile)) for profile in found]
     assert None not in indices
-    assert not proved_incomplete(indices)
+    assert verdict(indices) != "proved incomplete"
 
 
 def test_what_is_not_isolated_has_none() -> None:
     tree = selten_horse()
     across = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), (0, 1)))
     assert index_of(across) is None
-    assert not proved_incomplete([None])
+    assert verdict([None]) != "proved incomplete"
     tree = entry_deterrence()
     kept_out = Play.exactly(tree, exact_profile(tree, (1, 0), (1, 0)))
     assert index_of(kept_out) is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.equilibria.extremes import KnownPayoffs
+from eqbench.studies.extremes import KnownPayoffs
 from eqbench.studies.flow.simulate import windows_of
 
 

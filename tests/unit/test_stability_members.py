@@ -9,7 +9,7 @@ import pytest
 
 import eqbench
 from eqbench.equilibria import KnownSet, known_sets
-from eqbench.equilibria.corners import corner_parameters
+from eqbench.equilibria.known import corner_parameters
 from eqbench.studies.flow.members import corners, members
 
 

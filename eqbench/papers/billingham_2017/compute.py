@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpq, fmpq_mpoly_ctx
 
 from eqbench.equilibria import KnownSet, known_sets
-from eqbench.equilibria.corners import corner_parameters
+from eqbench.equilibria.known import corner_parameters
 from eqbench.errors import EqbenchError
 from eqbench.harness.inprocess import solve
 from eqbench.model.choices import Choices
