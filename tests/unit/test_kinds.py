@@ -13,14 +13,20 @@ from solver_cases import bimatrix
 from strategic_form import dominated_plans
 from szafron_family import SUB_FAMILIES, random_member
 from szafron_family import member as szafron_member
-from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, horse, selten_horse
+from textbook_games import (
+    beer_and_quiche,
+    entry_deterrence,
+    exact_profile,
+    horse,
+    horse_trembles,
+    selten_horse,
+)
 from three_player_kuhn import szafron_profile
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.trembles import Trembles
 from eqbench.verdict import Claimed
 from eqbench.verdicts import Kind, Proof, kind_of, sequential
 from eqbench.verdicts.kinds import kind as judge_kind
@@ -156,26 +162,19 @@ def test_proofs_are_json() -> None:
             assert repr(found).startswith("<Kind: undominated ")
 
 
-def handed_over(play: Play, weight: str) -> Trembles:
-    """Trembles of P1 and P2; P3 is indifferent if P2's are twice as likely."""
-    order, weights = np.zeros(6, dtype=np.int64), play.frequency.copy()
-    order[[0, 2]], weights[0], weights[2] = 5, Fraction(1), Fraction(weight)
-    return Trembles(order, weights)
-
-
 def test_trembles_that_are_handed_over_are_judged_and_kept() -> None:
     play, nothing = horse(1, "1/8"), Allowance(0)
-    right = handed_over(play, "2")
+    right = horse_trembles((5, "1"), (5, "2"))
     found = kind_of(play, right, nothing)
     assert found.trembles is right
     assert [item["order"] for item in found.proofs()["trembles"]] == [5, 5]
-    assert kind_of(play, handed_over(play, "3"), nothing).sequential.proof is Proof.OPEN
+    assert kind_of(play, horse_trembles((5, "1"), (5, "3")), nothing).sequential.proof is Proof.OPEN
 
 
 @pytest.mark.parametrize("weight", ["3", "-2"])
 def test_trembles_that_prove_nothing_are_sought_anew(weight: str) -> None:
     play = horse(1, "1/8")
-    wrong = handed_over(play, weight)
+    wrong = horse_trembles((5, "1"), (5, weight))
     found = kind_of(play, wrong)
     assert found.sequential.proof is Proof.CERTIFIED
     assert found.trembles is not wrong
