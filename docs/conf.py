@@ -54,7 +54,6 @@ nitpick_ignore = [
     ("py:class", "eqbench.model.sequence_form.FormArrays"),
     ("py:class", "eqbench.model.play.Play"),
     ("py:class", "eqbench.verdicts.beliefs.Reached"),
-    ("py:class", "SetVerdict"),
     ("py:func", "eqbench.model.assemble.assemble"),
     ("py:mod", "eqbench.equilibria.dimension"),
 ]

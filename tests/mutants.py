@@ -88,6 +88,7 @@ REFINEMENTS = "unit/test_subgames.py unit/test_dominance.py unit/test_regularity
 
 # What is guarded, and by which tests: a module counts with the first line that fits it.
 GUARDED = {
+    "eqbench/verdict.py": "unit/test_verdict.py unit/test_kinds.py",
     "eqbench/verdicts/beliefs.py": BELIEFS,
     "eqbench/verdicts/trembles.py": BELIEFS,
     "eqbench/model/play.py": f"{BELIEFS} {REFINEMENTS}",

@@ -13,11 +13,11 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -114,38 +114,23 @@ def disconnect(client: Any) -> None:
             cluster.close()
 
 
-@dataclass(frozen=True)
-class Worker:
-    """A worker of a cluster.
-
-    Attributes
-    ----------
-    unfit : why it must not take part in a run from here; empty if it may
-    """
-
-    address: str
-    threads: int
-    host: Mapping[str, Any]
-    unfit: str = ""
-
-
-def workers_of(client: Any) -> list[Worker]:
-    """All workers of a cluster, with what each of them is."""
+def workers_of(client: Any) -> dict[str, tuple[str, str]]:
+    """What each worker of a cluster is, by its address, and why it must take no part, if so."""
     threads = {address: info["nthreads"] for address, info in _infos(client).items()}
     answers = client.run(node.about, on_error="return") if threads else {}
-    return [
-        _worker(address, answers.get(address), threads.get(address, 1))
-        for address in sorted(threads.keys() | answers.keys())
-    ]
-
-
-def _worker(address: str, answer: Any, threads: int) -> Worker:
-    try:
-        facts = json.loads(answer)
-        unfit = node.differences(fingerprint(), facts["fingerprint"])
-        return Worker(address, threads, facts["host"], unfit)
-    except (TypeError, ValueError, KeyError):  # it has no eqbench, or another one
-        return Worker(address, threads, {}, f"it cannot say what it is: {printable(str(answer))}")
+    found = {}
+    for address in sorted(threads.keys() | answers.keys()):
+        answer: Any = answers.get(address)
+        about = ""
+        try:
+            facts = json.loads(answer)
+            unfit = node.differences(fingerprint(), facts["fingerprint"])
+            name, processor = (facts["host"].get(each) for each in ("name", "processor"))
+            about = f"{name}, {processor}, {threads.get(address, 1)} threads"
+        except (AttributeError, TypeError, ValueError, KeyError):  # it has no eqbench, or another
+            unfit = f"it cannot say what it is: {printable(str(answer))}"
+        found[address] = about, unfit
+    return found
 
 
 @contextmanager
@@ -209,9 +194,9 @@ class ClusterEngine:
         self._client = connect(scheduler)
         try:
             self._look()
-            for worker in workers_of(self._client):
-                if worker.unfit:
-                    self._refuse(worker.address, worker.unfit)
+            for address, (_, unfit) in workers_of(self._client).items():
+                if unfit:
+                    self._refuse(address, unfit)
             with suppress(Exception):  # those without eqbench cannot have it, and take no part
                 self._client.register_plugin(node.Hook())
         except BaseException:
@@ -224,11 +209,8 @@ class ClusterEngine:
         own = ", ".join(f"{name} {version}" for name, version in fingerprint().items())
         found = [Check("here", "good", own)]
         with connected(scheduler) as client:
-            for worker in workers_of(client):
-                facts = worker.host
-                about = f"{facts.get('name')}, {facts.get('processor')}, {worker.threads} threads"
-                state: Literal["good", "broken"] = "broken" if worker.unfit else "good"
-                found.append(Check(worker.address, state, worker.unfit or about))
+            for address, (about, unfit) in workers_of(client).items():
+                found.append(Check(address, "broken" if unfit else "good", unfit or about))
         if len(found) == 1:
             found.append(Check("workers", "broken", f"none: start some by dask worker {scheduler}"))
         return found

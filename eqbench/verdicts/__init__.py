@@ -6,7 +6,7 @@ is that of the verifier; `search` seeks them by programs that nothing trusts.
 
 from eqbench.model.play import Play
 from eqbench.model.trembles import Trembles
-from eqbench.verdicts.beliefs import Credibility, Reached, SetVerdict, credibility
+from eqbench.verdicts.beliefs import Credibility, Reached, credibility
 from eqbench.verdicts.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verdicts.kinds import Kind, kind_of
 from eqbench.verdicts.subgames import SubgameRegrets, subgame_perfect
@@ -19,7 +19,6 @@ __all__ = [
     "Proof",
     "Reached",
     "Sequential",
-    "SetVerdict",
     "SubgameRegrets",
     "Trembles",
     "advantage",

@@ -40,32 +40,6 @@ class Reached(StrEnum):
     OFF_PATH = "off path"  # others must deviate, or chance never leads there: beliefs are free
 
 
-@dataclass(frozen=True)
-class SetVerdict:
-    """One information set: its loss, and what proves that no belief makes it smaller.
-
-    Attributes
-    ----------
-    infoset : index in the tree
-    loss : float or Fraction
-        Of the prescribed play under `belief`, in payoff units.
-    bound : float or Fraction
-        The loss is at least this under any belief that is admitted here.
-    belief : dict
-        Probability of nodes, without zeros.
-    better : dict
-        Mixture of actions, by index among the A, that gains at least `bound` at every node where
-        beliefs are free; empty where they are forced.
-    """
-
-    infoset: int
-    reached: Reached
-    loss: Any
-    bound: Any
-    belief: dict[int, Any]
-    better: dict[int, Any]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Credibility(Displayed):
     """Losses at all I information sets of a profile, with certificates.
@@ -74,13 +48,17 @@ class Credibility(Displayed):
     ----------
     tree : GameTree
     reached : tuple of length I
-    loss, bound : (I,) floats, or Fractions as objects
-        As in :class:`SetVerdict`; sets are credible where the loss, and refuted where the bound
-        is at most, or above, `tolerance`.
+    loss : (I,) floats, or Fractions as objects
+        Of the prescribed play under `belief`, in payoff units; a set is credible where it is at
+        most `tolerance`.
+    bound : (I,)
+        The loss is at least this under any belief that is admitted; a set is refuted where it is
+        above `tolerance`.
     belief : (M,)
         Beliefs over the nodes of each set; 0 at other nodes.
     better : (A,)
-        A mixture of actions for each set where beliefs are free, otherwise 0.
+        A mixture of actions for each set where beliefs are free, otherwise 0, which gains at least
+        `bound` at every node.
     tolerance : float
         In payoff units; 0 in exact mode.
     """
@@ -141,15 +119,6 @@ class Credibility(Displayed):
             {"reached": reached.value, "loss": float(loss), "refuted": bool(refuted)}
             for reached, loss, refuted in told
         ]
-
-    def at(self, infoset: int) -> SetVerdict:
-        """The verdict on one information set."""
-        tree, i = self.tree, infoset
-        nodes = np.flatnonzero(tree.infoset == i).tolist()
-        actions = range(tree.action_start[i], tree.action_start[i + 1])
-        belief = {node: self.belief[node] for node in nodes if self.belief[node]}
-        better = {action: self.better[action] for action in actions if self.better[action]}
-        return SetVerdict(i, self.reached[i], self.loss[i], self.bound[i], belief, better)
 
 
 def credibility(play: Play, admitted: NDArray[np.bool_] | None = None) -> Credibility:
