@@ -15,25 +15,53 @@ from eqbench.equilibria.regularity import index_of, quasi_strict
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
 
 
 def verdict(indices: list[int | None]) -> str:
     return Completeness(tuple(indices), exact=True).verdict
 
 
-def test_three_equilibria_of_a_coordination_game() -> None:
-    tree = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
-    profiles = [
-        exact_profile(tree, (1, 0), (1, 0)),
-        exact_profile(tree, (0, 1), (0, 1)),
-        exact_profile(tree, ("2/3", "1/3"), ("1/3", "2/3")),
-    ]
-    for kind in (Play.of, Play.exactly):
-        indices = [index_of(kind(tree, profile)) for profile in profiles]
-        assert indices == [1, 1, -1]
-    assert verdict(indices) != "proved incomplete"
-    for left_out in range(3):
-        assert verdict(indices[:left_out] + indices[left_out + 1 :]) == "proved incomplete"
+COORDINATION = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
+DUEL, HORSE = entry_deterrence(), selten_horse()
+
+
+@pytest.mark.parametrize(
+    ("tree", "rows", "index"),
+    [
+        (COORDINATION, ((1, 0), (1, 0)), 1),
+        (COORDINATION, ((0, 1), (0, 1)), 1),
+        (COORDINATION, (("2/3", "1/3"), ("1/3", "2/3")), -1),
+        # no equilibria
+        (COORDINATION, ((1, 0), (0, 1)), None),
+        (COORDINATION, ((0, 1), (1, 0)), None),
+        (COORDINATION, (("1/2", "1/2"), ("1/2", "1/2")), None),
+        # not isolated
+        (HORSE, ((0, 1), (0, 1), (0, 1)), None),
+        (DUEL, ((1, 0), (1, 0)), None),
+        (DUEL, ((0, 1), (0, 1)), 1),
+    ],
+)
+def test_index(tree: GameTree, rows: tuple[tuple[object, object], ...], index: int | None) -> None:
+    for arithmetic in (Play.of, Play.exactly):
+        play = arithmetic(tree, exact_profile(tree, *rows))
+        assert index_of(play) == index
+        assert quasi_strict(play) == (index is not None)
+
+
+@pytest.mark.parametrize(
+    ("indices", "found"),
+    [
+        ([1, 1, -1], "consistent"),
+        ([1, 1], "proved incomplete"),
+        ([1, -1], "proved incomplete"),
+        ([None], "not decided"),
+    ],
+)
+def test_lists_are_judged_by_the_sum_of_their_indices(
+    indices: list[int | None], found: str
+) -> None:
+    assert verdict(indices) == found
 
 
 @pytest.mark.parametrize("game", ["matching_pennies", "rock_paper_scissors", "jordan"])
@@ -72,19 +100,6 @@ def test_pure_and_mixed_equilibria_of_random_games(seed: int) -> None:
     assert verdict(indices) != "proved incomplete"
 
 
-def test_what_is_not_isolated_has_none() -> None:
-    tree = selten_horse()
-    across = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), (0, 1)))
-    assert index_of(across) is None
-    assert verdict([None]) != "proved incomplete"
-    tree = entry_deterrence()
-    kept_out = Play.exactly(tree, exact_profile(tree, (1, 0), (1, 0)))
-    assert index_of(kept_out) is None
-    entered = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1)))
-    assert quasi_strict(entered)
-    assert index_of(entered) == 1
-
-
 def test_what_the_own_moves_avoid_need_not_be_strict() -> None:
     """P1 stays out for 2; after going in two actions are worth 1, or one as much as staying out."""
     for best, index in ((1, 1), (2, None)):
@@ -97,9 +112,3 @@ def test_what_the_own_moves_avoid_need_not_be_strict() -> None:
         tree = builder.tree()
         out = exact_profile(tree, (1, 0), (1, 0))
         assert index_of(Play.exactly(tree, out)) == index
-
-
-def test_what_is_no_equilibrium_has_none() -> None:
-    tree = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
-    for rows in (((1, 0), (0, 1)), ((0, 1), (1, 0)), (("1/2", "1/2"), ("1/2", "1/2"))):
-        assert index_of(Play.exactly(tree, exact_profile(tree, *rows))) is None
