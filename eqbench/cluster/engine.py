@@ -159,7 +159,7 @@ class ClusterEngine:
     ----------
     place : where results are judged if `verify_here`
     jobs : cells in flight; twice as many as there are threads unless given
-    say : is told what the user should know
+    say : called with what the user should know
 
     Raises
     ------
@@ -274,7 +274,7 @@ class ClusterEngine:
         cell = flight.cell
         # a name of its own for each time: Dask answers to a known one with what it has
         name = f"eqbench-{self._run}-{cell.key}-{next(self._numbers)}"
-        document = msgspec.msgpack.encode(self._asked(cell, name))
+        document = msgspec.msgpack.encode(self._task(cell, name))
         flight.only = frozenset(self._fit) if self._unfit else frozenset()
         flight.tree = self._tree(cell)
         with _answering():
@@ -302,11 +302,11 @@ class ClusterEngine:
         self._landed.append((name, data))
         self._some_landed.set()
 
-    def _asked(self, cell: Cell, name: str) -> node.Asked:
+    def _task(self, cell: Cell, name: str) -> node.Task:
         own = ("games", "solvers", "plugins", "scheduler")
         request = {k: v for k, v in asdict(cell.request).items() if k not in own}
-        return node.Asked(
-            task=name,
+        return node.Task(
+            name=name,
             key=cell.key,
             fingerprint=fingerprint(),
             game=cell.game.typed,
@@ -419,7 +419,7 @@ class ClusterEngine:
         if flight.tries >= TRIES:
             return _gone_away(flight.cell)
         content = flight.cell.game.content
-        if self._trees.get(content) is flight.tree:  # other cells may have sent it anew
+        if self._trees.get(content) is flight.tree:  # other cells may have sent it again
             self._trees.pop(content, None)
         self._send(flight)
         return None
@@ -438,9 +438,9 @@ class ClusterEngine:
             self._say(f"the worker {address} takes no part: {reason}")
         self._look()
         if not self._fit:
-            raise self._nobody()
+            raise self._none_fit()
 
-    def _nobody(self) -> SchedulerError:
+    def _none_fit(self) -> SchedulerError:
         reasons = "; ".join(dict.fromkeys(self._unfit.values()))
         number = counted(len(self._unfit), "worker")
         return SchedulerError(

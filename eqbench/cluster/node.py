@@ -43,14 +43,14 @@ MOST_RESULT_BYTES = 64 * 2**20
 GAMES = 4  # that are kept
 
 
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A cell, as it is sent to a machine.
 
-    `task` is its name in Dask. `plugins` are files by their names. A game is built from
+    `name` is its name in Dask. `plugins` are files by their names. A game is built from
     its spec if it is `shipped`, otherwise its tree is sent along.
     """
 
-    task: str
+    name: str
     key: str
     fingerprint: dict[str, str]
     game: str
@@ -85,7 +85,7 @@ class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, outcome: Outcome, received: Received) -> Heard:
-        """What a child has said."""
+        """Return what a child has reported."""
         names = set(cls.__struct_fields__) & set(asdict(Outcome()))
         fields = {name: getattr(outcome, name) for name in names}
         frames: list[Any] = [ReadyFrame()] if outcome.ready else []
@@ -107,10 +107,10 @@ class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a machine answers: a refusal, a judged result, or what the child has said.
+    """What a machine answers: a refusal, a judged result, or what the child has reported.
 
     `host` describes the machine, `record` is a line of ``runs.jsonl``; `ended_early` if the machine
-    was told to end.
+    was ended.
     """
 
     worker: str
@@ -135,19 +135,19 @@ class Node:
         self._lock = threading.Lock()
         self._stops: dict[str, threading.Event] = {}
 
-    def carry_out(self, asked: Asked, tree: bytes | None, worker: str) -> Answer:
+    def carry_out(self, task: Task, tree: bytes | None, worker: str) -> Answer:
         """What comes of a cell, or why this machine must not run it."""
         answer = functools.partial(Answer, worker, cast("HostRecord", self.place.host))
-        if asked.fingerprint != fingerprint():
-            return answer(refused=differences(asked.fingerprint, fingerprint()))
+        if task.fingerprint != fingerprint():
+            return answer(refused=differences(task.fingerprint, fingerprint()))
         # from here on, since building a game may take long
-        with self._stop(asked.task) as stop:
+        with self._stop(task.name) as stop:
             try:
-                cell = self._cell(asked, tree)
+                cell = self._cell(task, tree)
             except EqbenchError as error:
                 return answer(refused=str(error))
             received = Received(cell.game.game.tree.n_actions)
-            if not asked.judge:
+            if not task.judge:
                 outcome = observe(cell, self.place, stop, received)
                 return answer(
                     heard=Heard.of(outcome, received), ended_early=outcome.ended == "interrupted"
@@ -164,7 +164,7 @@ class Node:
         )
 
     def released(self, task: str) -> None:
-        """End a cell that nobody waits for any more."""
+        """End a cell that no run waits for any more."""
         if stop := self._stops.get(task):
             stop.set()
 
@@ -181,8 +181,8 @@ class Node:
         finally:
             del self._stops[task]
 
-    def _cell(self, asked: Asked, tree: bytes | None) -> Cell:
-        """The cell that is asked for, made of what is here.
+    def _cell(self, task: Task, tree: bytes | None) -> Cell:
+        """The cell of a task, made of what is here.
 
         Raises
         ------
@@ -190,37 +190,37 @@ class Node:
             If something here is not what the run has: its key says so.
         """
         workspace = Path(self._workspace.name)
-        files = tuple(_written(workspace, name, data) for name, data in asked.plugins.items())
+        files = tuple(_written(workspace, name, data) for name, data in task.plugins.items())
         registry = default_registry().with_plugins(files)
-        entry = registry.solver_entry(asked.solver_spec)
+        entry = registry.solver_entry(task.solver_spec)
         solver = PlannedSolver(
-            asked.solver, asked.solver_spec, asked.deterministic, solver_version(entry), files
+            task.solver, task.solver_spec, task.deterministic, solver_version(entry), files
         )
-        request = Request(**asked.request | {"plugins": files})
-        game = self._game(asked, tree, registry, request.max_nodes)
-        cell = Cell(game, solver, asked.seed, request, asked.repeat)
-        if cell.key != asked.key:
+        request = Request(**task.request | {"plugins": files})
+        game = self._game(task, tree, registry, request.max_nodes)
+        cell = Cell(game, solver, task.seed, request, task.repeat)
+        if cell.key != task.key:
             raise UsageError(
-                f"its {asked.solver_spec} is {solver.version}, that of the run {asked.version}"
-                if solver.version != asked.version
-                else f"{asked.game_spec} is another game there than in the run"
+                f"its {task.solver_spec} is {solver.version}, that of the run {task.version}"
+                if solver.version != task.version
+                else f"{task.game_spec} is another game there than in the run"
             )
         return cell
 
     def _game(
-        self, asked: Asked, tree: bytes | None, registry: Registry, max_nodes: int
+        self, task: Task, tree: bytes | None, registry: Registry, max_nodes: int
     ) -> PlannedGame:
         """The game of a cell, built once and kept for a while."""
         with self._lock:
-            game = self._games.pop(asked.content, None)
+            game = self._games.pop(task.content, None)
             if game is None:
                 started, workspace = time.perf_counter(), Path(self._workspace.name)
                 if tree is None:
-                    built = registry.load_game(asked.game_spec, max_nodes=max_nodes)
+                    built = registry.load_game(task.game_spec, max_nodes=max_nodes)
                 else:
-                    built = unpacked(asked.game_spec, tree, workspace)
-                game = planned_game(asked.game, built, workspace, started)
-            self._games[asked.content] = game
+                    built = unpacked(task.game_spec, tree, workspace)
+                game = planned_game(task.game, built, workspace, started)
+            self._games[task.content] = game
             if len(self._games) > GAMES:
                 del self._games[next(iter(self._games))]
             return game
@@ -289,7 +289,7 @@ def node() -> Node:
 
 
 class Hook(WorkerPlugin):
-    """Makes a worker of Dask a node, and tells it what nobody waits for any more."""
+    """Makes a worker of Dask a node, and ends cells that no run waits for any more."""
 
     name = "eqbench"
 
@@ -306,9 +306,9 @@ class Hook(WorkerPlugin):
 
 
 def carry_out(document: bytes, tree: bytes | None) -> bytes:
-    """The answer to a cell that is asked for; runs in a thread of a worker."""
-    asked = msgspec.msgpack.decode(document, type=Asked)
-    answer = node().carry_out(asked, tree, get_worker().address)
+    """The answer to a task; runs in a thread of a worker."""
+    task = msgspec.msgpack.decode(document, type=Task)
+    answer = node().carry_out(task, tree, get_worker().address)
     return msgspec.msgpack.encode(answer)
 
 

@@ -88,7 +88,7 @@ def completeness(
 ) -> Completeness | None:
     """Say whether a list of equilibria of a game can be complete.
 
-    They are told apart as clusters of a run are: what plays alike, or is connected by equilibria,
+    They are counted as clusters of a run are: what plays alike, or is connected by equilibria,
     counts once, and so does what differs only where the players' own moves do not lead.
 
     Parameters

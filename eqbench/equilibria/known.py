@@ -65,7 +65,7 @@ def known_corners(game: Game) -> list[tuple[str, BehaviorProfile]]:
     """Name and exact profile of the corner members of all published sets of a game.
 
     At a corner as many independent constraints just hold as there are parameters; parameters
-    that change nobody's payoff stay 0. Left out are sets whose constraints are not linear in the
+    that change no payoff stay 0. Left out are sets whose constraints are not linear in the
     parameters, and members that are not rational.
     """
     members: dict[str, list[BehaviorProfile]] = {}
@@ -203,7 +203,7 @@ class KnownEquilibria:
     parameters : each with its place ``PLAYER|INFOSET|ACTION`` or the expression that it is
     frequencies : the others, but for those that are always 0 or 1, with places and expressions
     figures : further quantities that members are named by
-    constraints : beside that all parameters lie in [0, 1]
+    constraints : besides that all parameters lie in [0, 1]
     transfer : how much payoff moves between whom within the set; empty if payoffs are fixed, and
         where the corners of the set are not known exactly
     """

@@ -152,7 +152,7 @@ class Finding:
 
     @property
     def claims(self) -> bool:
-        """Whether the profile is said to be an equilibrium, and no proved approximation of one."""
+        """Whether an equilibrium is claimed, and not proved to be only an approximation."""
         return self.candidate.claim in EQUILIBRIA and not self.disproved
 
     @property
@@ -299,7 +299,7 @@ class Judge:
         return Judgement(outcome, status, reason, path, handed, identities, judgments)
 
     def _missing(self, handed: Sequence[Finding]) -> str:
-        """How a list that is said to be complete is proved incomplete; empty if it is not."""
+        """How a list that is claimed to be complete is proved incomplete; empty if it is not."""
         listed = [each for each in handed if each.candidate.claim == "complete list"]
         if not listed:
             return ""
@@ -356,8 +356,8 @@ def measure(
         except ZeroDivisionError:
             raise ProfileError("a frequency has the denominator 0") from None
         profile = BehaviorProfile.of_exact(tree, exact)
-    told = frame.trembles if isinstance(frame, CandidateFrame) else None
-    trembles = None if told is None else told.trembles()
+    sent = frame.trembles if isinstance(frame, CandidateFrame) else None
+    trembles = None if sent is None else sent.trembles()
     certificate, refuted = None, None
     if frame.claim in EQUILIBRIA or frame.claimed_regret == 0:
         certificate = certify(tree, profile, allowance)

@@ -114,10 +114,10 @@ class Credibility(Displayed):
 
     def by_set(self) -> list[dict[str, Any]]:
         """How each set is reached, its loss, and whether no belief supports it, as JSON values."""
-        told = zip(self.reached, self.loss, self.refuted, strict=True)
+        verdicts = zip(self.reached, self.loss, self.refuted, strict=True)
         return [
             {"reached": reached.value, "loss": float(loss), "refuted": bool(refuted)}
-            for reached, loss, refuted in told
+            for reached, loss, refuted in verdicts
         ]
 
 

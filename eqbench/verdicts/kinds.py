@@ -123,7 +123,7 @@ class Kind(Displayed):
         `dominated` actions stand each with one that dominates it, those `dominated_off_own_path`
         apart. `plans` are the other player's, mixing all actions, to which a certified plan is
         optimal, or what dominates a refuted one.
-        `subgames` are those in which somebody gains. At `refuted_sets` no belief that trembles
+        `subgames` are those in which a player gains. At `refuted_sets` no belief that trembles
         lead to supports the play. The gains of a `contradiction`, at several sets and with weights,
         are together positive whatever the trembles. `trembles` have an order and a weight for
         each unplayed action.

@@ -31,12 +31,12 @@ class SubgameRegrets:
 
     @property
     def n_proper(self) -> int:
-        """Number of subgames beside the whole game."""
+        """Number of subgames less the whole game."""
         return len(self.roots) - 1
 
     @property
     def perfect(self) -> bool:
-        """True if nobody gains by deviating in any subgame."""
+        """True if no player gains by deviating in any subgame."""
         return bool((self.regrets <= self.tolerance).all())
 
     def __str__(self) -> str:
