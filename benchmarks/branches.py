@@ -333,7 +333,7 @@ def many_cards(decks: Sequence[int], pot: int, epsilon: float) -> dict[str, Any]
 
 def _aggression(tree: Any, behavior: Any) -> Any:
     """Frequencies of betting or calling by node and card, times the share still held."""
-    from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, held
+    from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, held
 
     frequencies = KuhnNodes.of(tree).aggression(behavior)
     return (held(frequencies) * frequencies).reshape(len(NODES), -1)

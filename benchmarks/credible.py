@@ -49,8 +49,9 @@ def _rows(
 def _verdict(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:
     """Verdict on one profile; none if the solver found none."""
     import eqbench
-    from eqbench.equilibria.tremble_search import decide
-    from eqbench.verification import Play, Reached, credibility
+    from eqbench.model.play import Play
+    from eqbench.verdicts import Reached, credibility
+    from eqbench.verdicts.search import decide
 
     record = eqbench.solve(game, solver, seed=seed, time_s=time_s)
     if record.profile is None:
@@ -83,12 +84,14 @@ def _verdict(game: str, solver: str, seed: int, time_s: float) -> list[dict[str,
 def _proof(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:
     """Proof about the best profile of a solver; none if it found none."""
     import eqbench
-    from eqbench.equilibria.tremble_search import decide
     from eqbench.harness.judge import Received, measure_all
     from eqbench.harness.solve import solve_once
+    from eqbench.model.play import Play
     from eqbench.registry import load_solver
     from eqbench.solver import Budget
-    from eqbench.verification import DEFAULT_TOLERANCE, Play, Verifier, sequential
+    from eqbench.verdicts import sequential
+    from eqbench.verdicts.search import decide
+    from eqbench.verification import DEFAULT_TOLERANCE, Verifier
 
     loaded = eqbench.load_game(game)
     tree = loaded.tree

@@ -52,9 +52,8 @@ nitpick_ignore = [
     ("py:class", "eqbench.model.profile.HasTree"),
     ("py:class", "eqbench.studies.frame.R"),
     ("py:class", "eqbench.model.sequence_form.FormArrays"),
-    ("py:class", "eqbench.verification.play.Play"),
-    ("py:class", "eqbench.verification.beliefs.Reached"),
-    ("py:class", "SetVerdict"),
+    ("py:class", "eqbench.model.play.Play"),
+    ("py:class", "eqbench.verdicts.beliefs.Reached"),
     ("py:func", "eqbench.model.assemble.assemble"),
     ("py:mod", "eqbench.equilibria.dimension"),
 ]

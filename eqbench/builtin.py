@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eqbench.options import OptionValue
-from eqbench.plugins import Entry, Kind
+from eqbench.plugins import Entry, Kind, installed
 
 # Whether a solver takes `yes`, `some` or `no` games of these kinds, as its `supports` answers for
 # a few games of each; written down, so that a list of solvers need not import them all.
@@ -52,6 +52,7 @@ def _solver(
     requires: tuple[str, ...] = (),
     default_row: bool = True,
     takes: str = ALL,
+    group: str = "",
 ) -> Entry:
     return Entry(
         "solver",
@@ -60,6 +61,7 @@ def _solver(
         summary,
         preset or {},
         default_row=default_row,
+        group=group,
         requires=requires,
         takes=dict(zip(KINDS_OF_GAMES, takes.split(), strict=True)),
     )
@@ -74,9 +76,12 @@ def _mirror(name: str, summary: str, preset: Mapping[str, OptionValue]) -> Entry
 
 
 def _openspiel(name: str, cls: str, summary: str, *others: str, takes: str = OF_OPENSPIEL) -> Entry:
-    target, requires = f"openspiel.peers:{cls}", ("pyspiel", *others)
     return _solver(
-        f"openspiel_{name}", target, summary, requires=requires, default_row=False, takes=takes
+        *(f"openspiel_{name}", f"openspiel.peers:{cls}", summary),
+        requires=("pyspiel", *others),
+        default_row=False,
+        takes=takes,
+        group="openspiel",
     )
 
 
@@ -86,6 +91,7 @@ def _liteefg(method: str, summary: str, takes: str = ALL) -> Entry:
         requires=("LiteEFG",),
         default_row=False,
         takes=takes,
+        group="liteefg",
     )
 
 
@@ -97,6 +103,7 @@ def _gambit(
         requires=("pygambit",),
         default_row=default_row,
         takes=takes,
+        group="gambit",
     )
 
 
@@ -289,3 +296,22 @@ BUILTIN_SOLVERS = _table(
 )
 
 BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}
+
+# Extensions as ``module:attribute`` by name, in the groups of entry points by which installed
+# distributions add theirs: verdicts on claimed equilibria, engines that carry out cells, and
+# packages with experiments in folders of theirs.
+EXTENSIONS = {
+    "verdicts": {
+        "credible": "eqbench.verdicts.kinds:credible",
+        "kind": "eqbench.verdicts.kinds:kind",
+    },
+    "engines": {"dask": "eqbench.cluster.engine:ClusterEngine"},
+    "experiments": {"papers": "eqbench.papers"},
+}
+
+
+def extensions(group: str) -> dict[str, str]:
+    """Extensions of a group: the built-in ones, which keep their names, then those installed."""
+    return EXTENSIONS[group] | {
+        name: target for name, target in installed(group).items() if name not in EXTENSIONS[group]
+    }

@@ -18,14 +18,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
 from eqbench.options import OptionValue
 
 Kind = Literal["game", "solver"]
-RESERVED = ("all", "gambit_all", "liteefg_all", "openspiel_all")
 MODULE_PREFIX = "eqbench_plugin_"
 
 
@@ -41,6 +40,7 @@ class Entry:
     preset : defaults of options that differ from those of the class; a spec overrides them
     family : name in canonical specs; the entry's own unless it is an alias
     default_row : for solvers, whether ``all`` includes it
+    group : for solvers, of a library whose solvers are named together as ``GROUP_all``
     requires : import names of the optional packages that it needs; ``a or b`` needs one of them
     takes : of a built-in solver, `yes`, `some` or `no` for each kind of games
     origin : `builtin`, `distribution`, `plugin` or `decorator`
@@ -55,6 +55,7 @@ class Entry:
     preset: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     family: str = ""
     default_row: bool = True
+    group: str = ""
     requires: tuple[str, ...] = ()
     takes: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Literal["builtin", "distribution", "plugin", "decorator"] = "builtin"
@@ -112,10 +113,10 @@ def check_name(kind: Kind, name: str) -> None:
     ------
     UsageError
     """
-    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in RESERVED:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name) or f"_{name}".endswith("_all"):
         raise UsageError(
             f"{name!r} cannot name a {kind}: a name is letters, digits and underscores, "
-            f"and none of {', '.join(RESERVED)}"
+            "neither all nor ending in _all"
         )
 
 
@@ -146,7 +147,19 @@ def entry_points(kind: Kind) -> list[Entry]:
     return _entry_points(kind, tuple(sys.path))
 
 
+def installed(group: str) -> dict[str, str]:
+    """``module:attribute`` by name of what installed distributions bring in a group of eqbench."""
+    points = _points(tuple(sys.path)).select(group=f"eqbench.{group}")
+    return {point.name: point.value for point in sorted(points, key=lambda point: point.name)}
+
+
 @functools.cache  # reading the files of all distributions takes about 10 ms
+def _points(path: tuple[str, ...]) -> Any:
+    """Return the entry points of distributions in the folders of a path."""
+    return metadata.entry_points()
+
+
+@functools.cache
 def _entry_points(kind: Kind, path: tuple[str, ...]) -> list[Entry]:
     """The same, where distributions are looked for in the folders of a path."""
     found = [
@@ -158,7 +171,7 @@ def _entry_points(kind: Kind, path: tuple[str, ...]) -> list[Entry]:
             origin="distribution",
             source=f"distribution {point.dist.name if point.dist else point.value}",
         )
-        for point in metadata.entry_points(group=f"eqbench.{kind}s")
+        for point in _points(path).select(group=f"eqbench.{kind}s")
     ]
     return sorted(found, key=lambda entry: (entry.source, entry.name))
 

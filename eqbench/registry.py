@@ -84,8 +84,8 @@ __all__ = [
 
 T = TypeVar("T", bound=type)
 
-# Beside `all`: solvers whose names begin with what stands before the word `all`.
-GROUPS = ("gambit_all", "liteefg_all", "openspiel_all")
+# Beside `all`: what stands for all solvers of a library.
+GROUPS = tuple(sorted({f"{each.group}_all" for each in BUILTIN_SOLVERS.values() if each.group}))
 
 # What the decorators filled in this process, by kind and name.
 _registered: dict[tuple[Kind, str], Entry] = {}
@@ -274,9 +274,8 @@ class Registry:
     def resolve_solvers(self, text: str) -> list[str]:
         """Solver specs of a comma-separated list.
 
-        ``all`` stands for all default rows, ``gambit_all``, ``liteefg_all`` and
-        ``openspiel_all`` for all whose names begin like that. Names are checked, options are
-        not. Of equal specs the first stays.
+        ``all`` stands for all default rows, ``GROUP_all`` for all solvers of a group, as
+        ``gambit_all``. Names are checked, options are not. Of equal specs the first stays.
 
         Raises
         ------
@@ -297,7 +296,7 @@ class Registry:
             return [entry.name for entry in self.solvers() if entry.default_row]
         if word not in GROUPS:
             return []
-        return [e.name for e in self.solvers() if e.name.startswith(word.removesuffix("all"))]
+        return [entry.name for entry in self.solvers() if f"{entry.group}_all" == word]
 
     def _entries(self, kind: Kind) -> dict[str, Entry]:
         """Entries by name. The order also says which of two ways to one plugin is kept."""

@@ -92,13 +92,13 @@ REFINEMENTS = "unit/test_subgames.py unit/test_dominance.py unit/test_regularity
 
 # What is guarded, and by which tests: a module counts with the first line that fits it.
 GUARDED = {
-    "eqbench/verification/beliefs.py": BELIEFS,
-    "eqbench/verification/matrix_game.py": BELIEFS,
-    "eqbench/verification/trembles.py": BELIEFS,
-    "eqbench/verification/play.py": f"{BELIEFS} {REFINEMENTS}",
-    "eqbench/verification/dominance.py": "unit/test_dominance.py",
-    "eqbench/verification/regularity.py": "unit/test_regularity.py",
-    "eqbench/verification/subgames.py": "unit/test_subgames.py unit/test_dominance.py",
+    "eqbench/verdict.py": "unit/test_verdict.py unit/test_kinds.py",
+    "eqbench/verdicts/beliefs.py": BELIEFS,
+    "eqbench/verdicts/trembles.py": BELIEFS,
+    "eqbench/model/play.py": f"{BELIEFS} {REFINEMENTS}",
+    "eqbench/verdicts/dominance.py": "unit/test_dominance.py",
+    "eqbench/equilibria/regularity.py": "unit/test_regularity.py",
+    "eqbench/verdicts/subgames.py": "unit/test_subgames.py unit/test_dominance.py",
     "eqbench/verification/compiled_sweep.py": "unit/test_compiled_sweep.py",
     "eqbench/verification/*.py": VERIFIER,
     "eqbench/store/*.py": STORE,

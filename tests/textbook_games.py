@@ -14,10 +14,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from eqbench.model.builder import Place, TreeBuilder
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import Play
+from eqbench.model.trembles import Trembles
 
 Node: TypeAlias = "str | tuple[str, Mapping[str, Node]]"
 TABLE = Path(__file__).parent / "data" / "textbooks.toml"
@@ -259,3 +262,11 @@ def profile_of(tree: GameTree, moves: str) -> BehaviorProfile:
 def exact_profile(tree: GameTree, *rows: Sequence[Fraction | int | str]) -> BehaviorProfile:
     """Profile from the rows of all information sets."""
     return BehaviorProfile.of_exact(tree, [Fraction(value) for row in rows for value in row])
+
+
+def horse_trembles(first: tuple[int, str], second: tuple[int, str]) -> Trembles:
+    """Trembles of the horse's P1 and P2, each with order and weight; others count for nothing."""
+    order, weight = np.ones(6, dtype=np.int64), np.full(6, Fraction(1), dtype=object)
+    for action, (power, value) in ((0, first), (2, second)):
+        order[action], weight[action] = power, Fraction(value)
+    return Trembles(order, weight)

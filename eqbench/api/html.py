@@ -15,12 +15,12 @@ from eqbench.errors import EqbenchError
 from eqbench.model.facts import kind_of_game
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.rational import short_figure
 from eqbench.report.exports import report_on
 from eqbench.report.rows import Table
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Verification
-from eqbench.verification.exact import short_figure
 
 MOST_DRAWN = 80  # nodes of a tree that is shown
 MOST_COMPILED = 20_000  # nodes of a game that is looked at closely for this

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from eqbench.documents import checked
-from eqbench.equilibria import Identifier, Identity, Kind, kind_of_measured, known_sets
+from eqbench.equilibria import Identifier, Identity, known_sets
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.equilibria.membership import Membership, in_component, in_published
 from eqbench.errors import ProfileError, UsageError, first_of, nearest
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import GameTree
+from eqbench.model.rational import short_figure
+from eqbench.model.tree import GameTree, sum_by
 from eqbench.registry import load_game
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_profiles import identified_as, in_run, named_profile, profile_of_cell
+from eqbench.verdict import judge_measured
 from eqbench.verification import (
     DEFAULT_TOLERANCE,
-    Play,
     Verification,
     Verifier,
     verify_exactly,
 )
-from eqbench.verification.exact import short_figure
-from eqbench.verification.play import Deviation, deviations
+from eqbench.verification.sweep import TreeSweep
 
 
 @checked
@@ -134,10 +137,11 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
 
 
 @checked
-def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Kind | None:
+def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Any:
     """Judge whether an equilibrium is undominated, subgame-perfect, sequential, and regular.
 
-    None if it is no equilibrium, by a max regret above 1e-10 of the payoff scale, or too much work.
+    Returns an `eqbench.verdicts.Kind`, or None if it is no equilibrium, by a max regret above 1e-10
+    of the payoff scale, or too much work.
 
     Parameters
     ----------
@@ -166,7 +170,39 @@ def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> K
     tree = game.tree if isinstance(game, Game) else game
     profile = load_profile(game, profile)
     certified = verify_exactly(tree, profile) if exact else None
-    return kind_of_measured(tree, profile, Verifier(tree).verify(profile), certified)
+    measured = Verifier(tree).verify(profile)
+    return judge_measured(tree, profile, measured, certified, ["kind"]).get("kind")
+
+
+class Deviation(NamedTuple):
+    """A better action at an information set, and the share of its player's regret from there."""
+
+    player: str
+    infoset: str
+    action: str
+    gain: Any
+
+
+def deviations(play: Play) -> list[Deviation]:
+    """All gains above the tolerance, the largest first; those of a player sum to their regret.
+
+    At sets that their own play admits with probability r, the gain is r times the counterfactual
+    value of the best action less that of what is played, both followed by a best response.
+    """
+    tree, found, last_own = play.tree, [], TreeSweep(play.tree).last_own
+    for player, name in enumerate(tree.players):
+        reach = play.reach(play.mover == player)[tree.terminals]
+        value = sum_by(last_own[player], reach * play.payoffs[:, player], tree.n_actions + 1)[1:]
+        for i in reversed(tree.infosets_of(player)):  # later decisions stand behind earlier ones
+            here = slice(tree.action_start[i], tree.action_start[i + 1])
+            best = int(np.argmax(value[here]))
+            gain = play.own[i] * (value[here][best] - play.frequency[here] @ value[here])
+            if gain > play.tolerance:
+                labels = tree.infoset_labels[i], tree.infoset_actions[i][best]
+                found.append(Deviation(name, *labels, gain))
+            if (above := tree.infoset_parent[i]) >= 0:
+                value[above] += value[here][best]
+    return sorted(found, key=lambda each: -each.gain)
 
 
 class NotAnEquilibriumError(AssertionError):

@@ -12,13 +12,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
-from eqbench.harness.environment import environment, installation, version_of
+from eqbench.harness.environment import Check, environment, installation, version_of
 from eqbench.store.json_lines import NO_LOCKS
 
 OPTIONAL = {
@@ -50,15 +49,6 @@ def split_installation() -> str | None:
                 "of them again, for example with pip install -e ."
             )
     return None
-
-
-@dataclass(frozen=True)
-class Check:
-    """A thing that eqbench needs or can use, and how it is here."""
-
-    name: str
-    state: Literal["good", "absent", "broken"]
-    detail: str
 
 
 def checks() -> list[Check]:

@@ -115,10 +115,9 @@ def _installed() -> dict[str, str]:
 
     Looking them up takes some 30 ms, hence only where the table of the commands does not suffice.
     """
-    from importlib import metadata
+    from eqbench.plugins import installed
 
-    points = metadata.entry_points(group="eqbench.studies")
-    return {point.name: point.value for point in sorted(points, key=lambda point: point.name)}
+    return installed("studies")
 
 
 def _installed_command(name: str, target: str) -> click.Command:

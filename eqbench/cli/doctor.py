@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say
 from eqbench.requests import FOLDER, Json, Kind, Option
-
-if TYPE_CHECKING:
-    from eqbench.cli.checks import Check
-
 
 WAIT_S = 30.0  # for the other machine
 
@@ -43,12 +39,14 @@ class DoctorRequest:
 @command(DoctorRequest)
 def doctor(request: DoctorRequest) -> int:
     from eqbench.cli.checks import checks, lock_checks
+    from eqbench.harness.engine import engine_of
     from eqbench.report.rows import Column, Report, Row, Table
 
     if request.locks is not None:
         found = lock_checks(Path(request.locks), WAIT_S, say)
     else:
-        found = checks() if request.scheduler is None else _workers(request.scheduler)
+        scheduler = request.scheduler
+        found = checks() if scheduler is None else engine_of(scheduler).checks(scheduler)
     columns = (Column("name", identifies=True), Column("state", "status"), Column("detail"))
     rows = tuple(Row(check.name, asdict(check)) for check in found)
     put_result(
@@ -57,22 +55,3 @@ def doctor(request: DoctorRequest) -> int:
         as_json=request.as_json,
     )
     return int(any(check.state == "broken" for check in found))
-
-
-def _workers(scheduler: str) -> list[Check]:
-    """What there is to say about each worker of a cluster."""
-    from eqbench.cli.checks import Check
-    from eqbench.harness.cluster import connected, workers_of
-    from eqbench.harness.environment import fingerprint
-
-    own = ", ".join(f"{name} {version}" for name, version in fingerprint().items())
-    found = [Check("here", "good", own)]
-    with connected(scheduler) as client:
-        for worker in workers_of(client):
-            facts = worker.host
-            about = f"{facts.get('name')}, {facts.get('processor')}, {worker.threads} threads"
-            state: Literal["good", "broken"] = "broken" if worker.unfit else "good"
-            found.append(Check(worker.address, state, worker.unfit or about))
-    if len(found) == 1:
-        found.append(Check("workers", "broken", f"none: start some by dask worker {scheduler}"))
-    return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say_note, say_notes
@@ -12,8 +12,7 @@ from eqbench.registry import NameOptions
 from eqbench.requests import CELL, FLAG, MILLION, RUN, Integer, Json, Option
 
 if TYPE_CHECKING:
-    from eqbench.equilibria import Kind
-    from eqbench.store.schema import CellRecord, EquilibriumRecord
+    from eqbench.store.schema import CellRecord
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,14 @@ class ShowRequest(NameOptions):
 
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
-    from eqbench.equilibria import affordable_kind
     from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.report.profile_view import cell_facts, play_facts, profile_report
     from eqbench.store.schema import EQUILIBRIA
     from eqbench.store.stored_games import game_of_runs
     from eqbench.store.stored_profiles import profile_file
     from eqbench.store.stored_run import read_run, run_folder
-    from eqbench.verification import Allowance, affordable_credibility
+    from eqbench.verdict import Claimed, judge
+    from eqbench.verification import Allowance
 
     stored = read_run(run_folder(request.run))
     say_notes(stored)
@@ -74,41 +73,33 @@ def show(request: ShowRequest) -> None:
         found, profile = record.equilibria[request.rank], profile_from_json(game.tree, data)
         facts |= play_facts(game, profile)
         if found.claim in EQUILIBRIA:
-            is_exact = found.exact is not None
-            judged = affordable_credibility(game.tree, profile, Allowance(), exact=is_exact)
-            verdicts = judged.by_set() if judged else []
-            for item, verdict in zip(facts["information_sets"], verdicts, strict=False):
+            is_exact, is_refuted = found.exact is not None, found.refuted is not None
+            claimed = Claimed(game.tree, profile, is_exact, is_refuted)
+            credible = judge("credible", claimed, Allowance())
+            by_set = credible.by_set() if credible else []
+            for item, verdict in zip(facts["information_sets"], by_set, strict=False):
                 item |= verdict
-            if request.proofs and not found.refuted:
-                kind = affordable_kind(game.tree, profile, Allowance(), exact=is_exact)
-                facts["candidate"] |= _proofs(found, kind)
+            if request.proofs and (kind := judge("kind", claimed, Allowance())):
+                # Alone it may be searched for longer than in its cell; but trembles that its solver
+                # knew are not stored, so what was certified with them stays so.
+                known = found.kind
+                if known is None or known["sequential"] != "certified":
+                    known = kind.to_json()
+                facts["candidate"] |= {"kind": known, "proofs": kind.proofs()}
     put_result(
         facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
     )
 
 
-def _proofs(found: EquilibriumRecord, kind: Kind | None) -> dict[str, Any]:
-    """What proves which kind of equilibrium it is, and the kind, which is judged anew.
-
-    Alone it may be searched for longer than in its cell; but trembles that its solver knew are not
-    stored, so what was certified with them stays so.
-    """
-    if kind is None:
-        return {}
-    judged = found.kind or kind.to_json()
-    if judged["sequential"] != "certified":
-        judged = kind.to_json()
-    return {"kind": judged, "proofs": kind.proofs()}
-
-
 def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
     """Print all candidates of a cell, the best first."""
-    from eqbench.report.naming import decimal, identity_text, marks, symbol
+    from eqbench.report.naming import decimal, identity_text, marks, symbol, verdict_texts
     from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.store.stored_run import cell_name
-    from eqbench.verification import credible_text
 
     names = [identity_text(item.identity) for item in record.equilibria]
+    verdicts = [verdict_texts(item) for item in record.equilibria]
+    judged = dict.fromkeys(name for own in verdicts for name in own)
     columns = (
         Column("rank", "count", identifies=True),
         Column("max regret", "small"),
@@ -116,24 +107,22 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         Column("claim", dispensable=1),
         Column("equilibrium", notes=marks(names)),
         Column("parameters", "names"),
-        Column("credible", "verdict", dispensable=3),
+        *(Column(name, "verdict", dispensable=3) for name in judged),
     )
     rows = []
-    for rank, (item, name) in enumerate(zip(record.equilibria, names, strict=True)):
+    for rank, item in enumerate(record.equilibria):
         known = {} if item.identity is None else dict(item.identity["parameters"])
         if item.identity is not None:  # the leading one stands beside the name
             known.pop(item.identity["leading"] or "", None)
         parameters = [f"{symbol(each)}={decimal(value)}" for each, value in known.items()]
-        credible = credible_text(item.credible) or None
-        figures = (rank, item.max_regret, item.payoffs, item.claim)
-        rows.append(Row.of(columns, (*figures, name or None, parameters, credible)))
-    is_judged = any(item.credible for item in record.equilibria)
-    shown = tuple(column for column in columns if is_judged or column.title != "credible")
+        figures = (rank, item.max_regret, item.payoffs, item.claim, names[rank] or None)
+        texts = (verdicts[rank].get(each) for each in judged)
+        rows.append(Row.of(columns, (*figures, parameters, *texts)))
     title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}"
     facts = ("key", "game", "solver", "game_spec", "solver_spec", "seed", "repeat", "status")
     document = {
         "schema": "eqbench.candidates/1",
         "cell": {name: getattr(record, name) for name in facts},
-        "candidates": [{"rank": k} | asdict(item) for k, item in enumerate(record.equilibria)],
+        "candidates": [{"rank": k} | item.to_json() for k, item in enumerate(record.equilibria)],
     }
-    put_result(document, lambda: Report((Table(title, shown, tuple(rows)),)), as_json=as_json)
+    put_result(document, lambda: Report((Table(title, columns, tuple(rows)),)), as_json=as_json)

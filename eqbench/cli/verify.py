@@ -93,10 +93,11 @@ class VerifyRequest(NameOptions):
 def verify(request: VerifyRequest) -> int:
     import sys
 
-    from eqbench.equilibria import Identifier, kind_of_measured
+    from eqbench.equilibria import Identifier
     from eqbench.model.profile_json import profile_from_json
     from eqbench.report.profile_view import figures_table
     from eqbench.report.rows import Report
+    from eqbench.verdict import judge_measured, stored
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
@@ -112,18 +113,18 @@ def verify(request: VerifyRequest) -> int:
             measured = certified.rounded()
     identity = Identifier(loaded).identify(candidate, float(measured.max_regret))
     is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
+    judgments = judge_measured(tree, candidate, measured, certified)
     document = {
         "schema": "eqbench.verify/1",
         **_figures(measured, float),
         "resolved": measured.resolved,
         "error": measured.error,
         "identity": None if identity is None else identity.to_json(),
-        "credible": _credible(tree, candidate, measured, certified),
+        **dict.fromkeys(("credible", "kind")),
+        **stored(judgments),
     }
-    kind = kind_of_measured(tree, candidate, measured, certified)
-    document["kind"] = None if kind is None else kind.to_json()
-    if request.proofs and kind is not None:
-        document["proofs"] = kind.proofs()
+    if request.proofs and "kind" in judgments:
+        document["proofs"] = judgments["kind"].proofs()
     worst: float | Fraction = measured.max_regret + measured.error
     if certified is not None:
         document["exact"] = _figures(certified, str)
@@ -149,12 +150,12 @@ def verify(request: VerifyRequest) -> int:
 def _membership(name: str, data: Any, game: Game, tolerance: float) -> tuple[Any, Table]:
     """Whether a profile is in a set of equilibria, as a document and in sentences."""
     from eqbench.api.profiles import contains
+    from eqbench.model.rational import short_figure
     from eqbench.report import said
     from eqbench.report.naming import decimal
     from eqbench.report.rows import Table
     from eqbench.text import small
     from eqbench.verification import DEFAULT_TOLERANCE
-    from eqbench.verification.exact import short_figure
 
     found = contains(name, data, game, tolerance)
     allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
@@ -199,13 +200,14 @@ class _Judged(NamedTuple):
 
     @classmethod
     def of(cls, tree: GameTree, profile: BehaviorProfile) -> _Judged:
-        from eqbench.verification import Allowance, affordable_credibility, certify, verify
+        from eqbench.verdict import Claimed, judge
+        from eqbench.verification import Allowance, certify, verify
 
         certified = certify(tree, profile, Allowance())
         exact = certified is not None and certified.max_regret == 0
         max_regret = 0.0 if exact else float(verify(tree, profile).max_regret)
-        found = affordable_credibility(tree, profile, Allowance(), exact=exact)
-        counts = {} if found is None else found.summary()
+        found = judge("credible", Claimed(tree, profile, exact), Allowance())
+        counts = {} if found is None else found.to_json()
         return cls(max_regret, exact, counts.get("credible", -1), counts.get("sets", -2))
 
 
@@ -230,24 +232,6 @@ def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     runs, registry = [source] if source else [], request.registry()
     content = "" if games else str(data.get("game_content", ""))
     return game_of_runs(runs, game, registry, say_note, content=content), data
-
-
-def _credible(
-    tree: GameTree, profile: BehaviorProfile, measured: Verification, certified: Verification | None
-) -> dict[str, Any] | None:
-    """At how many sets an equilibrium is credible; None where it costs too much, or of others.
-
-    What still converges gets everywhere a little, where any loss is possible.
-    """
-    from eqbench.solver import Limits
-    from eqbench.verification import Allowance, Play, affordable_credibility, credibility
-
-    if certified is not None and certified.max_regret == 0 and tree.n_infosets:
-        return credibility(Play.exactly(tree, profile)).summary()
-    if not measured.resolved or measured.max_regret > Limits().target_for(tree):
-        return None
-    found = affordable_credibility(tree, profile, Allowance(), exact=False)
-    return None if found is None else found.summary()
 
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:

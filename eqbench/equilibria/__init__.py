@@ -3,9 +3,7 @@
 Whether a profile is an equilibrium is measured elsewhere; here it is only recognized.
 """
 
-from eqbench.equilibria.catalog import KnownEquilibria, known_equilibria
 from eqbench.equilibria.completeness import Completeness, completeness
-from eqbench.equilibria.corners import known_corners
 from eqbench.equilibria.dimension import Dimension, local_dimension
 from eqbench.equilibria.identity import (
     Component,
@@ -14,8 +12,7 @@ from eqbench.equilibria.identity import (
     cluster_identities,
     connected_components,
 )
-from eqbench.equilibria.kinds import Kind, affordable_kind, kind_of, kind_of_measured
-from eqbench.equilibria.known import known_sets
+from eqbench.equilibria.known import KnownEquilibria, known_corners, known_equilibria, known_sets
 from eqbench.equilibria.reference import KnownSet
 
 __all__ = [
@@ -24,15 +21,11 @@ __all__ = [
     "Dimension",
     "Identifier",
     "Identity",
-    "Kind",
     "KnownEquilibria",
     "KnownSet",
-    "affordable_kind",
     "cluster_identities",
     "completeness",
     "connected_components",
-    "kind_of",
-    "kind_of_measured",
     "known_corners",
     "known_equilibria",
     "known_sets",

@@ -1,7 +1,7 @@
 """Whether a list of equilibria can be complete: the indices of all components sum to 1.
 
 This refutes lists and confirms none, since the indices of what is missing may sum to 0. The
-theorem is that of :mod:`eqbench.verification.regularity`.
+theorem is that of :mod:`eqbench.equilibria.regularity`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.identity import SAME_OUTCOME, Isolation, most_compared
+from eqbench.equilibria.regularity import rounded_index
 from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.verification import Allowance, certify, verify
-from eqbench.verification.regularity import proved_incomplete, rounded_index
 
 ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
 
@@ -63,7 +63,7 @@ class Completeness:
         """What follows; that a list is consistent does not prove it complete."""
         if self.undecided:
             return "not decided"
-        return "proved incomplete" if proved_incomplete(self.indices) else "consistent"
+        return "consistent" if self.total == 1 else "proved incomplete"
 
     def __str__(self) -> str:
         if self.undecided:
@@ -88,7 +88,7 @@ def completeness(
 ) -> Completeness | None:
     """Say whether a list of equilibria of a game can be complete.
 
-    They are told apart as clusters of a run are: what plays alike, or is connected by equilibria,
+    They are counted as clusters of a run are: what plays alike, or is connected by equilibria,
     counts once, and so does what differs only where the players' own moves do not lead.
 
     Parameters

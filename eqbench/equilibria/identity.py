@@ -21,13 +21,13 @@ from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.layout import Layout
 from eqbench.equilibria.nearest import nearest_member
 from eqbench.equilibria.reference import KnownSet
+from eqbench.equilibria.regularity import exact_play, index_of, plan_weights, rounded_index
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan, shares
 from eqbench.model.tree import FloatArray
-from eqbench.verification import Allowance, certify, index_of
-from eqbench.verification.regularity import exact_play, plan_weights, rounded_index
+from eqbench.verification import Allowance, certify
 
 if TYPE_CHECKING:
     from eqbench.model.payoff_model import PayoffModel

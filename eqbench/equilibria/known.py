@@ -1,17 +1,34 @@
-"""The published sets of a game, as far as the verifier agrees."""
+"""The published sets of a game as far as the verifier agrees: members, corners, ends, in words.
+
+Payoffs are linear in each player's realization plan, so what holds at the corners of a set of
+plans, such as a lower bound of a payoff, holds for all of it. Symbols in shapes: K parameters.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
 import numpy as np
 
-from eqbench.equilibria.nearest import nearest_member
+from eqbench.equilibria.expressions import IrrationalError
+from eqbench.equilibria.formulas import TOLERANCE, Formulas
+from eqbench.equilibria.nearest import linearized, nearest_member
 from eqbench.equilibria.reference import KnownSet, published_sets
 from eqbench.model.game import Game
+from eqbench.model.polytope import Affine, Number, value_at, vertices
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
 from eqbench.verification import Verifier
 
 _ROUNDING = 1e-9  # share of the payoff range
+_ROUNDS = 10
+_SETTLED = 1e-11  # of a step of the parameters
+SAME_PAYOFF = 1e-9  # of payoffs, or of their range; sets meet where their ranges of the pot end
 
 
 def known_sets(game: Game) -> tuple[KnownSet, ...]:
@@ -42,3 +59,229 @@ def some_member(known: KnownSet) -> FloatArray:
     """Parameters (K,) of a member of a set."""
     count = len(known.layout.variables)
     return nearest_member(known, np.full(count, 0.5), np.ones(count))
+
+
+def known_corners(game: Game) -> list[tuple[str, BehaviorProfile]]:
+    """Name and exact profile of the corner members of all published sets of a game.
+
+    At a corner as many independent constraints just hold as there are parameters; parameters
+    that change no payoff stay 0. Left out are sets whose constraints are not linear in the
+    parameters, and members that are not rational.
+    """
+    members: dict[str, list[BehaviorProfile]] = {}
+    for known in known_sets(game):  # the pieces of one set share its name
+        with suppress(IrrationalError):
+            profiles = [known.member(parameters) for parameters in corner_parameters(known)]
+            members.setdefault(known.name, []).extend(profiles)
+    return [
+        (f"{name} corner {number}" if len(profiles) > 1 else name, profile)
+        for name, profiles in members.items()
+        for number, profile in enumerate(profiles, start=1)
+    ]
+
+
+def corner_parameters(known: KnownSet) -> list[list[Fraction]]:
+    """Parameters of the corners of a set in lexicographic order, exactly.
+
+    Empty if the constraints are not linear.
+
+    Raises
+    ------
+    IrrationalError
+        If a constraint is not rational.
+    """
+    count = len(known.parameters)
+
+    constraints = linear_constraints(known, known.exact, Fraction(1, 4))
+    if constraints is None:
+        return []
+    zeros = [[Fraction(-(i == position)) for i in range(count + 1)] for position in known.idle]
+    return sorted(map(list, vertices([*constraints, *zeros], count, Fraction(1))))
+
+
+def linear_constraints(
+    known: KnownSet, formulas: Formulas, base: Number, tolerance: float = 0
+) -> list[Affine] | None:
+    """Functions of the parameters that are >= 0 in a set; None if they are not affine.
+
+    Parameters
+    ----------
+    formulas : of the set, in the arithmetic in which the functions are to be
+    base : value of all parameters where slopes are measured, by steps as long
+    tolerance : how far rounding may lead astray
+    """
+
+    def violations(point: Sequence[Number]) -> list[Number]:
+        names = formulas.names(dict(zip(known.parameters, point, strict=True)))
+        return [violation(names) for violation in formulas.violations]
+
+    count = len(known.parameters)
+    start = violations([base] * count)
+    steps = [violations([base + base * (i == j) for j in range(count)]) for i in range(count)]
+    functions: list[Affine] = []
+    for at_base, *ahead in zip(start, *steps, strict=True):
+        slopes = [(at_base - each) / base for each in ahead]
+        functions.append((*slopes, -at_base - base * sum(slopes)))
+    other = [base * (i + 2) / (2 * i + 5) for i in range(count)]  # no entry is that of the base
+    pairs = zip(functions, violations(other), strict=True)
+    gaps = [value_at(function, other) + violation for function, violation in pairs]
+    return functions if max(map(abs, gaps), default=0) <= tolerance else None
+
+
+def extremes(known: KnownSet, figure: Callable[[FloatArray], float]) -> tuple[float, float]:
+    """Smallest and largest value that a figure has over the members of a set.
+
+    Exact to rounding where figure and constraints are linear in the parameters, which takes one
+    linear program each. Otherwise (see :func:`is_linear`) it is a sequence of them from one
+    member, of which the best counts, so that the range may be too small but never too large. An
+    open end belongs to the range.
+
+    Parameters
+    ----------
+    figure : function of parameters (K,)
+    """
+    return _extreme(known, figure, sign=-1), _extreme(known, figure, sign=1)
+
+
+def payoff_ends(known: KnownSet) -> tuple[tuple[float, ...], ...] | None:
+    """Payoffs of all players at the two ends of a set, or at its only point.
+
+    None if they neither are a point nor pass between two players.
+    """
+    first = [float(payoff) for payoff in known.payoffs_near(some_member(known))]
+    low, high = list(first), list(first)
+    for p in range(len(first)):
+        low[p], high[p] = extremes(known, partial(payoff_of, p, known))
+    moving = [p for p in range(len(first)) if high[p] - low[p] > SAME_PAYOFF]
+    if not moving:
+        return (tuple(first),)
+    if len(moving) != 2:
+        return None
+    gains, loses = moving
+    ends = ({gains: low[gains], loses: high[loses]}, {gains: high[gains], loses: low[loses]})
+    if abs(sum(ends[0].values()) - sum(ends[1].values())) > SAME_PAYOFF:
+        return None
+    return tuple(tuple(end.get(p, first[p]) for p in range(len(first))) for end in ends)
+
+
+def payoff_of(player: int, known: KnownSet, parameters: FloatArray) -> float:
+    return float(known.payoffs_near(parameters)[player])
+
+
+def _extreme(known: KnownSet, figure: Callable[[FloatArray], float], *, sign: int) -> float:
+    from scipy.optimize import linprog  # takes long to load
+
+    parameters = some_member(known)
+    best = figure(parameters)
+    for _ in range(_ROUNDS if len(parameters) else 0):
+        _, slope = linearized(lambda point: np.array([figure(point)]), parameters)
+        excess, slopes = linearized(known.violations, parameters)
+        program = linprog(
+            c=-sign * slope[0],
+            A_ub=slopes,
+            b_ub=slopes @ parameters - excess,
+            bounds=(0.0, 1.0),
+            method="highs",
+        )
+        if program.x is None:
+            break
+        step, parameters = np.abs(program.x - parameters).max(), program.x
+        if known.violations(parameters).max(initial=0.0) <= TOLERANCE:
+            best = sign * max(sign * best, sign * figure(parameters))
+        if step <= _SETTLED:
+            break
+    return float(best)
+
+
+@dataclass(frozen=True)
+class KnownEquilibria:
+    """A published set of equilibria as it was written down.
+
+    Attributes
+    ----------
+    constants : values of names in the expressions, such as P for the pot
+    parameters : each with its place ``PLAYER|INFOSET|ACTION`` or the expression that it is
+    frequencies : the others, but for those that are always 0 or 1, with places and expressions
+    figures : further quantities that members are named by
+    constraints : besides that all parameters lie in [0, 1]
+    transfer : how much payoff moves between whom within the set; empty if payoffs are fixed, and
+        where the corners of the set are not known exactly
+    """
+
+    name: str
+    source: str
+    constants: dict[str, str]
+    parameters: dict[str, str]
+    frequencies: dict[str, tuple[str, str]]
+    figures: dict[str, str]
+    constraints: tuple[str, ...]
+    payoffs: tuple[str, ...]
+    transfer: str
+
+
+def known_equilibria(game: Game) -> list[KnownEquilibria]:
+    """The published sets of equilibria of a game, each once; empty if none is known."""
+    pieces: dict[str, list[KnownSet]] = {}
+    for known in known_sets(game):
+        pieces.setdefault(known.name, []).append(known)
+    return [_described(game, of) for of in pieces.values()]
+
+
+def meanings(known: KnownSet) -> dict[str, str]:
+    """Meanings of the symbols in the name of a set and in the names of its members."""
+    layout, texts = known.layout, known.texts
+    words = {
+        name: "how often {} plays {} at the information set {}".format(*_place(place))
+        for name, place in zip(layout.variables, layout.places, strict=True)
+    }
+    found = re.findall(r"[a-z]\w*", known.name.partition(":")[2])
+    symbols = {name: words[name] for name in found if name in words}
+    if (leading := known.leading) is not None:
+        text = texts.figures.get(leading, leading)
+        meaning = words.get(texts.readings.get(text, text), text)
+        symbols[leading] = meaning if text == leading else f"{text}: {meaning}"
+    return symbols
+
+
+def _place(place: str) -> tuple[str, str, str]:
+    """Player, action and information set of a place."""
+    player, infoset, action = place.split("|")
+    return player, action, infoset
+
+
+def _described(game: Game, pieces: Sequence[KnownSet]) -> KnownEquilibria:
+    known = pieces[0]
+    texts, parameters = known.texts, known.parameters
+    places = dict(zip(known.layout.variables, known.layout.places, strict=True))
+    return KnownEquilibria(
+        name=known.name,
+        source=known.source,
+        constants={name: str(value) for name, value in texts.constants.items()},
+        parameters={
+            name: places.get(texts.readings[name], texts.readings[name]) for name in parameters
+        },
+        frequencies={
+            name: (places[name], text)
+            for name, text in texts.values.items()
+            if name not in parameters and text not in ("0", "1")
+        },
+        figures={n: text for n, text in texts.figures.items() if n not in {*parameters, *places}},
+        constraints=texts.constraints,
+        payoffs=texts.payoffs,
+        transfer=_transfer(game.tree.players, pieces),
+    )
+
+
+def _transfer(players: Sequence[str], pieces: Sequence[KnownSet]) -> str:
+    try:
+        payoffs = [known.payoffs(point) for known in pieces for point in corner_parameters(known)]
+    except IrrationalError:
+        return ""
+    ranges = [max(own) - min(own) for own in zip(*payoffs, strict=True)]
+    moving = [p for p, width in enumerate(ranges) if width]
+    if len(moving) != 2:
+        return ""
+    first, second = (players[p] for p in moving)
+    staying = ", ".join(players[p] for p in range(len(players)) if p not in moving)
+    kept = f"; the payoff of {staying} stays" if staying else ""
+    return f"up to {ranges[moving[0]]} between {first} and {second}{kept}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pkgutil
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import Any, Protocol
 
+from eqbench.builtin import extensions
 from eqbench.harness.attempt import Place, Result, attempt
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell
@@ -51,6 +53,16 @@ class Engine(Protocol):
     def close(self) -> None:
         """Give up what it holds; no cell is at work any more."""
         ...
+
+
+def engine_of(scheduler: str) -> Any:
+    """Class of the engine that a scheduler ``ENGINE://…`` names, by default that of Dask.
+
+    Installed distributions bring engines in the entry-point group ``eqbench.engines``; each is
+    made as `eqbench.cluster.engine.ClusterEngine` is.
+    """
+    engines = extensions("engines")
+    return pkgutil.resolve_name(engines.get(scheduler.partition("://")[0], engines["dask"]))
 
 
 class LocalEngine:

@@ -9,8 +9,9 @@ import importlib.util
 import os
 import platform
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
@@ -18,6 +19,15 @@ from eqbench.model.cache import package_sources, source_hash
 from eqbench.plugins import Entry
 
 _DISTRIBUTION = "distribution "
+
+
+@dataclass(frozen=True)
+class Check:
+    """A thing that eqbench needs or can use, and how it is here."""
+
+    name: str
+    state: Literal["good", "absent", "broken"]
+    detail: str
 
 
 def solver_version(entry: Entry) -> str:

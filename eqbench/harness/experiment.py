@@ -7,6 +7,7 @@ solvers or games as the list has values.
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import math
 import os
@@ -18,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from eqbench.builtin import extensions
 from eqbench.documents import checked, read_file
 from eqbench.errors import UsageError, counted, nearest
 from eqbench.harness.request import NO_SCHEDULER, Request, placed_scheduler
@@ -127,16 +129,23 @@ class Experiment:
 
 
 def shipped() -> dict[str, Path]:
-    """Files of the experiments that come with eqbench, by name; those of papers are theirs."""
-    here = Path(__file__)
-    files = {file.stem: file for file in sorted(here.with_name("experiments").glob("*.toml"))}
-    papers = sorted(here.parents[1].glob("papers/*/experiments/*.toml"))
-    return files | {f"{file.parents[1].name}_{file.stem}": file for file in papers}
+    """Files of experiments by name: those of eqbench, and ``FOLDER_NAME`` those of extensions.
+
+    An extension is a package whose folders have experiments in folders of that name.
+    """
+    here = Path(__file__).with_name("experiments")
+    files = {file.stem: file for file in sorted(here.glob("*.toml"))}
+    for package in extensions("experiments").values():
+        spec = importlib.util.find_spec(package)
+        for place in (spec and spec.submodule_search_locations) or ():
+            found = sorted(Path(place).glob("*/experiments/*.toml"))
+            files |= {f"{file.parents[1].name}_{file.stem}": file for file in found}
+    return files
 
 
 def find_experiment(text: str) -> Path:
     """File that is meant: of that path, or shipped under that name."""
-    return shipped()[text] if text in shipped() and not os.path.isfile(text) else Path(text)
+    return Path(text) if os.path.isfile(text) else shipped().get(text, Path(text))
 
 
 @checked

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, cast
 
-from eqbench.equilibria import Identifier, affordable_kind, completeness
+from eqbench.equilibria import Completeness, Identifier, completeness
 from eqbench.errors import ProfileError, counted
 from eqbench.isolation.child import GRACE_S, Outcome
 from eqbench.isolation.messages import (
@@ -27,19 +28,17 @@ from eqbench.model.tree import GameTree
 from eqbench.solver import ENDINGS, Candidate, Limits
 from eqbench.store.schema import (
     EQUILIBRIA,
-    CredibleRecord,
     EquilibriumRecord,
     ExactRecord,
     IdentityRecord,
-    KindRecord,
     Status,
 )
+from eqbench.verdict import Claimed, Judgment, judge_claims, stored
 from eqbench.verification import (
     UNRESOLVED,
     Allowance,
     Verification,
     Verifier,
-    affordable_credibility,
     beyond_floats,
     certify,
     exact_refutation,
@@ -51,6 +50,8 @@ MAX_CANDIDATES = 1024
 MAX_CANDIDATE_BYTES = 512 * 2**20
 # Without a target a solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
+# Frequencies that are read and compared at the end of a run; more would take seconds.
+MOST_FREQUENCIES = 2_000_000
 # A solver that stops at its target may have computed it in another order.
 TARGET_SLACK = 1 + 1e-6
 # Ends that do not matter where the profile that the cell shows meets the target all the same.
@@ -151,7 +152,7 @@ class Finding:
 
     @property
     def claims(self) -> bool:
-        """Whether the profile is said to be an equilibrium, and no proved approximation of one."""
+        """Whether an equilibrium is claimed, and not proved to be only an approximation."""
         return self.candidate.claim in EQUILIBRIA and not self.disproved
 
     @property
@@ -160,12 +161,18 @@ class Finding:
         is_claimed = self.candidate.claim in EQUILIBRIA
         return is_claimed and self.exact is not None and self.exact.max_regret > 0
 
+    def claimed(self, tree: GameTree) -> Claimed | None:
+        """The claim of an equilibrium for verdicts to judge; None if there is none."""
+        if not self.claims:
+            return None
+        exact, refuted = self.exact is not None, self.refuted is not None
+        return Claimed(tree, self.candidate.profile, exact, refuted, self.candidate.trembles)
+
     def record(
         self,
         profile: Any,
         identity: IdentityRecord | None,
-        credible: CredibleRecord | None = None,
-        kind: KindRecord | None = None,
+        judgments: Mapping[str, Judgment] = MappingProxyType({}),
     ) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept.
 
@@ -184,9 +191,8 @@ class Finding:
             profile=profile,
             identity=identity,
             exact=None if self.exact is None else _fractions(self.exact),
-            credible=credible,
-            kind=kind,
             error=self.measured.error,
+            **stored(judgments),
         )
 
 
@@ -206,8 +212,7 @@ class Judgement:
     path : measured snapshots
     handed : measured candidates, best first; without any, the last snapshot
     identities : for each of `handed` which known equilibrium it is, None if none is near
-    credible : for each of `handed` how far its play is credible, None if that was not looked at
-    kinds : for each of `handed` what kind of equilibrium it is, None if that was not looked at
+    judgments : for each of `handed` what verdicts find, by their names
     """
 
     outcome: Outcome
@@ -216,8 +221,7 @@ class Judgement:
     path: list[Finding]
     handed: list[Finding]
     identities: list[IdentityRecord | None]
-    credible: list[CredibleRecord | None]
-    kinds: list[KindRecord | None]
+    judgments: list[dict[str, Judgment]]
 
     def fields(self, profiles: Iterable[Any]) -> dict[str, Any]:
         """Fields of the record of the cell; `profiles` says where those of `handed` are kept.
@@ -243,8 +247,7 @@ class Judgement:
             known |= {"cpu_s": clocks.cpu_s, "overhead_s": clocks.overhead_s}
             known["iterations"] = clocks.work
         if self.handed:
-            verdicts = self.identities, self.credible, self.kinds
-            parts = zip(self.handed, profiles, *verdicts, strict=True)
+            parts = zip(self.handed, profiles, self.identities, self.judgments, strict=True)
             equilibria = [finding.record(*known_of) for finding, *known_of in parts]
             best = equilibria[0]
             known |= {"payoffs": best.payoffs, "regrets": best.regrets}
@@ -293,14 +296,11 @@ class Judge:
             handed = [finding.as_found() for finding in handed]
         handed.sort(key=lambda finding: finding.rank)
         identities = [self._identity(finding) for finding in handed]
-        allowance = Allowance()
-        credible = [credible_record(finding, tree, allowance) for finding in handed]
-        allowance = Allowance()
-        kinds = [kind_record(finding, tree, allowance) for finding in handed]
-        return Judgement(outcome, status, reason, path, handed, identities, credible, kinds)
+        judgments = judge_claims([finding.claimed(tree) for finding in handed])
+        return Judgement(outcome, status, reason, path, handed, identities, judgments)
 
     def _missing(self, handed: Sequence[Finding]) -> str:
-        """How a list that is said to be complete is proved incomplete; empty if it is not."""
+        """How a list that is claimed to be complete is proved incomplete; empty if it is not."""
         listed = [each for each in handed if each.candidate.claim == "complete list"]
         if not listed:
             return ""
@@ -311,32 +311,6 @@ class Judge:
     def _identity(self, finding: Finding) -> IdentityRecord | None:
         identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)
         return None if identity is None else cast("IdentityRecord", identity.to_json())
-
-
-def credible_record(
-    finding: Finding, tree: GameTree, allowance: Allowance
-) -> CredibleRecord | None:
-    """How far a claimed equilibrium is credible; None of others, or where it costs too much.
-
-    What only approximates an equilibrium gets everywhere a little, where any loss is possible.
-    """
-    if not finding.claims:
-        return None
-    exact = finding.exact is not None
-    found = affordable_credibility(tree, finding.candidate.profile, allowance, exact=exact)
-    return None if found is None else cast("CredibleRecord", found.summary())
-
-
-def kind_record(finding: Finding, tree: GameTree, allowance: Allowance) -> KindRecord | None:
-    """What kind of equilibrium a claimed one is; None of others, or where it costs too much.
-
-    A refuted claim is of no kind.
-    """
-    if not finding.claims or finding.refuted is not None:
-        return None
-    exact, given = finding.exact is not None, finding.candidate
-    found = affordable_kind(tree, given.profile, allowance, exact=exact, trembles=given.trembles)
-    return None if found is None else cast("KindRecord", found.to_json())
 
 
 def measure_all(
@@ -383,8 +357,8 @@ def measure(
         except ZeroDivisionError:
             raise ProfileError("a frequency has the denominator 0") from None
         profile = BehaviorProfile.of_exact(tree, exact)
-    told = frame.trembles if isinstance(frame, CandidateFrame) else None
-    trembles = None if told is None else told.trembles()
+    sent = frame.trembles if isinstance(frame, CandidateFrame) else None
+    trembles = None if sent is None else sent.trembles()
     certificate, refuted = None, None
     if frame.claim in EQUILIBRIA or frame.claimed_regret == 0:
         certificate = certify(tree, profile, allowance)
@@ -529,3 +503,31 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:  # real-time signals have no name
         return str(number)
+
+
+def completeness_of(
+    game: Game,
+    found: Iterable[EquilibriumRecord],
+    read: Callable[[str], BehaviorProfile | None],
+    tolerance: float,
+) -> Completeness | None:
+    """What the indices of stored equilibria of a game say; None if there are none, or too many.
+
+    Parameters
+    ----------
+    found : candidates of all cells on this game
+    read : gives the profile at a path, None if it cannot be read any more
+    tolerance : max regret in payoff units up to which a candidate is an equilibrium
+    """
+    items = [item for item in found if item.max_regret <= tolerance]
+    if not items or len(items) * game.tree.n_actions > MOST_FREQUENCIES:
+        return None
+    profiles, regrets = [], []
+    for item in items:
+        profile = read(item.profile or "")
+        if profile is None:
+            return None
+        # decimals of a file are no proof that a profile is exactly what the solver had
+        profiles.append(profile if item.is_proved else BehaviorProfile(profile.probabilities))
+        regrets.append(item.max_regret)
+    return completeness(game, profiles, regrets)

@@ -12,7 +12,7 @@ from eqbench.documents import read_file
 from eqbench.equilibria import cluster_identities
 from eqbench.errors import ProfileError, StoreError
 from eqbench.harness.attempt import Result, record_of, unusable
-from eqbench.harness.lists import completeness_of
+from eqbench.harness.judge import completeness_of
 from eqbench.harness.plan import Cell
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile

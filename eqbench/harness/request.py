@@ -69,8 +69,7 @@ class Request(Limits, Execution):
     solvers: Annotated[
         Sequence[str],
         Option(
-            "Solver, several separated by commas, 'all', 'gambit_all', 'liteefg_all' or "
-            "'openspiel_all'.",
+            "Solver, several separated by commas, 'all', or all of a library, as 'gambit_all'.",
             SOLVER,
             "solver",
         ),

@@ -14,7 +14,7 @@ from typing import Any
 
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.attempt import Place, not_loaded
-from eqbench.harness.engine import Ended, Engine, LocalEngine
+from eqbench.harness.engine import Ended, Engine, LocalEngine, engine_of
 from eqbench.harness.experiment import Experiment, experiment_text
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan, manifest
@@ -342,9 +342,7 @@ class Run:
         jobs, place = self.experiment.jobs, Place(self.experiment.jobs or 1)
         if self._scheduler is None:
             return LocalEngine(place, jobs or 1)
-        from eqbench.harness.cluster import ClusterEngine  # which needs Dask
-
-        return ClusterEngine(
+        engine: Engine = engine_of(self._scheduler)(
             self._scheduler,
             place,
             Path(self._workspace.name),
@@ -352,6 +350,7 @@ class Run:
             verify_here=any(part.verify_here for part in self.experiment.parts),
             say=say,
         )
+        return engine
 
     def _work(
         self, queue: WorkQueue, engine: Engine, interrupted: Callable[[], bool]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.display import Displayed
-from eqbench.errors import ProfileError, known_labels
+from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.model.rational import parse_rational, rational
 from eqbench.model.tree import FloatArray, GameTree
 
@@ -439,3 +439,29 @@ def label_parts(label: str) -> list[str]:
     if escaped is None:
         return label.split("|")
     return [re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in escaped.groups()]
+
+
+def exact_frequencies(tree: GameTree, profile: BehaviorProfile) -> tuple[Fraction, ...]:
+    """Checked frequencies (A,) of a profile in exact mode, whose rows sum to exactly 1.
+
+    Floats count as the decimals that they print as, the largest of an information set as what the
+    others leave of 1.
+
+    Raises
+    ------
+    ProfileError
+        If an entry is outside [0, 1], or a row of exact frequencies does not sum to exactly 1.
+    UsageError
+        If the game itself is not known exactly.
+    """
+    if not tree.exact:
+        raise UsageError(
+            "this game has floating-point payoffs or chances, so nothing about it is exact; "
+            "verify without exact mode"
+        )
+    exact = profile.exact
+    if exact is None:
+        exact = completed_rows(tree, BehaviorProfile.of(tree, profile.probabilities))
+    BehaviorProfile.of_exact(tree, exact)
+    check_exact_rows(tree, exact)
+    return exact

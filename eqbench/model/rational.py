@@ -1,7 +1,8 @@
-"""Numbers from outside as rationals of plain Python integers."""
+"""Rationals of plain Python integers: from outside, as floats, and for people."""
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from numbers import Rational
@@ -36,3 +37,18 @@ def parse_rational(text: str) -> Fraction | None:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         return None
+
+
+def not_to_zero(value: Fraction) -> float:
+    """Float nearest to a rational, which is 0 only if that is."""
+    return float(value) or math.copysign(math.ulp(0.0), value) * (value != 0)
+
+
+def short_figure(value: float | Fraction, most: int = 20, digits: int = 6) -> str:
+    """A fraction as it is, if it has at most `most` characters; else significant digits."""
+    if not isinstance(value, Fraction):
+        return f"{value:.{digits}g}"
+    # what is much longer Python may not like to print at all
+    is_long = max(value.numerator.bit_length(), value.denominator.bit_length()) > 4 * most
+    text = "" if is_long else str(value)
+    return text if 0 < len(text) <= most else f"{not_to_zero(value):.{digits}g}"

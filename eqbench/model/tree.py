@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import GameFormatError
+from eqbench.model.rational import not_to_zero
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -123,11 +124,6 @@ class Payoffs:
 def largest_integer(array: NDArray) -> int:
     """Largest absolute value of integers, of the least int64 too."""
     return max(int(array.max()), -int(array.min()))
-
-
-def not_to_zero(value: Fraction) -> float:
-    """Float nearest to a rational, which is 0 only if that is."""
-    return float(value) or math.copysign(math.ulp(0.0), value) * (value != 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -493,3 +489,12 @@ def _dominated(sets: NDArray, worst: NDArray, best: NDArray, kept: NDArray) -> N
         exceeds[here] |= better > other
     dominated: NDArray[np.bool_] = np.any(covers & exceeds, axis=1)
     return dominated[which]
+
+
+def sum_by(index: NDArray, values: NDArray, size: int) -> NDArray:
+    """Sums of `values` over equal `index`, in the arithmetic of `values`."""
+    if values.dtype == np.float64:
+        return np.bincount(index, values, size)
+    total = np.zeros(size, dtype=values.dtype)
+    np.add.at(total, index, values)
+    return total

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from scipy.ndimage import binary_erosion
 
-from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, node_title
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.profile_json import profile_from_json, read_profile
@@ -28,6 +27,7 @@ from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import POINTS, Branch, crossing_counts, read_points, turning_points
 from eqbench.studies.frame import FIGURES, Drawn
+from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, node_title
 from eqbench.studies.qre import PARAMETER, QuantalStudy
 from eqbench.studies.trace.follow import Setting
 

@@ -1,6 +1,6 @@
 """Three-player Kuhn poker in pictures: strategies as bars with their ranges, and along a branch.
 
-The panels are the twelve nodes of :mod:`eqbench.equilibria.kuhn_ranges`. Symbols in shapes:
+The panels are the twelve nodes of :mod:`eqbench.studies.kuhn_ranges`. Symbols in shapes:
 N cards, A actions.
 """
 
@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.kuhn_ranges import (
+from eqbench.errors import UsageError
+from eqbench.model.tree import FloatArray, GameTree
+from eqbench.plots import style
+from eqbench.report.svg import COLORS, GRAY, INK
+from eqbench.studies.branch import Branch
+from eqbench.studies.kuhn_ranges import (
     N_OPENINGS,
     NODES,
     TOLERANCE,
@@ -24,11 +29,6 @@ from eqbench.equilibria.kuhn_ranges import (
     node_title,
     strategy_ranges,
 )
-from eqbench.errors import UsageError
-from eqbench.model.tree import FloatArray, GameTree
-from eqbench.plots import style
-from eqbench.report.svg import COLORS, GRAY, INK
-from eqbench.studies.branch import Branch
 
 ROW_TITLES = ("nobody has bet", "P3 has bet", "P2 has bet", "P1 has bet")
 HELD_COLOR = "#d5d9de"

@@ -6,10 +6,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
+from eqbench.model.rational import short_figure
 from eqbench.report import read_data
 from eqbench.store.schema import EQUILIBRIA, CellRecord, EquilibriumRecord
+from eqbench.text import printable, shortened
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
@@ -124,3 +127,21 @@ def identity_text(identity: Identity | None, where: str | None = None, times: in
     count = f" ×{times}" * (times > 1)
     place = f"{',' * bool(count)} {where}" if where else ""
     return f"{near}{identity['name']}{count}{place}{loose}"
+
+
+def credible_text(summary: Mapping[str, Any] | None) -> str:
+    """Credible sets of a stored profile and the worst loss, as text; empty if not judged."""
+    if summary is None:
+        return ""
+    count = f"{summary['credible']}/{summary['sets']}"
+    if summary["worst_set"] is None:
+        return count
+    worst = short_figure(Fraction(summary["exact"]) if summary["exact"] else summary["worst"])
+    return shortened(printable(f"{count}, worst {worst} at {' '.join(summary['worst_set'])}"))
+
+
+def verdict_texts(item: EquilibriumRecord) -> dict[str, str]:
+    """Text of each verdict on a candidate that has a column, by the name of the column."""
+    credible = {} if item.credible is None else {"credible": credible_text(item.credible)}
+    others = {name: shortened(printable(own["label"])) for name, own in item.verdicts.items()}
+    return credible | {printable(name): text for name, text in others.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from heapq import nlargest
 from itertools import chain, zip_longest
 from operator import itemgetter
@@ -14,7 +13,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report import read_data, said
-from eqbench.report.naming import decimal, kind_of_match
+from eqbench.report.naming import credible_text, decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.trials import grouped
 from eqbench.report.view import game_title
@@ -22,13 +21,13 @@ from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable, seconds, shortened, small
-from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED, credible_text
+from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED
 
 SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
 ROUNDING = 1e-13
 LONGEST_FRACTION = 40
-_SAID = (counted, game_title, shortened, decimal, small, seconds, mebibytes)
+_SAID = (counted, game_title, shortened, printable, decimal, small, seconds, mebibytes)
 _FILTERS = {function.__name__: function for function in _SAID}
 _DATA = read_data("profile")
 _GRID = _DATA["szafron"]
@@ -44,7 +43,7 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
         "cell": record,
         "candidates": len(cell.equilibria),
         "rank": rank if cell.equilibria else None,
-        "candidate": asdict(cell.equilibria[rank]) if cell.equilibria else None,
+        "candidate": cell.equilibria[rank].to_json() if cell.equilibria else None,
         **{"players": [], "payoff_range": None, "payoff_scale": None},
         **{"information_sets": [], "szafron": None},
     }
@@ -125,6 +124,7 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
         **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
         **{"resolved": found.get("resolved", True), "proofs": found.get("proofs")},
         **{"credible": credible_text(found.get("credible")), "kind": found.get("kind")},
+        "verdicts": found.get("verdicts", {}),
         "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),

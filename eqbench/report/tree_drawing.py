@@ -19,10 +19,10 @@ from rich.cells import cell_len
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.rational import short_figure
 from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
 from eqbench.report import svg, templates
 from eqbench.text import printable
-from eqbench.verification.exact import short_figure
 
 MAX_NODES = 1500
 LONGEST_LABEL = 28

@@ -17,7 +17,16 @@ from typing import Annotated, Any
 from eqbench.documents import convert
 from eqbench.errors import counted, first_of
 from eqbench.report import read_data
-from eqbench.report.naming import NEAR, handed_over, is_cluster, label, marks, order, spread
+from eqbench.report.naming import (
+    NEAR,
+    handed_over,
+    is_cluster,
+    label,
+    marks,
+    order,
+    spread,
+    verdict_texts,
+)
 from eqbench.report.naming import found as found_by_name
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Row, Table
 from eqbench.report.trials import (
@@ -35,7 +44,6 @@ from eqbench.requests import FLAG, Choice, Option, Words
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable, seconds, shortened
-from eqbench.verification import credible_text
 
 STATUSES = read_data("statuses")
 _RANKS = {status: rank for rank, status in enumerate(STATUSES)}
@@ -228,7 +236,10 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     rows = tuple(_row(entry, label_of(entry)) for entry in entries)
     absent = {name for name in COLUMNS["rare"] if all(row.values[name] is None for row in rows)}
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
-    for name, column in CELLS.items():
+    texts = (verdict_texts(each.record.equilibria[0]) for each in entries if each.record.equilibria)
+    others = sorted({name for own in texts for name in own} - CELLS.keys())
+    verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
+    for name, column in (CELLS | verdicts).items():
         if name == "equilibrium":
             column = replace(column, notes=marks(found))
         if name in view.columns:
@@ -281,15 +292,20 @@ def _row(entry: Entry, name: str) -> Row:
     claim = record.equilibria[0].claim if record.equilibria else ""
     known = {c.title: getattr(record, fields.get(name, name), None) for name, c in CELLS.items()}
     known |= {name: getattr(record, name) for name in ("solver", "game", *TRIAL)}
-    values = known | {
-        "run": entry.run,
-        "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
-        "equilibrium": label(record) or None,
-        "credible": credible_text(record.credible) or None,
-        "profile": COLUMNS["claims"].get(claim, claim) or None,
-        "iterations": record.iterations or None,  # a method that counts none says 0
-        "memory": record.peak_memory_bytes if began([entry]) else None,
-    }
+    verdicts = verdict_texts(record.equilibria[0]) if record.equilibria else {}
+    values = (
+        verdicts
+        | known
+        | {
+            "run": entry.run,
+            "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
+            "equilibrium": label(record) or None,
+            "credible": verdicts.get("credible"),
+            "profile": COLUMNS["claims"].get(claim, claim) or None,
+            "iterations": record.iterations or None,  # a method that counts none says 0
+            "memory": record.peak_memory_bytes if began([entry]) else None,
+        }
+    )
     if entry.is_proved and record.max_regret == 0:
         values["max regret"] = EXACT_ZERO
     return Row(name, values)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from eqbench.documents import open_file, read_file, remove_files
 from eqbench.equilibria import known_sets
-from eqbench.equilibria.catalog import meanings
-from eqbench.equilibria.extremes import payoff_ends
+from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
 from eqbench.registry import default_registry
 from eqbench.report.charts import GameFacts

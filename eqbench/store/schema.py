@@ -68,7 +68,7 @@ class ExactRecord(TypedDict):
 
 
 class CredibleRecord(TypedDict):
-    """How far the play of a candidate is credible, as its `Credibility` says."""
+    """How far the play of a candidate is credible, as the verdict `credible` has it."""
 
     sets: Count
     credible: Count
@@ -85,13 +85,23 @@ class SubgamesRecord(TypedDict):
 
 
 class KindRecord(TypedDict):
-    """What kind of equilibrium a candidate is, as its `Kind` says."""
+    """What kind of equilibrium a candidate is, as the verdict `kind` has it."""
 
     undominated: Literal["certified", "refuted", "open", "actions only"]
     subgame_perfect: SubgamesRecord
     sequential: Literal["certified", "refuted", "open"]
     quasi_strict: bool | None
     index: Literal[1, -1] | None
+
+
+class VerdictRecord(TypedDict):
+    """What an installed verdict finds on a candidate: the text of its column, and JSON values."""
+
+    label: Annotated[str, Meta(max_length=1000)]
+    record: dict[str, Any]
+
+
+VerdictName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class IdentityRecord(TypedDict):
@@ -132,7 +142,7 @@ class EquilibriumRecord:
     """A verified candidate. `profile` is the path of its file relative to the run.
 
     `exact` is there if it was measured exactly: its `payoffs` and `regrets` as texts ``p/q``, of
-    which the other figures are then roundings.
+    which the other figures are then roundings. `verdicts` are those of other distributions by name.
     """
 
     claim: Claim
@@ -148,6 +158,7 @@ class EquilibriumRecord:
     credible: CredibleRecord | None = None
     kind: KindRecord | None = None
     error: float | None = None
+    verdicts: dict[VerdictName, VerdictRecord] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         proofs = [] if self.exact is None else [self.exact["payoffs"], self.exact["regrets"]]
@@ -164,6 +175,13 @@ class EquilibriumRecord:
     def is_proved(self) -> bool:
         """Whether no player gains anything at all by deviating, computed exactly."""
         return self.exact is not None and all(value == "0" for value in self.exact["regrets"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; verdicts of others only if there are any."""
+        values = asdict(self)
+        if not self.verdicts:
+            del values["verdicts"]
+        return values
 
 
 @dataclass(frozen=True)
@@ -266,14 +284,10 @@ class CellRecord(Displayed, CellId):
         profiles = (item.profile for item in self.equilibria)
         return [name for name in (*profiles, self.trace, self.log) if name is not None]
 
-    @property
-    def credible(self) -> CredibleRecord | None:
-        """How far the play of the candidate with the smallest max regret is credible."""
-        return self.equilibria[0].credible if self.equilibria else None
-
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; only a repeated cell says which time it is."""
-        values = asdict(self)
+        values = asdict(replace(self, equilibria=[]))
+        values["equilibria"] = [item.to_json() for item in self.equilibria]
         if not self.repeat:
             del values["repeat"]
         return {name: values[name] for name in _KEYS if name in values}
@@ -305,6 +319,8 @@ class CellRecord(Displayed, CellId):
         record = decode_closed(line, cls, "the record")
         try:
             check_plain(record.statistics)
+            for item in record.equilibria:
+                check_plain(item.verdicts)
         except ValueError as error:
             raise DocumentError(f"the record is damaged: {error}") from None
         return record

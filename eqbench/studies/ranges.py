@@ -15,7 +15,6 @@ import numpy as np
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
-from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
 from eqbench.harness.request import Request
@@ -34,6 +33,7 @@ from eqbench.spec import format_value, parse_spec, split_specs
 from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.studies.extremes import extremes_by_name, is_linear
 from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
 from eqbench.studies.requests import RangesRequest
 from eqbench.text import cell_text, csv_text, seconds

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.tree import CHANCE, FloatArray, GameTree
+from eqbench.model.tree import CHANCE, FloatArray, GameTree, sum_by
 
 # Relative error of an operation, and a little for products of such errors.
 UNIT = 1.01 * 2.0**-53
@@ -194,12 +194,3 @@ def chance_units(tree: GameTree) -> FloatArray:
         bounds = np.flatnonzero(np.diff(tree.parent[drawn], prepend=-1, append=-1))
         units[drawn] = entry_units(tree.chance_probability[drawn], bounds)
     return units
-
-
-def sum_by(index: NDArray, values: NDArray, size: int) -> NDArray:
-    """Sums of `values` over equal `index`, in the arithmetic of `values`."""
-    if values.dtype == np.float64:
-        return np.bincount(index, values, size)
-    total = np.zeros(size, dtype=values.dtype)
-    np.add.at(total, index, values)
-    return total

@@ -13,8 +13,7 @@ import numpy as np
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.verification.certificate import Allowance
-from eqbench.verification.exact import ExactRules, Verification, measure_exactly
+from eqbench.verification.exact import Allowance, ExactRules, Verification, measure_exactly
 from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
 
 if TYPE_CHECKING:

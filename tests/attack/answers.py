@@ -33,19 +33,21 @@ from strategic_form import dominated_plans
 from wide_games import error_ratio, farthest, long_path
 
 import eqbench
-from eqbench.equilibria import cluster_identities, completeness, kind_of
+from eqbench.equilibria import cluster_identities, completeness
 from eqbench.errors import ProfileError
 from eqbench.games.gamut import with_numbered_actions
 from eqbench.harness.judge import Finding, measure, meets
 from eqbench.model.gambit_text import nfg_text
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile, action_labels, label_parts
 from eqbench.model.tree import GameTree
 from eqbench.plots.style import Panel, draw_figure, line, svg_of
 from eqbench.solver import refusal_of
 from eqbench.solvers.logit.branch import Branch, Control
 from eqbench.text import cell_text, csv_text
-from eqbench.verification import Play, Verifier, verifier, verify, verify_exactly
+from eqbench.verdicts import kind_of
+from eqbench.verification import Verifier, verifier, verify, verify_exactly
 
 from .sandbox import Job, Result, Sandbox
 

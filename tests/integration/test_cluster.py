@@ -18,7 +18,7 @@ from command import PATIENCE_S, PLUGINS, wait_for
 from command import eqbench_here as eqbench
 
 import eqbench as package
-from eqbench.harness.cluster import connected
+from eqbench.cluster.engine import connected
 from eqbench.harness.environment import fingerprint
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="process groups of Linux")

@@ -18,8 +18,8 @@ from eqbench.model.gambit_text import efg_text, nfg_text
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
+from eqbench.verdicts.subgames import subgame_roots
 from eqbench.verification import verify
-from eqbench.verification.subgames import subgame_roots
 
 pygambit = pytest.importorskip("pygambit", reason="Gambit is not installed")
 

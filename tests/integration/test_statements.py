@@ -17,11 +17,11 @@ from textbook_games import entry_deterrence, exact_profile
 
 import eqbench
 from eqbench import BehaviorProfile, Game
+from eqbench.api.profiles import deviations
 from eqbench.equilibria import Identifier, known_corners
 from eqbench.model.gambit_text import efg_text
+from eqbench.model.play import Play
 from eqbench.model.profile_json import profile_text
-from eqbench.verification import Play
-from eqbench.verification.play import deviations
 
 
 def drawn(game: Game, sharpness: float, seed: int) -> BehaviorProfile:

@@ -15,16 +15,11 @@ from szafron_family import largest_b32, member
 from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria.tremble_search import decide
+from eqbench.model.play import Play
 from eqbench.model.profile_json import profile_from_json
-from eqbench.verification import (
-    Play,
-    Proof,
-    credibility,
-    dominated_actions,
-    verify,
-    verify_exactly,
-)
+from eqbench.verdicts import Proof, credibility, dominated_actions
+from eqbench.verdicts.search import decide
+from eqbench.verification import verify, verify_exactly
 
 BACKENDS = ("gurobi", "scip")
 HALF = Fraction(1, 2)

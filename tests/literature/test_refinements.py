@@ -17,19 +17,12 @@ from textbook_games import BOOKS, profile_of, textbook_game
 from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria import kind_of
-from eqbench.equilibria.plan_dominance import undominated_plan
-from eqbench.equilibria.tremble_search import decide
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import (
-    Play,
-    Proof,
-    credibility,
-    dominated_actions,
-    subgame_perfect,
-    verify_exactly,
-)
+from eqbench.verdicts import Proof, credibility, dominated_actions, kind_of, subgame_perfect
+from eqbench.verdicts.search import decide, undominated_plan
+from eqbench.verification import verify_exactly
 
 
 class Known(NamedTuple):

@@ -19,22 +19,22 @@ from solver_cases import Result, run
 from three_player_kuhn import SKP_VARIABLES, skp_profile
 
 import eqbench
+from eqbench.equilibria import Completeness
 from eqbench.equilibria.expressions import IrrationalError
+from eqbench.equilibria.regularity import index_of
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.profile_json import profile_from_json
-from eqbench.verification import (
-    Play,
-    Verification,
-    index_of,
-    proved_incomplete,
-    verify,
-    verify_exactly,
-)
+from eqbench.verification import Verification, verify, verify_exactly
 
 SOLUTIONS = load_solutions()
 TOLERANCE = 1e-12
 JUST_OUTSIDE = Fraction(1, 1000)
 every_solution = pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda s: s.name)
+
+
+def verdict(indices: list[int | None]) -> str:
+    return Completeness(tuple(indices), exact=True).verdict
 
 
 @cache
@@ -198,8 +198,8 @@ def test_a_list_without_its_regular_equilibrium_is_proved_incomplete(pot: str) -
     result = enumerate_cases(pot)
     tree = result.game.tree
     indices = [index_of(Play.exactly(tree, each.profile)) for each in result.candidates]
-    assert not proved_incomplete(indices)
-    assert proved_incomplete(indices[1:])
+    assert verdict(indices) != "proved incomplete"
+    assert verdict(indices[1:]) == "proved incomplete"
 
 
 def test_a_continuum_leaves_open_whether_a_list_is_complete() -> None:
@@ -209,4 +209,4 @@ def test_a_continuum_leaves_open_whether_a_list_is_complete() -> None:
     indices = [index_of(Play.exactly(tree, each.profile)) for each in result.candidates]
     assert sorted(filter(None, indices)) == [-1, 1]
     assert None in indices
-    assert not proved_incomplete(indices[:-1])
+    assert verdict(indices[:-1]) != "proved incomplete"

@@ -61,26 +61,49 @@ def enumerated(game: str | Game, solver: str = "case_enumeration") -> list[Behav
     return [candidate.profile for candidate in result.candidates]
 
 
+KUHN = eqbench.load_game("kuhn2")
+CONTINUUM = [kuhn2_member(Fraction(k, 12)) for k in range(5)]
+PURE, OTHER, MIXED = coordination_equilibria()
+ALL = [PURE, OTHER, MIXED]
+
+
+@pytest.mark.parametrize(
+    ("game", "profiles", "indices", "verdict", "exact"),
+    [
+        (COORDINATION, ALL, (1, 1, -1), "consistent", True),
+        (COORDINATION, rounded(ALL), (1, 1, -1), "consistent", False),
+        (COORDINATION, [PURE], (1,), "consistent", True),
+        (COORDINATION, [MIXED], (-1,), "proved incomplete", True),
+        (COORDINATION, [], (), "proved incomplete", True),
+        # repetitions count once, even if inexact
+        (COORDINATION, [*ALL, *ALL, *rounded(ALL, 1e-11)], (1, 1, -1), "consistent", None),
+        (COORDINATION, [PURE, OTHER, *rounded([MIXED], 1e-11)], (1, 1, -1), "consistent", False),
+        # what is known roughly has no index, nor have members of a continuum, one or many
+        (COORDINATION, [PURE, OTHER, *rounded([MIXED], 1e-7)], (1, 1, None), "not decided", False),
+        (KUHN, CONTINUUM, (None,), "not decided", None),
+        (KUHN, CONTINUUM[:1], (None,), "not decided", None),
+        (KUHN, rounded(CONTINUUM), (None,), "not decided", None),
+    ],
+)
+def test_lists(
+    game: Game,
+    profiles: list[BehaviorProfile],
+    indices: tuple[int | None, ...],
+    verdict: str,
+    exact: bool | None,
+) -> None:
+    found = completeness(game, profiles)
+    assert (found.indices, found.verdict) == (indices, verdict)
+    assert exact in (None, found.exact)
+
+
 @pytest.mark.parametrize("are_exact", [True, False])
-def test_battle_of_the_sexes(are_exact: bool) -> None:
-    profiles = coordination_equilibria()
-    profiles = profiles if are_exact else rounded(profiles)
-    whole = completeness(COORDINATION, profiles)
-    assert (whole.indices, whole.verdict, whole.exact) == ((1, 1, -1), "consistent", are_exact)
+def test_battle_of_the_sexes_less_one(are_exact: bool) -> None:
+    profiles = ALL if are_exact else rounded(ALL)
     assert_missed(COORDINATION, profiles)
     part = completeness(COORDINATION, profiles[:2])
     assert ("in floats" in str(part), str(part).startswith("proved")) == (not are_exact, are_exact)
     assert "the indices of its 2 equilibria" in str(part)
-
-
-def test_the_mixed_one_alone_has_a_sum_of_minus_1_and_a_pure_one_alone_proves_nothing() -> None:
-    pure, _, mixed = coordination_equilibria()
-    alone = [completeness(COORDINATION, [each]) for each in (pure, mixed)]
-    assert [each.verdict for each in alone] == ["consistent", "proved incomplete"]
-
-
-def test_an_empty_list_is_incomplete() -> None:
-    assert completeness(COORDINATION, []).verdict == "proved incomplete"
 
 
 @pytest.mark.parametrize("game", ["matching_pennies", "rock_paper_scissors"])
@@ -88,20 +111,6 @@ def test_what_is_alone_is_consistent(game: str) -> None:
     loaded = eqbench.load_game(game)
     found = completeness(loaded, [BehaviorProfile.uniform(loaded.tree)])
     assert (found.indices, found.verdict) == ((1,), "consistent")
-
-
-def test_repetitions_count_once_even_if_inexact() -> None:
-    profiles = coordination_equilibria()
-    again = [*profiles, *profiles, *rounded(profiles), *rounded(profiles, 1e-11)]
-    found = completeness(COORDINATION, again)
-    assert (found.indices, found.verdict) == ((1, 1, -1), "consistent")
-
-
-def test_what_is_known_roughly_has_no_index() -> None:
-    pure, other, mixed = coordination_equilibria()
-    for error, verdict in ((1e-11, "consistent"), (1e-7, "not decided")):
-        found = completeness(COORDINATION, [pure, other, *rounded([mixed], error)])
-        assert found.verdict == verdict
 
 
 def test_behavior_that_the_own_moves_avoid_makes_no_difference() -> None:
@@ -116,14 +125,6 @@ def test_behavior_that_the_own_moves_avoid_makes_no_difference() -> None:
     rows = [((1, 0), after) for after in ((1, 0), (0, 1), ("1/2", "1/2"))]
     found = completeness(game, [exact_profile(game.tree, *each) for each in rows])
     assert (found.indices, found.verdict) == ((1,), "consistent")
-
-
-def test_continua_decide_nothing_whether_one_member_is_known_or_many() -> None:
-    game = eqbench.load_game("kuhn2")
-    members = [kuhn2_member(Fraction(k, 12)) for k in range(5)]
-    for own in (members, members[:1], rounded(members)):
-        found = completeness(game, own)
-        assert (found.verdict, found.undecided, found.regular) == ("not decided", 1, 0)
 
 
 @pytest.mark.parametrize("pot", POTS)
@@ -183,26 +184,23 @@ class Enumerates:
         return Termination("converged", "looked everywhere")
 
 
-def test_a_list_that_is_proved_incomplete_is_not_reported_as_complete() -> None:
-    found = eqbench.solve(COORDINATION, Enumerates([0, 2]))
-    assert found.status == "ok"
-    assert found.reason == (
-        "proved incomplete: the indices of its 2 equilibria sum to 0, not 1; looked everywhere"
-    )
-    assert [item.claim for item in found.equilibria] == ["equilibrium"] * 2
+MISSING = "proved incomplete: the indices of its 2 equilibria sum to 0, not 1; "
 
 
 @pytest.mark.parametrize(
-    ("solver", "claim"),
+    ("solver", "claim", "before"),
     [
-        (Enumerates([0, 1, 2]), "complete list"),
-        (Enumerates([0, 1, 2, 0]), "complete list"),
-        (Enumerates([0, 2], "equilibrium"), "equilibrium"),
+        (Enumerates([0, 1, 2]), "complete list", ""),
+        (Enumerates([0, 1, 2, 0]), "complete list", ""),
+        (Enumerates([0, 2], "equilibrium"), "equilibrium", ""),
+        (Enumerates([0, 2]), "equilibrium", MISSING),
     ],
 )
-def test_other_lists_keep_their_claims(solver: Enumerates, claim: str) -> None:
+def test_a_list_that_is_proved_incomplete_is_not_reported_as_complete(
+    solver: Enumerates, claim: str, before: str
+) -> None:
     found = eqbench.solve(COORDINATION, solver)
-    assert found.reason == "looked everywhere"
+    assert (found.status, found.reason) == ("ok", f"{before}looked everywhere")
     assert {item.claim for item in found.equilibria} == {claim}
 
 

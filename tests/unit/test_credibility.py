@@ -17,13 +17,14 @@ from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import UsageError
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification import Allowance, affordable_credibility, verify_exactly
-from eqbench.verification.beliefs import Credibility, Reached, credibility, judge
-from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS
-from eqbench.verification.matrix_game import optimal_mixtures
-from eqbench.verification.play import Play
+from eqbench.verdict import Claimed
+from eqbench.verdicts.beliefs import Credibility, Reached, credibility, judge, optimal_mixtures
+from eqbench.verdicts.kinds import credible
+from eqbench.verification import Allowance, verify_exactly
+from eqbench.verification.exact import EXACT_NODE_DIGITS, NODE_DIGITS
 
 
 def both(tree: GameTree, profile: BehaviorProfile) -> tuple[Credibility, Credibility]:
@@ -31,33 +32,27 @@ def both(tree: GameTree, profile: BehaviorProfile) -> tuple[Credibility, Credibi
 
 
 @pytest.mark.parametrize(
-    ("right", "verdict"),
+    ("down", "second", "left", "verdict"),
     [
         # P3 must go left with at most 1/4 for P2 to go across
-        ("3/4", "3/3"),
-        ("1", "3/3"),
-        ("1/2", "1/3, worst 1 at P2 2"),
+        (0, (0, 1), "1/4", "3/3"),
+        (0, (0, 1), "0", "3/3"),
+        (0, (0, 1), "1/2", "1/3, worst 1 at P2 2"),
+        # P2 would get 4 by going down, whatever the belief, though it is an equilibrium
+        (1, ("1/3", "2/3"), "1", "2/3, worst 2 at P2 2"),
     ],
 )
-def test_horse_across(right: str, verdict: str) -> None:
+def test_horse(down: int, second: tuple[object, object], left: str, verdict: str) -> None:
     tree = selten_horse()
-    left = 1 - Fraction(right)
-    for found in both(tree, exact_profile(tree, (0, 1), (0, 1), (left, right))):
-        assert str(found) == verdict
-    assert found.reached[2] is Reached.OFF_PATH
-
-
-def test_horse_down_is_an_equilibrium_that_nobody_believes() -> None:
-    """P1 down, P3 left: P2 would get 4 by going down, whatever the belief."""
-    tree = selten_horse()
-    profile = exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0))
-    assert verify_exactly(tree, profile).max_regret == 0
+    profile = exact_profile(tree, (down, 1 - down), second, (left, 1 - Fraction(left)))
     for found in both(tree, profile):
-        assert str(found).startswith("2/3, worst 2 at P2 2")
+        assert str(found) == verdict
+        assert found.reached[1 if down else 2] is Reached.OFF_PATH
+    if down:
+        assert verify_exactly(tree, profile).max_regret == 0
         assert found.reached == (Reached.ON_PATH, Reached.OFF_PATH, Reached.ON_PATH)
-    verdict = found.at(1)
-    assert verdict.loss == verdict.bound == 2
-    assert list(verdict.belief.values()) == [1]
+        assert found.loss[1] == found.bound[1] == 2
+        assert found.belief[tree.infoset == 1].tolist() == [1]
 
 
 def test_folding_the_best_card_off_the_path() -> None:
@@ -75,7 +70,7 @@ def test_folding_the_best_card_off_the_path() -> None:
         assert found.reached[infoset] is Reached.OFF_PATH
         assert found.refuted[infoset]
         assert found.loss[infoset] == pytest.approx(5 / 6)
-        assert list(found.at(infoset).better) == [call]  # better at every node
+        assert found.better[fold : call + 1].tolist() == [0, 1]  # better at every node
 
 
 @pytest.mark.parametrize("bluffs", ["0", "1/5", "1/3"])
@@ -84,32 +79,6 @@ def test_kuhn_is_credible(bluffs: str) -> None:
         assert str(found) == "12/12"
         assert repr(found) == "<Credibility: 12/12>"
         assert (found.reached.count(Reached.OFF_PATH) > 0) == (bluffs == "0")
-
-
-def test_exact_answers_are_judged_alike() -> None:
-    """No regret at all, and yet sets may be refuted: then other play is better at every node."""
-    pytest.importorskip("pyscipopt", reason="SCIP is not installed")
-    pytest.importorskip("flint", reason="python-flint is not installed")
-    tree = eqbench.load_game("kuhn3").tree
-    record = eqbench.solve("kuhn3", "ncp(backend=scip,exact=true)")
-    assert record.profile is not None
-    assert record.profile.exact is not None
-    assert verify_exactly(tree, record.profile).max_regret == 0
-    floats, exact = both(tree, record.profile)
-    assert (floats.refuted == exact.refuted).all()
-    assert (exact.loss[[kind is Reached.ON_PATH for kind in exact.reached]] == 0).all()
-    for infoset in np.flatnonzero(exact.refuted).tolist():
-        better = exact.at(infoset).better
-        for node in np.flatnonzero(tree.infoset == infoset).tolist():
-            first = int(np.flatnonzero(tree.parent == node)[0]) - int(tree.action_start[infoset])
-            worth = {a: node_worth(tree, record.profile, first + a) for a in better}
-            row = range(*tree.action_start[infoset : infoset + 2])
-            now = sum(
-                record.profile.probabilities[a] * node_worth(tree, record.profile, first + a)
-                for a in row
-            )
-            then = sum(float(share) * worth[a] for a, share in better.items())
-            assert then - now >= float(exact.bound[infoset]) - 1e-12
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -195,7 +164,7 @@ def horse() -> tuple[Play, Credibility]:
 
 def test_another_belief_supports_nothing(horse: tuple[Play, Credibility]) -> None:
     play, found = horse
-    assert found.at(2).belief == {2: Fraction(1, 3), 3: Fraction(2, 3)} or found.credible.all()
+    assert found.credible.all()
     nodes = play.nodes_of(2)
     belief = found.belief.copy()
     belief[nodes] = belief[nodes] + np.array([Fraction(1, 100), Fraction(-1, 100)], dtype=object)
@@ -205,44 +174,27 @@ def test_another_belief_supports_nothing(horse: tuple[Play, Credibility]) -> Non
     assert not broken.refuted[2]  # nothing is proved either way
 
 
-@pytest.mark.parametrize("change", [(0, Fraction(1, 100)), (1, Fraction(-1))])
+@pytest.mark.parametrize("change", [(Fraction(1, 100), 0), (0, -1), (Fraction(-1), Fraction(1))])
+@pytest.mark.parametrize("name", ["belief", "better"])
 def test_what_is_no_distribution_is_refused(
-    horse: tuple[Play, Credibility], change: tuple[int, Fraction]
+    horse: tuple[Play, Credibility], name: str, change: tuple[Fraction, Fraction]
 ) -> None:
     play, found = horse
-    position, amount = change
-    for name in ("belief", "better"):
-        values = {"belief": found.belief.copy(), "better": found.better.copy()}
-        where = play.nodes_of(2)[position] if name == "belief" else 4 + position
-        values[name][where] += amount
-        with pytest.raises(UsageError, match="distributions"):
-            judge(play, **values)
-
-
-def test_negative_beliefs_are_refused(horse: tuple[Play, Credibility]) -> None:
-    play, found = horse
-    belief = found.belief.copy()
-    belief[play.nodes_of(2)] = [Fraction(-1, 2), Fraction(3, 2)]
+    values = {"belief": found.belief.copy(), "better": found.better.copy()}
+    values[name][play.nodes_of(2) if name == "belief" else [4, 5]] += np.array(change, dtype=object)
     with pytest.raises(UsageError, match="distributions"):
-        judge(play, belief, found.better)
+        judge(play, **values)
 
 
-def test_forced_beliefs_cannot_be_chosen() -> None:
-    tree = selten_horse()
-    play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))
-    found = credibility(play)
-    belief = found.belief.copy()
-    belief[play.nodes_of(2)] = belief[play.nodes_of(2)][::-1]
-    assert (judge(play, belief, found.better).belief == found.belief).all()
-
-
-def test_a_mixture_that_is_not_better_refutes_nothing() -> None:
+def test_forced_beliefs_cannot_be_chosen_and_a_worse_mixture_refutes_nothing() -> None:
     tree = selten_horse()
     play = Play.exactly(tree, exact_profile(tree, (1, 0), (0, 1), (1, 0)))
     found = credibility(play)
     assert found.refuted[1]
-    better = found.better.copy()
+    belief, better = found.belief.copy(), found.better.copy()
+    belief[play.nodes_of(2)] = belief[play.nodes_of(2)][::-1]
     better[2:4] = better[2:4][::-1]
+    assert (judge(play, belief, found.better).belief == found.belief).all()
     broken = judge(play, found.belief, better)
     assert not broken.refuted[1]
     assert not broken.credible[1]
@@ -264,7 +216,7 @@ def test_a_broken_linear_program_proves_nothing_that_is_wrong(
         for tree in [random_tree(seed)]
     ]
     right = [credibility(play) for play in plays]
-    monkeypatch.setattr("eqbench.verification.beliefs.optimal_mixtures", wrong)
+    monkeypatch.setattr("eqbench.verdicts.beliefs.optimal_mixtures", wrong)
     undecided = 0
     for play, before in zip(plays, right, strict=True):
         after = credibility(play)
@@ -304,8 +256,8 @@ def test_summary_and_sets_as_json_values() -> None:
     tree = selten_horse()
     floats, exact = both(tree, exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0)))
     known = {"sets": 3, "credible": 2, "worst": 2.0, "worst_set": ["P2", "2"]}
-    assert floats.summary() == known | {"exact": None}
-    assert exact.summary() == known | {"exact": "2"}
+    assert floats.to_json() == known | {"exact": None}
+    assert exact.to_json() == known | {"exact": "2"}
     reached = ["on path", "own deviation", "on path"]
     reached[1] = floats.reached[1].value
     for found in (floats, exact):
@@ -315,7 +267,7 @@ def test_summary_and_sets_as_json_values() -> None:
         assert [row["reached"] for row in rows] == reached
         assert all(type(value) in (str, float, bool) for row in rows for value in row.values())
     fine = credibility(Play.of(tree, exact_profile(tree, (0, 1), (0, 1), ("1/4", "3/4"))))
-    assert fine.summary() | {"worst": 0} == known | {
+    assert fine.to_json() | {"worst": 0} == known | {
         "credible": 3,
         "worst": 0,
         "worst_set": None,
@@ -328,7 +280,7 @@ def test_fractions_then_floats_then_nothing_by_what_may_be_spent() -> None:
     profile = exact_profile(tree, (1, 0), ("1/3", "2/3"), (1, 0))
 
     def of(left: int, *, exact: bool = True) -> str | None:
-        found = affordable_credibility(tree, profile, Allowance(left), exact=exact)
+        found = credible(Claimed(tree, profile, exact), Allowance(left))
         return None if found is None else str(found.loss.dtype)
 
     assert (of(10**6), of(10**6, exact=False)) == ("object", "float64")
@@ -337,7 +289,7 @@ def test_fractions_then_floats_then_nothing_by_what_may_be_spent() -> None:
     assert of(NODE_DIGITS * tree.n_nodes - 1) is None
     plain = BehaviorProfile(profile.probabilities)
     whole = Allowance()
-    found = affordable_credibility(tree, plain, whole, exact=True)
+    found = credible(Claimed(tree, plain, True), whole)
     assert found is not None
     assert found.loss.dtype == np.float64
     assert Allowance().left - whole.left == NODE_DIGITS * tree.n_nodes
@@ -346,11 +298,11 @@ def test_fractions_then_floats_then_nothing_by_what_may_be_spent() -> None:
 def test_nothing_is_said_where_nobody_decides_or_floats_resolve_nothing() -> None:
     wide = wide_game(10**30)
     uniform = BehaviorProfile.uniform(wide)
-    assert affordable_credibility(wide, uniform, Allowance(), exact=False) is None
+    assert credible(Claimed(wide, uniform, False), Allowance()) is None
     builder = eqbench.TreeBuilder(["P1", "P2"])
     root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
     for move in range(2):
         builder.terminal((root, move), [move, -move])
     dice = builder.tree()
     nobody = BehaviorProfile.uniform(dice)
-    assert affordable_credibility(dice, nobody, Allowance(), exact=False) is None
+    assert credible(Claimed(dice, nobody, False), Allowance()) is None

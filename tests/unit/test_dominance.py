@@ -14,14 +14,14 @@ from textbook_games import exact_profile, selten_horse
 from tree_walk import TreeWalk
 
 import eqbench
-from eqbench.equilibria.plan_dominance import undominated_plan
 from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verification.dominance import advantage, dominated_actions, proves_undominated
-from eqbench.verification.play import Play
-from eqbench.verification.trembles import Proof
+from eqbench.verdicts.dominance import advantage, dominated_actions, proves_undominated
+from eqbench.verdicts.search import undominated_plan
+from eqbench.verdicts.trembles import Proof
 
 
 def test_dominated_actions_of_kuhn3() -> None:

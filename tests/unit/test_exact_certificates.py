@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from command import Ended
 from command import eqbench_here as command
 from crossplay_cases import kuhn2_member
 from frame_cases import handed_over
@@ -20,16 +19,15 @@ from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.judge import Finding, kind_record, measure, measure_all
+from eqbench.harness.judge import Finding, measure, measure_all
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.exports import report_on
 from eqbench.report.terminal import print_report
-from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.schema import CellRecord
 from eqbench.verification import Allowance, Verifier, certify, exact_refutation, verify_exactly
-from eqbench.verification.certificate import _digits, length
-from eqbench.verification.exact import ExactRules
+from eqbench.verification.exact import ExactRules, _digits, length
 
 TREE = eqbench.load_game("kuhn2").tree
 TINY = Fraction(1, 10**18)
@@ -50,50 +48,63 @@ def measured(
     return measure(handed_over(profile, claim, claimed), Verifier(tree), tolerance)
 
 
-def record_of(profile: BehaviorProfile, **options: object) -> EquilibriumRecord:
-    return measured(profile, **options).record("profile.json", None)
-
-
 # -- what is certified --------------------------------------------------------------------------
 
+UNIFORM = BehaviorProfile.uniform(TREE)
+FAR = kuhn2_member(Fraction(1, 7), called=Fraction(1, 3) + Fraction(1, 7 * 10**400))
 
-@pytest.mark.parametrize("claim", ["equilibrium", "complete list"])
-def test_claimed_equilibrium_with_exact_frequencies_is_certified(claim: str) -> None:
-    record = record_of(GOOD, claim=claim, claimed=0.0)
-    assert record.exact == {"payoffs": ["-1/18", "1/18"], "regrets": ["0", "0"]}
-    assert (record.refuted, record.is_proved) == (None, True)
-    assert (record.regrets, record.payoffs) == ([0.0, 0.0], [-1 / 18, 1 / 18])
+
+def exact_regret(profile: BehaviorProfile) -> str:
+    regret = verify_exactly(TREE, profile).max_regret
+    return f"claimed a max regret of exactly 0, computed exactly it is {regret}"
+
+
+@pytest.mark.parametrize(
+    ("profile", "claim", "claimed", "refuted", "certified"),
+    [
+        (GOOD, "equilibrium", 0.0, "", True),
+        (GOOD, "complete list", 0.0, "", True),
+        (OFF, "equilibrium", 0.0, exact_regret(OFF), True),  # floats see no error of 1e-18
+        (OFF, "equilibrium", None, "", True),
+        (OFF, "complete list", 1e-15, "", True),
+        (OFF, "iterate", 0.0, exact_regret(OFF), True),
+        (OFF, "iterate", None, "", False),
+        (BehaviorProfile(OFF.probabilities), "equilibrium", 0.0, "", False),
+        (UNIFORM, "equilibrium", None, "claimed an equilibrium, but a player gains", True),
+        (UNIFORM, "equilibrium", 0.0, exact_regret(UNIFORM), True),
+        (FAR, "equilibrium", 0.0, "e-402", True),  # as a float it would be 0
+    ],
+)
+def test_claims_with_exact_frequencies_are_certified_or_disproved(
+    profile: BehaviorProfile, claim: str, claimed: float | None, refuted: str, certified: bool
+) -> None:
+    finding = measured(profile, claim, claimed)
+    assert (finding.exact is not None, bool(finding.refuted)) == (certified, bool(refuted))
+    assert refuted in (finding.refuted or "")
+    record = finding.record("profile.json", None)
+    if certified:
+        exact = verify_exactly(TREE, profile)
+        assert finding.exact == exact
+        assert finding.max_regret == pytest.approx(float(exact.max_regret), abs=5e-324)
+        assert record.exact["regrets"] == [str(value) for value in exact.regrets]
+        stands = exact.max_regret == 0
+        assert (record.is_proved, finding.claims) == (stands, stands)
+        assert (finding.claimed(TREE) is not None) == stands
+        if not (stands or refuted):
+            assert record.claim == "iterate", "proved to be only an approximation"
+    if profile is GOOD:
+        assert (record.regrets, record.payoffs) == ([0.0, 0.0], [-1 / 18, 1 / 18])
+        assert record.exact["payoffs"] == ["-1/18", "1/18"]
 
 
 def test_rounding_of_the_floats_refutes_no_exact_equilibrium() -> None:
+    assert Verifier(TREE).verify(OFF) == Verifier(TREE).verify(GOOD)
     seen = 0
     for k in range(1, 12):
         profile = kuhn2_member(Fraction(k, 37))
         seen += Verifier(TREE).verify(profile).max_regret > 0
         assert measured(profile, claimed=0.0, tolerance=0.0).refuted is None
     assert seen, "no profile of which the floats see a regret"
-
-
-def test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret() -> None:
-    assert Verifier(TREE).verify(OFF) == Verifier(TREE).verify(GOOD)
-    finding = measured(OFF, claimed=0.0)
-    assert finding.refuted is not None
-    exact = verify_exactly(TREE, OFF).max_regret
-    assert 0 < exact < 1e-17
-    assert str(exact) in finding.refuted
-    assert finding.record(None, None).exact["regrets"] == [str(exact), "0"]
-
-
-def test_exact_regret_is_named_as_a_fraction_or_where_that_is_long_as_a_decimal() -> None:
-    uniform = BehaviorProfile.uniform(TREE)
-    worst = verify_exactly(TREE, uniform).max_regret
-    refuted = measured(uniform, claimed=0.0).refuted
-    assert refuted == f"claimed a max regret of exactly 0, computed exactly it is {worst}"
-    far = kuhn2_member(Fraction(1, 7), called=Fraction(1, 3) + Fraction(1, 7 * 10**400))
-    refuted = measured(far, claimed=0.0).refuted
-    assert refuted is not None
-    assert refuted.endswith("e-402")  # as a float it would be 0
-    assert not record_of(far).is_proved
 
 
 @pytest.mark.parametrize(
@@ -115,30 +126,6 @@ def test_length_counts_decimal_digits() -> None:
     assert length([Fraction(1, 10**99), Fraction(10**49, 3)]) in range(149, 154)
 
 
-def test_claim_of_no_regret_is_certified_whatever_else_is_claimed() -> None:
-    assert measured(OFF, "iterate", 0.0).refuted
-    assert measured(OFF, "iterate").exact is None
-
-
-@pytest.mark.parametrize("claim", ["equilibrium", "complete list"])
-def test_what_is_proved_to_be_no_equilibrium_counts_as_an_approximation(claim: str) -> None:
-    for claimed in (None, 1e-15):
-        finding = measured(OFF, claim, claimed=claimed)
-        assert (finding.refuted, finding.claims) == (None, False)
-        assert finding.record(None, None).claim == "iterate"
-        assert kind_record(finding, TREE, Allowance()) is None
-        assert finding.exact == verify_exactly(TREE, OFF)
-        assert finding.max_regret == float(finding.exact.max_regret)
-    for target, status in ((1e-10, "ok"), (0.0, "stopped")):
-        result = eqbench.solve("kuhn2", HandsOver(OFF, claimed=None), target=target)
-        assert (result.status, result.equilibria[0].claim) == (status, "iterate")
-
-
-def test_profile_far_from_equilibrium_is_refuted_by_its_exact_regret() -> None:
-    finding = measured(BehaviorProfile.uniform(TREE))
-    assert finding.refuted.startswith("claimed an equilibrium, but a player gains")
-
-
 def test_rows_that_do_not_sum_to_exactly_1_are_no_exact_profile() -> None:
     frequencies = list(GOOD.exact)
     frequencies[0] += TINY
@@ -151,12 +138,11 @@ def test_rows_that_do_not_sum_to_exactly_1_are_no_exact_profile() -> None:
 # -- what is not --------------------------------------------------------------------------------
 
 
-def test_without_exact_frequencies_or_an_exact_game_the_ordinary_rule_counts() -> None:
-    floats = BehaviorProfile.of(TREE, OFF.probabilities)
+def test_game_in_floats_has_no_certificates() -> None:
     rounded = replace(TREE, payoffs=Payoffs(TREE.payoffs.table))
-    for finding in (measured(floats, claimed=0.0), measured(OFF, claimed=0.0, tree=rounded)):
-        assert (finding.exact, finding.refuted) == (None, None)
-    assert measured(BehaviorProfile.uniform(TREE), tree=rounded).refuted
+    finding = measured(OFF, claimed=0.0, tree=rounded)
+    assert (finding.exact, finding.refuted) == (None, None)
+    assert measured(UNIFORM, tree=rounded).refuted
 
 
 def with_digits(digits: int) -> BehaviorProfile:
@@ -201,7 +187,7 @@ def test_certificates_end_where_a_large_game_would_take_too_long(
     certified = []
     for digits in range(1, 20):
         most = TREE.n_terminals * (digits + 1) - 1
-        monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", most)
+        monkeypatch.setattr("eqbench.verification.exact.MOST_TERMINAL_DIGITS", most)
         certified.append(certify(TREE, GOOD) is not None)
     assert certified == sorted(certified)
     assert certified[-1]
@@ -241,7 +227,7 @@ def test_nothing_is_read_as_integers_that_is_not_affordable(
         raise AssertionError("it was read")
 
     wide, ordinary = wide_game(10**12), TREE
-    monkeypatch.setattr("eqbench.verification.certificate.ExactRules.of", reads)
+    monkeypatch.setattr("eqbench.verification.exact.ExactRules.of", reads)
     monkeypatch.setattr("eqbench.verification.verifier.completed_rows", reads)
     uniform = BehaviorProfile.uniform(wide)
     assert not Verifier(wide).verify(uniform, Allowance(left=7)).resolved
@@ -255,7 +241,7 @@ def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(
     whole = Allowance()
     certify(TREE, GOOD, whole)
     cost = Allowance().left - whole.left
-    monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", 2 * cost)
+    monkeypatch.setattr("eqbench.verification.exact.MOST_TERMINAL_DIGITS", 2 * cost)
     handed = [*[kuhn2_member(Fraction(k, 37)) for k in (1, 2)], OFF]
     result = eqbench.solve("kuhn2", HandsOver(*handed))
     assert result.status == "ok"
@@ -293,13 +279,21 @@ class HandsOver:
         return eqbench.Termination("converged")
 
 
-def test_solve_in_this_process_certifies_too() -> None:
-    result = eqbench.solve("kuhn2", HandsOver(GOOD))
-    assert (result.status, result.max_regret) == ("ok", 0.0)
-    assert result.equilibria[0].exact["regrets"] == ["0", "0"]
-    result = eqbench.solve("kuhn2", HandsOver(OFF))
-    assert (result.status, result.equilibria[0].is_proved) == ("refuted", False)
-    assert "computed exactly it is 1/" in result.reason
+@pytest.mark.parametrize(
+    ("profile", "claimed", "target", "status", "claim"),
+    [
+        (GOOD, 0.0, 1e-10, "ok", "equilibrium"),
+        (OFF, 0.0, 1e-10, "refuted", "equilibrium"),
+        (OFF, None, 1e-10, "ok", "iterate"),
+        (OFF, None, 0.0, "stopped", "iterate"),
+    ],
+)
+def test_solve_in_this_process_certifies_too(
+    profile: BehaviorProfile, claimed: float | None, target: float, status: str, claim: str
+) -> None:
+    result = eqbench.solve("kuhn2", HandsOver(profile, claimed=claimed), target=target)
+    (item,) = result.equilibria
+    assert (result.status, item.claim, item.is_proved) == (status, claim, profile is GOOD)
 
 
 def test_table_says_exactly_only_of_a_proof() -> None:
@@ -321,7 +315,8 @@ def printed(*records: CellRecord) -> str:
 
 
 def test_records_of_earlier_versions_have_no_certificate() -> None:
-    cell = CellRecord("0a", "kuhn2", "s", "kuhn2", "s", None, "ok", equilibria=[record_of(GOOD)])
+    item = measured(GOOD).record("profile.json", None)
+    cell = CellRecord("0a", "kuhn2", "s", "kuhn2", "s", None, "ok", equilibria=[item])
     assert CellRecord.of_line(cell.to_line()) == cell
     data = cell.to_json()
     del data["equilibria"][0]["exact"]
@@ -348,61 +343,42 @@ class Solver:
 """
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Ended:
-    """One run of solvers that hand over a proof, nearly one, and no exact profile."""
-    folder = tmp_path_factory.mktemp("exact")
+def test_run_certifies_refutes_and_refuses(tmp_path: Path) -> None:
+    """Solvers hand over a proof, nearly one, and no exact profile."""
     loose = (GOOD.exact[0] + TINY, *GOOD.exact[1:])
-    solvers = {"proves": GOOD.exact, "nearly": OFF.exact, "loose": loose}
     arguments: list[str | Path] = []
-    for name, exact in solvers.items():
-        file = folder / f"{name}.py"
+    for name, exact in {"proves": GOOD.exact, "nearly": OFF.exact, "loose": loose}.items():
+        file = tmp_path / f"{name}.py"
         file.write_text(PLUGIN.format(name=name, frequencies=" ".join(map(str, exact))))
         arguments += ["--plugin", file, "--solver", name]
-    return command(
-        *("run", "--game", "kuhn2", *arguments, "--json", "--out", "run", "-q"), cwd=folder
-    )
-
-
-def test_run_certifies_refutes_and_refuses(run: Ended) -> None:
+    options = ("run", "--game", "kuhn2", *arguments, "--json", "--out", "run", "-q")
+    run = command(*options, cwd=tmp_path)
     cells = {cell["solver"]: cell for cell in run.json["cells"]}
-    assert {name: cell["status"] for name, cell in cells.items()} == {
-        "proves": "ok",
-        "nearly": "refuted",
-        "loose": "crashed",
-    }
+    statuses = {name: cell["status"] for name, cell in cells.items()}
+    assert statuses == {"proves": "ok", "nearly": "refuted", "loose": "crashed"}
     (proof,) = cells["proves"]["equilibria"]
     assert proof["exact"] == {"payoffs": ["-1/18", "1/18"], "regrets": ["0", "0"]}
     assert cells["proves"]["max_regret"] == 0
     assert "computed exactly it is 1/" in cells["nearly"]["reason"]
     assert "not exactly 1" in cells["loose"]["reason"]
 
-
-def test_stored_profile_of_a_proof_verifies_exactly(run: Ended) -> None:
-    (item,) = run.cell("proves")["equilibria"]
-    file = run.folder / "run" / item["profile"]
+    file = tmp_path / "run" / proof["profile"]
     assert '"1/7"' in file.read_text()
-    done = command("verify", "--profile", file, "--exact", "--json", cwd=run.folder)
+    done = command("verify", "--profile", file, "--exact", "--json", cwd=tmp_path)
     assert done.json["exact"]["max_regret"] == "0"
     assert done.json["exact"]["payoffs"] == ["-1/18", "1/18"]
 
-
-def test_reports_keep_numbers_and_say_exactly_in_a_note(run: Ended) -> None:
     markdown, table = (
-        command("report", "run", "--format", name, cwd=run.folder).out for name in ("md", "csv")
+        command("report", "run", "--format", name, cwd=tmp_path).out for name in ("md", "csv")
     )
     assert "- max regret exactly 0, in rational arithmetic: proves" in markdown
     (row,) = (line for line in markdown.splitlines() if line.startswith("| proves"))
-    assert "0 exactly" not in row
     assert "| 0 |" in " ".join(row.split())
     rows = {row["solver"]: row for row in csv.DictReader(io.StringIO(table))}
     assert rows["proves"]["max_regret"] == "0.0"
     assert 0 < float(rows["nearly"]["max_regret"]) < 1e-17
 
-
-def test_table_of_equilibria_has_the_exact_regret_as_a_fraction(run: Ended) -> None:
-    frame = eqbench.load_equilibria(run.folder / "run").set_index("solver")
+    frame = eqbench.load_equilibria(tmp_path / "run").set_index("solver")
     assert frame["exact_max_regret"].dtype == "string"
-    assert frame["exact_max_regret"]["proves"] == "0"
-    exact = verify_exactly(TREE, OFF).max_regret
-    assert Fraction(frame["exact_max_regret"]["nearly"]) == exact
+    regrets = {"proves": "0", "nearly": str(verify_exactly(TREE, OFF).max_regret)}
+    assert frame["exact_max_regret"].to_dict() == regrets

@@ -9,9 +9,9 @@ import pytest
 
 import eqbench
 from eqbench.equilibria import KnownSet, known_sets
-from eqbench.equilibria.corners import corner_parameters
-from eqbench.equilibria.extremes import extremes, is_linear
-from eqbench.equilibria.members import corners, members
+from eqbench.equilibria.known import corner_parameters, extremes
+from eqbench.studies.extremes import is_linear
+from eqbench.studies.flow.members import corners, members
 
 
 def test_extremes_of_the_published_three_player_family() -> None:

@@ -13,7 +13,6 @@ from branch_cases import curves, dots, made_up_branch, texts
 from PIL import Image
 
 import eqbench
-from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, held
 from eqbench.errors import UsageError
 from eqbench.model.profile import random_profile
 from eqbench.plots.branches import frequency_figure, frequency_table, payoff_figure
@@ -22,6 +21,7 @@ from eqbench.plots.stability import REGIME_COLORS, regime_diagram, verdict_color
 from eqbench.plots.style import by_name, log_log_figure, ordered_colors, power_law, save_figure
 from eqbench.studies.branch import Branch
 from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
+from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, held
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,14 +13,24 @@ from solver_cases import bimatrix
 from strategic_form import dominated_plans
 from szafron_family import SUB_FAMILIES, random_member
 from szafron_family import member as szafron_member
-from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, horse, selten_horse
+from textbook_games import (
+    beer_and_quiche,
+    entry_deterrence,
+    exact_profile,
+    horse,
+    horse_trembles,
+    selten_horse,
+)
 from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria import Kind, affordable_kind, kind_of
 from eqbench.errors import UsageError
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
-from eqbench.verification import Allowance, Play, Proof, Trembles, sequential
+from eqbench.verdict import Claimed
+from eqbench.verdicts import Kind, Proof, kind_of, sequential
+from eqbench.verdicts.kinds import kind as judge_kind
+from eqbench.verification import Allowance
 
 NO_SUBGAME = {"proper": 0, "perfect": 0}
 
@@ -146,32 +156,25 @@ def test_credible_play_of_three_in_kuhn_may_be_refuted_by_trembles() -> None:
 def test_proofs_are_json() -> None:
     games = (beer_and_quiche(), entry_deterrence(), selten_horse())
     for tree in games:
-        for kind in (Play.of, Play.exactly):
-            found = kind_of(kind(tree, BehaviorProfile.uniform(tree)))
+        for arithmetic in (Play.of, Play.exactly):
+            found = kind_of(arithmetic(tree, BehaviorProfile.uniform(tree)))
             assert json.loads(json.dumps(found.proofs(), allow_nan=False)) == found.proofs()
             assert repr(found).startswith("<Kind: undominated ")
 
 
-def handed_over(play: Play, weight: str) -> Trembles:
-    """Trembles of P1 and P2; P3 is indifferent if P2's are twice as likely."""
-    order, weights = np.zeros(6, dtype=np.int64), play.frequency.copy()
-    order[[0, 2]], weights[0], weights[2] = 5, Fraction(1), Fraction(weight)
-    return Trembles(order, weights)
-
-
 def test_trembles_that_are_handed_over_are_judged_and_kept() -> None:
     play, nothing = horse(1, "1/8"), Allowance(0)
-    right = handed_over(play, "2")
+    right = horse_trembles((5, "1"), (5, "2"))
     found = kind_of(play, right, nothing)
     assert found.trembles is right
     assert [item["order"] for item in found.proofs()["trembles"]] == [5, 5]
-    assert kind_of(play, handed_over(play, "3"), nothing).sequential.proof is Proof.OPEN
+    assert kind_of(play, horse_trembles((5, "1"), (5, "3")), nothing).sequential.proof is Proof.OPEN
 
 
 @pytest.mark.parametrize("weight", ["3", "-2"])
 def test_trembles_that_prove_nothing_are_sought_anew(weight: str) -> None:
     play = horse(1, "1/8")
-    wrong = handed_over(play, weight)
+    wrong = horse_trembles((5, "1"), (5, weight))
     found = kind_of(play, wrong)
     assert found.sequential.proof is Proof.CERTIFIED
     assert found.trembles is not wrong
@@ -200,7 +203,7 @@ def test_kinds_cost_what_is_left_and_are_none_without() -> None:
     exactly, floats = 3 * 400 * tree.n_nodes, 3 * 50 * tree.n_nodes
 
     def found(left: int, *, exact: bool = True) -> Kind | None:
-        return affordable_kind(tree, profile, Allowance(left), exact=exact)
+        return judge_kind(Claimed(tree, profile, exact), Allowance(left))
 
     assert found(floats - 1) is None
     for left, exact, fractions in (
@@ -219,6 +222,6 @@ def test_a_cell_has_a_few_searches() -> None:
     record = eqbench.solve(game, "logit")
     assert record.profile is not None
     allowance = Allowance()
-    found = [affordable_kind(game.tree, record.profile, allowance, exact=False) for _ in range(5)]
+    found = [judge_kind(Claimed(game.tree, record.profile, False), allowance) for _ in range(5)]
     proofs = [each and each.sequential.proof for each in found]
     assert proofs == [Proof.CERTIFIED] * 3 + [Proof.OPEN] * 2

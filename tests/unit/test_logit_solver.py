@@ -11,12 +11,14 @@ import eqbench
 from eqbench.errors import UsageError
 from eqbench.games.gamut import with_numbered_actions
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.trembles import Trembles
 from eqbench.solver import Candidate
 from eqbench.solvers.logit.branch import Branch
 from eqbench.solvers.logit.logit import polished
 from eqbench.solvers.logit.trembles import trembles_of
-from eqbench.verification import Play, Proof, sequential, verify
+from eqbench.verdicts import Proof, sequential
+from eqbench.verification import verify
 
 # -- what it hands over -------------------------------------------------------------------------
 

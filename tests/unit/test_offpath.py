@@ -14,11 +14,13 @@ from textbook_games import beer_and_quiche, entry_deterrence, exact_profile, sel
 import eqbench
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import Trembles
 from eqbench.solver import Budget
-from eqbench.verification import Play, Proof, credibility, sequential, verify
+from eqbench.verdicts import Proof, credibility, sequential
+from eqbench.verification import verify
 
 offpath = importlib.import_module("eqbench.solvers.logit.offpath")
 branches = importlib.import_module("eqbench.solvers.logit.branch")

@@ -10,25 +10,58 @@ from solver_cases import bimatrix
 from textbook_games import entry_deterrence, exact_profile, selten_horse
 
 import eqbench
+from eqbench.equilibria import Completeness
+from eqbench.equilibria.regularity import index_of, quasi_strict
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
-from eqbench.verification.play import Play
-from eqbench.verification.regularity import index_of, proved_incomplete, quasi_strict
+from eqbench.model.tree import GameTree
 
 
-def test_three_equilibria_of_a_coordination_game() -> None:
-    tree = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
-    profiles = [
-        exact_profile(tree, (1, 0), (1, 0)),
-        exact_profile(tree, (0, 1), (0, 1)),
-        exact_profile(tree, ("2/3", "1/3"), ("1/3", "2/3")),
-    ]
-    for kind in (Play.of, Play.exactly):
-        indices = [index_of(kind(tree, profile)) for profile in profiles]
-        assert indices == [1, 1, -1]
-    assert not proved_incomplete(indices)
-    for left_out in range(3):
-        assert proved_incomplete(indices[:left_out] + indices[left_out + 1 :])
+def verdict(indices: list[int | None]) -> str:
+    return Completeness(tuple(indices), exact=True).verdict
+
+
+COORDINATION = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
+DUEL, HORSE = entry_deterrence(), selten_horse()
+
+
+@pytest.mark.parametrize(
+    ("tree", "rows", "index"),
+    [
+        (COORDINATION, ((1, 0), (1, 0)), 1),
+        (COORDINATION, ((0, 1), (0, 1)), 1),
+        (COORDINATION, (("2/3", "1/3"), ("1/3", "2/3")), -1),
+        # no equilibria
+        (COORDINATION, ((1, 0), (0, 1)), None),
+        (COORDINATION, ((0, 1), (1, 0)), None),
+        (COORDINATION, (("1/2", "1/2"), ("1/2", "1/2")), None),
+        # not isolated
+        (HORSE, ((0, 1), (0, 1), (0, 1)), None),
+        (DUEL, ((1, 0), (1, 0)), None),
+        (DUEL, ((0, 1), (0, 1)), 1),
+    ],
+)
+def test_index(tree: GameTree, rows: tuple[tuple[object, object], ...], index: int | None) -> None:
+    for arithmetic in (Play.of, Play.exactly):
+        play = arithmetic(tree, exact_profile(tree, *rows))
+        assert index_of(play) == index
+        assert quasi_strict(play) == (index is not None)
+
+
+@pytest.mark.parametrize(
+    ("indices", "found"),
+    [
+        ([1, 1, -1], "consistent"),
+        ([1, 1], "proved incomplete"),
+        ([1, -1], "proved incomplete"),
+        ([None], "not decided"),
+    ],
+)
+def test_lists_are_judged_by_the_sum_of_their_indices(
+    indices: list[int | None], found: str
+) -> None:
+    assert verdict(indices) == found
 
 
 @pytest.mark.parametrize("game", ["matching_pennies", "rock_paper_scissors", "jordan"])
@@ -64,20 +97,7 @@ def test_pure_and_mixed_equilibria_of_random_games(seed: int) -> None:
         found.append(exact_profile(tree, (p, 1 - p), (q, 1 - q)))
     indices = [index_of(Play.exactly(tree, profile)) for profile in found]
     assert None not in indices
-    assert not proved_incomplete(indices)
-
-
-def test_what_is_not_isolated_has_none() -> None:
-    tree = selten_horse()
-    across = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1), (0, 1)))
-    assert index_of(across) is None
-    assert not proved_incomplete([None])
-    tree = entry_deterrence()
-    kept_out = Play.exactly(tree, exact_profile(tree, (1, 0), (1, 0)))
-    assert index_of(kept_out) is None
-    entered = Play.exactly(tree, exact_profile(tree, (0, 1), (0, 1)))
-    assert quasi_strict(entered)
-    assert index_of(entered) == 1
+    assert verdict(indices) != "proved incomplete"
 
 
 def test_what_the_own_moves_avoid_need_not_be_strict() -> None:
@@ -92,9 +112,3 @@ def test_what_the_own_moves_avoid_need_not_be_strict() -> None:
         tree = builder.tree()
         out = exact_profile(tree, (1, 0), (1, 0))
         assert index_of(Play.exactly(tree, out)) == index
-
-
-def test_what_is_no_equilibrium_has_none() -> None:
-    tree = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
-    for rows in (((1, 0), (0, 1)), ((0, 1), (1, 0)), (("1/2", "1/2"), ("1/2", "1/2"))):
-        assert index_of(Play.exactly(tree, exact_profile(tree, *rows))) is None

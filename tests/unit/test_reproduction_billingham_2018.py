@@ -12,11 +12,11 @@ import pytest
 from paper_cases import claim_at, facts_of, summaries
 
 import eqbench.papers
-from eqbench.equilibria.kuhn_ranges import Range, kinds_of
 from eqbench.papers.billingham_2018 import branches, compute
 from eqbench.papers.billingham_2018.facts import _film, _losers
 from eqbench.papers.checks import Missing, passes
 from eqbench.papers.paper import load_paper
+from eqbench.studies.kuhn_ranges import Range, kinds_of
 
 PAPER = load_paper(Path(eqbench.papers.__file__).parent / "billingham_2018")
 

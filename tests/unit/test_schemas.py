@@ -8,9 +8,9 @@ from typing import get_args, get_type_hints
 import pytest
 from schemas import DOCUMENTS, FOLDER, schema_text
 
-from eqbench.equilibria import Identity, kind_of
-from eqbench.equilibria.kinds import ACTIONS_ONLY
+from eqbench.equilibria import Identity
 from eqbench.harness.request import Request
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import load_game
 from eqbench.solver import CLAIMS
@@ -21,7 +21,8 @@ from eqbench.store.schema import (
     RequestRecord,
     SubgamesRecord,
 )
-from eqbench.verification import Play, Proof
+from eqbench.verdicts import Proof, kind_of
+from eqbench.verdicts.kinds import ACTIONS_ONLY
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

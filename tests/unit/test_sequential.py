@@ -9,38 +9,30 @@ import pytest
 from crossplay_cases import kuhn2_member
 from random_trees import random_tree, sparse_profile
 from szafron_family import member as szafron_member
-from textbook_games import horse, selten_horse
+from textbook_games import horse, horse_trembles, selten_horse
 from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria.tremble_search import decide, find_contradiction, find_trembles
 from eqbench.errors import UsageError
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import LARGEST_ORDER, Trembles
-from eqbench.verification import verify_exactly
-from eqbench.verification.beliefs import credibility, judge
-from eqbench.verification.play import Play
-from eqbench.verification.trembles import (
+from eqbench.verdicts.beliefs import credibility, judge
+from eqbench.verdicts.search import decide, find_contradiction, find_trembles
+from eqbench.verdicts.trembles import (
     Proof,
     admitted_nodes,
     contradict,
     limit_beliefs,
     sequential,
 )
+from eqbench.verification import verify_exactly
 
 
 def horse_across(left: str = "1/8") -> Play:
     """With the belief 1/3 that P1 went down P3 is indifferent."""
     return horse(1, left)
-
-
-def trembles(play: Play, first: tuple[int, str], second: tuple[int, str]) -> Trembles:
-    """Trembles of the horse's P1 and P2, each with order and weight."""
-    order, weight = np.zeros(6, dtype=np.int64), play.frequency.copy()
-    for action, (power, value) in ((0, first), (2, second)):
-        order[action], weight[action] = power, Fraction(value)
-    return Trembles(order, weight)
 
 
 @pytest.mark.parametrize("left", ["0", "1/8", "1/4"])
@@ -81,7 +73,7 @@ def test_only_the_right_trembles_certify(
     first: tuple[int, str], second: tuple[int, str], *, certified: bool
 ) -> None:
     play = horse_across()
-    verdict = sequential(play, trembles(play, first, second))
+    verdict = sequential(play, horse_trembles(first, second))
     assert (verdict.proof is Proof.CERTIFIED) == certified
 
 
@@ -97,12 +89,12 @@ def test_only_the_right_trembles_certify(
 def test_what_does_not_tremble_is_refused(first: tuple[int, str], second: tuple[int, str]) -> None:
     play = horse_across()
     with pytest.raises(UsageError, match="orders from 1"):
-        sequential(play, trembles(play, first, second))
+        sequential(play, horse_trembles(first, second))
 
 
 def test_orders_and_weights_of_played_actions_do_not_count() -> None:
     play = horse_across()
-    right = trembles(play, (1, "1"), (1, "2"))
+    right = horse_trembles((1, "1"), (1, "2"))
     order, weight = right.order.copy(), right.weight.copy()
     order[4:], weight[4:] = 9, Fraction(9)
     assert sequential(play, Trembles(order, weight)).proof is Proof.CERTIFIED
@@ -140,14 +132,6 @@ def _reach(tree: GameTree, frequencies: list[Fraction]) -> list[Fraction]:
         share = Fraction(int(tree.chance[node]), tree.chance_denominator)
         reach.append(above * (frequencies[action] if action >= 0 else share))
     return reach
-
-
-@pytest.mark.parametrize("game", ["kuhn2", "kuhn3"])
-def test_limits_of_logit_are_certified(game: str) -> None:
-    record = eqbench.solve(game, "logit")
-    assert record.profile is not None
-    play = Play.of(eqbench.load_game(game).tree, record.profile)
-    assert sequential(play, find_trembles(play)).proof is Proof.CERTIFIED
 
 
 @pytest.mark.parametrize("bluffs", ["0", "1/9", "1/3"])
@@ -228,18 +212,6 @@ def test_refuted_play_is_supported_by_no_trembles(seed: int) -> None:
         belief = limit_beliefs(play, Trembles(order, weight), least)
         found = judge(play, belief, play.frequency)
         assert (found.loss[off_path] > 0).any()
-
-
-def test_no_trembles_support_sets_that_contradict_each_other() -> None:
-    play = calling_too_often()
-    least, rng = credibility(play).belief, np.random.default_rng(0)
-    for attempt in range(200):
-        size = play.tree.n_actions
-        order = rng.integers(1, 2 + attempt % 3, size)
-        weight = np.array([Fraction(int(w), 10) for w in rng.integers(1, 99, size)])
-        assert sequential(play, Trembles(order, weight)).proof is Proof.OPEN
-        found = judge(play, limit_beliefs(play, Trembles(order, weight), least), play.frequency)
-        assert not found.credible.all()
 
 
 @pytest.mark.parametrize("game", ["kuhn2", "kuhn3", "kuhn(players=4)"])

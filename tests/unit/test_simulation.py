@@ -12,7 +12,6 @@ import pytest
 from command import PLUGINS
 
 import eqbench
-from eqbench.equilibria.extremes import KnownPayoffs
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import parse_profile, profile_from_json
@@ -20,6 +19,7 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.registry import default_registry
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.requests import GivenProfile, from_data, to_data
+from eqbench.studies.extremes import KnownPayoffs
 from eqbench.studies.flow.points import read_points
 from eqbench.studies.flow.simulate import SimulationStudy, times_of, windows_of
 from eqbench.studies.frame import Session, StudyFolder

@@ -8,10 +8,10 @@ from szafron_family import SUB_FAMILIES, random_member
 from three_player_kuhn import szafron_profile
 
 import eqbench
-from eqbench.equilibria.kuhn_ranges import KuhnNodes, Range, held, strategy_ranges
 from eqbench.errors import UsageError
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import FloatArray
+from eqbench.studies.kuhn_ranges import KuhnNodes, Range, held, strategy_ranges
 
 NONE, VALUE, BLUFF, TWO_WAY = Range.NONE, Range.VALUE_BET, Range.BLUFF, Range.TWO_WAY_BET
 SANDBAG, CATCH = Range.SANDBAG, Range.BLUFF_CATCH

@@ -11,11 +11,11 @@ from textbook_games import entry_deterrence, exact_profile, selten_horse
 
 import eqbench
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.verdicts.subgames import subgame_perfect, subgame_roots
 from eqbench.verification import verify_exactly
-from eqbench.verification.play import Play
-from eqbench.verification.subgames import subgame_perfect, subgame_roots
 
 
 def below(tree: GameTree, root: int) -> list[int]:

@@ -13,11 +13,11 @@ from stored_runs import cell as stored_cell
 from stored_runs import run_of
 
 from eqbench.report.exports import report_on
+from eqbench.report.naming import credible_text
 from eqbench.report.terminal import print_report
 from eqbench.report.trials import Entry
 from eqbench.report.view import View, arranged
 from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.verification import credible_text
 
 
 def cell(solver: str = "cfr", **fields: Any) -> CellRecord:

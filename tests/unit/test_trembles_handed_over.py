@@ -10,28 +10,22 @@ import numpy as np
 import pytest
 from frame_cases import CLOCKS
 from frame_cases import candidate as frame_of
-from textbook_games import exact_profile, selten_horse
+from textbook_games import exact_profile, horse_trembles, selten_horse
 
 from eqbench.harness.judge import Received, measure
 from eqbench.harness.solve import solve_once
 from eqbench.isolation.messages import CandidateFrame, SnapshotFrame, TremblesMessage
 from eqbench.model.game import Game
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.trembles import LARGEST_ORDER, Trembles
 from eqbench.solver import Budget, Candidate, Monitor, Termination
-from eqbench.verification import Play, Proof, Verifier, sequential
+from eqbench.verdicts import Proof, sequential
+from eqbench.verification import Verifier
 
 HORSE = selten_horse()
+TREMBLES = horse_trembles((1, "1"), (1, "2"))  # with which P3's mixture is supported
 ACROSS = exact_profile(HORSE, (0, 1), (0, 1), ("1/8", "7/8"))
-
-
-def horse_trembles(down: Any = 2) -> Trembles:
-    """P2 goes down twice as often as P1, which P3's mixture needs; unless changed."""
-    order = np.ones(HORSE.n_actions, dtype=np.int64)
-    weight = np.ones(HORSE.n_actions, dtype=object)
-    weight[:] = Fraction(1)
-    weight[2] = Fraction(down)
-    return Trembles(order, weight)
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,13 @@ class Knowing:
 @pytest.mark.parametrize(("down", "proof"), [(2, Proof.CERTIFIED), (3, Proof.OPEN)])
 def test_what_a_solver_hands_over_is_what_the_judge_sees(down: int, proof: Proof) -> None:
     frames: list[Any] = []
-    solve_once(Knowing(horse_trembles(down)), Game("horse", HORSE), Budget(), 0, frames.append)
+    solve_once(
+        Knowing(horse_trembles((1, "1"), (1, str(down)))),
+        Game("horse", HORSE),
+        Budget(),
+        0,
+        frames.append,
+    )
     kept = Received(HORSE.n_actions)
     for frame in frames:
         kept.add(frame)
@@ -88,7 +88,7 @@ WRONG: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_candidate_refuses_trembles_that_do_not_fit(wrong: str) -> None:
     with pytest.raises(ValueError, match="of trembles"):
-        Candidate(ACROSS, "equilibrium", trembles=replace(horse_trembles(), **WRONG[wrong]))
+        Candidate(ACROSS, "equilibrium", trembles=replace(TREMBLES, **WRONG[wrong]))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_weights_whose_products_leave_the_floats_certify_nothing() -> None:
 
 def test_trembles_count_towards_the_memory_of_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     bare = frame_of(ACROSS.probabilities, clocks=CLOCKS)
-    told = frame_of(ACROSS.probabilities, trembles=TremblesMessage.of(horse_trembles()))
+    told = frame_of(ACROSS.probabilities, trembles=TremblesMessage.of(TREMBLES))
     monkeypatch.setattr("eqbench.harness.judge.MAX_CANDIDATE_BYTES", len(bare.profile))
     kept = Received(HORSE.n_actions)
     kept.add(bare)

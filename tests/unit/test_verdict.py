@@ -12,7 +12,7 @@ from frame_cases import candidate, handed_over
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.judge import Finding, credible_record, ending, kind_record, measure
+from eqbench.harness.judge import Finding, ending, measure
 from eqbench.harness.judge import verdict as verdict_of
 from eqbench.isolation.child import Limits, Outcome
 from eqbench.isolation.messages import (
@@ -23,6 +23,8 @@ from eqbench.isolation.messages import (
     RefusedFrame,
 )
 from eqbench.solver import Candidate
+from eqbench.verdict import judge_claims, stored
+from eqbench.verdicts.kinds import credible
 from eqbench.verification import Allowance, Verification, Verifier
 
 TREE = eqbench.load_game("kuhn2").tree
@@ -222,19 +224,42 @@ FOLDS_A_KING = kuhn2_member(Fraction(1, 3), king=Fraction(0))
 
 
 @pytest.mark.parametrize(
-    ("claim", "exact"), [("equilibrium", True), ("complete list", False), ("average", True)]
+    ("profile", "claim", "judged"),
+    [
+        (FOLDS_A_KING, "equilibrium", {"credible", "kind"}),
+        (
+            eqbench.BehaviorProfile(FOLDS_A_KING.probabilities),
+            "complete list",
+            {"credible", "kind"},
+        ),
+        (FOLDS_A_KING, "average", set()),
+        (PROFILE, "average", set()),
+        (PROFILE, "equilibrium", set()),  # disproved in Fractions, so no claim is left
+        (eqbench.BehaviorProfile(PROFILE.probabilities), "equilibrium", {"credible"}),  # refuted
+    ],
 )
-def test_claimed_equilibria_alone_are_judged_credible_or_not(claim: str, *, exact: bool) -> None:
-    shown = FOLDS_A_KING if exact else eqbench.BehaviorProfile(FOLDS_A_KING.probabilities)
-    finding = measure(handed_over(shown, claim), Verifier(TREE), 1e-6)
-    found = credible_record(finding, TREE, Allowance())
-    if claim == "average":
-        assert found is None
-        return
-    assert found is not None
-    assert (found["sets"], found["credible"], found["worst_set"]) == (12, 11, ["P1", "3:KB"])
-    assert found["worst"] == pytest.approx(3)
-    assert found["exact"] == ("3" if exact else None)
+def test_claimed_equilibria_alone_are_judged(
+    profile: eqbench.BehaviorProfile, claim: str, judged: set[str]
+) -> None:
+    finding = measure(handed_over(profile, claim), Verifier(TREE), 1e-6)
+    (found,) = judge_claims([finding.claimed(TREE)])
+    assert found.keys() == judged
+    if "kind" in judged:
+        record, is_exact = stored(found), profile.exact is not None
+        assert record["credible"] == {
+            "sets": 12,
+            "credible": 11,
+            "worst": pytest.approx(3),
+            "worst_set": ["P1", "3:KB"],
+            "exact": "3" if is_exact else None,
+        }
+        assert record["kind"] == {
+            "undominated": "certified",  # the bet that it folds to never comes, by its own moves
+            "subgame_perfect": {"proper": 0, "perfect": 0},
+            "sequential": "refuted",
+            "quasi_strict": False,
+            "index": None,
+        }
 
 
 def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> None:
@@ -243,33 +268,14 @@ def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> N
     assert all(item.credible for item in solved.equilibria)
     finding = measure(handed_over(FOLDS_A_KING, "equilibrium"), Verifier(TREE), 1e-6)
     scarce = Allowance(1000 * TREE.n_nodes)
-    found = [credible_record(finding, TREE, scarce) for _ in range(30)]
-    exact, floats = ([bool(each and each["exact"]) for each in found], list(map(bool, found)))
+    found = [credible(finding.claimed(TREE), scarce) for _ in range(30)]
+    exact, floats = (
+        [bool(each and each.loss.dtype == object) for each in found],
+        list(map(bool, found)),
+    )
     assert exact == sorted(exact, reverse=True)
     assert floats == sorted(floats, reverse=True)
     assert sum(exact) < sum(floats) < 30
-
-
-# -- kinds --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("exact", [True, False])
-def test_claimed_equilibria_are_of_a_kind(*, exact: bool) -> None:
-    shown = FOLDS_A_KING if exact else eqbench.BehaviorProfile(FOLDS_A_KING.probabilities)
-    finding = measure(handed_over(shown, "equilibrium"), Verifier(TREE), 1e-6)
-    assert kind_record(finding, TREE, Allowance()) == {
-        "undominated": "certified",  # the bet that it folds to never comes, by its own moves
-        "subgame_perfect": {"proper": 0, "perfect": 0},
-        "sequential": "refuted",
-        "quasi_strict": False,
-        "index": None,
-    }
-
-
-def test_iterates_and_refuted_claims_are_of_no_kind() -> None:
-    for profile, claim in ((FOLDS_A_KING, "average"), (PROFILE, "equilibrium")):
-        finding = measure(handed_over(profile, claim), Verifier(TREE), 1e-6)
-        assert kind_record(finding, TREE, Allowance()) is None
 
 
 def test_kinds_of_cells() -> None:

@@ -16,7 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.kuhn_ranges import (
+from eqbench.model.tree import FloatArray
+from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
+from eqbench.registry import load_game
+from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
+from eqbench.studies.kuhn_ranges import (
     N_OPENINGS,
     TOLERANCE,
     KuhnNodes,
@@ -25,10 +29,6 @@ from eqbench.equilibria.kuhn_ranges import (
     kinds_of,
     strategy_ranges,
 )
-from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
-from eqbench.registry import load_game
-from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
 
 COUNTED = (4, 5, 10, 13)
 _EXAMINED, _POTS = 1500, 600

@@ -16,7 +16,6 @@ from scipy.optimize import linprog
 
 from eqbench.continuation import Continuation, ContinuationError
 from eqbench.equilibria import Identifier
-from eqbench.equilibria.kuhn_ranges import N_OPENINGS, NODES, KuhnNodes, bet_before
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.inspection import inspect_profile, payoff_bounds
@@ -25,6 +24,7 @@ from eqbench.model.tree import FloatArray
 from eqbench.registry import load_game, load_solver
 from eqbench.studies.branch import Measured, measured, missing_actions
 from eqbench.studies.crossplay.measure import Crossplay
+from eqbench.studies.kuhn_ranges import N_OPENINGS, NODES, KuhnNodes, bet_before
 
 # Which solutions from random weights have threats, and payoffs of the equilibria near them.
 Solved = tuple[list[bool], list[list[float]]]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from eqbench.equilibria.kuhn_ranges import NODES
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.papers.billingham_2018.branches import load_branch
@@ -23,6 +22,7 @@ from eqbench.registry import load_game
 from eqbench.report.svg import COLORS
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.studies.branch import Branch, columns, read_points
+from eqbench.studies.kuhn_ranges import NODES
 
 # Longer lines become pictures inside the SVG, which would be megabytes otherwise.
 _MOST_POINTS = 2500

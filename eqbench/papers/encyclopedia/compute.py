@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.corners import corner_parameters
-from eqbench.equilibria.known import known_sets
+from eqbench.equilibria.known import corner_parameters, known_sets
 from eqbench.equilibria.reference import KnownSet
 from eqbench.model.gambit_text import exact_payoffs
 from eqbench.model.game import Game

@@ -8,7 +8,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from fractions import Fraction
 from itertools import accumulate
 from operator import attrgetter
@@ -312,9 +311,9 @@ def _data(
 def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
     """A candidate without the long list of where it behaves differently off the path."""
     if item.identity is None:
-        return asdict(item)
+        return item.to_json()
     match, identity = kind_of_match(item.identity), {**item.identity, "off_path": {}}
-    return asdict(item) | {"match": match, "identity": identity}
+    return item.to_json() | {"match": match, "identity": identity}
 
 
 def _folder(run: StoredRun, place: Path | None) -> str | None:

@@ -16,7 +16,6 @@ import numpy as np
 
 from eqbench.dynamics import Dynamics, Flow, Trajectory
 from eqbench.equilibria import known_sets
-from eqbench.equilibria.extremes import AGREE, KnownPayoffs
 from eqbench.errors import ProfileError, UsageError, first_of
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -27,6 +26,7 @@ from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, measured
+from eqbench.studies.extremes import AGREE, KnownPayoffs
 from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
 from eqbench.studies.flow.regimes import NEAR_FACE, classify
 from eqbench.studies.frame import Drawn, Session, Study, call, legend

@@ -76,7 +76,7 @@ class TraceStudy(Study[TraceRequest]):
         if figures:
             call("eqbench.plots.branches:check_figures", self.setting)
         if self.always_draws:
-            call("eqbench.equilibria.kuhn_ranges:KuhnNodes.of", self.setting.game.tree)
+            call("eqbench.studies.kuhn_ranges:KuhnNodes.of", self.setting.game.tree)
 
     def parts(self) -> list[str]:
         return ["branch"]

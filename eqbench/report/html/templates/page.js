@@ -532,6 +532,7 @@ function candidate(cell, item, rank) {
     ["parameters", parameters.map(([name, value]) => `${name}=${number(value, 4)}`).join("  ")],
     ["credible", item.credible ? credible(item.credible) : ""],
     ...(item.kind ? kindFacts(item.kind) : []),
+    ...Object.entries(item.verdicts ?? {}).map(([name, { label }]) => [name, label]),
     ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");

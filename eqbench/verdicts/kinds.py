@@ -1,38 +1,36 @@
-"""What kind of equilibrium a profile is: undominated, subgame-perfect, sequential, quasi-strict.
+"""Verdicts `credible`, and `kind`: undominated, subgame-perfect, sequential, quasi-strict.
 
-The verifier judges; here it is decided how much may be spent on each verdict. That is counted and
-not timed, so that verdicts are the same on every machine.
+Work on each verdict is limited by counts and not by the clock, so that verdicts are the same on
+every machine.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from eqbench.display import Displayed
-from eqbench.equilibria.plan_dominance import PlanProof, undominated_plan
-from eqbench.equilibria.tremble_search import contested_nodes, find_contradiction, find_trembles
+from eqbench.equilibria.regularity import index_of, quasi_strict
 from eqbench.errors import UsageError
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.play import Play
 from eqbench.model.tree import GameTree
-from eqbench.solver import Limits
-from eqbench.verification import (
-    Allowance,
-    Play,
-    Proof,
-    Sequential,
-    SubgameRegrets,
-    Trembles,
-    Verification,
-    affordable_play,
-    dominated_actions,
-    index_of,
-    quasi_strict,
-    sequential,
-    subgame_perfect,
+from eqbench.model.trembles import Trembles
+from eqbench.verdict import Claimed
+from eqbench.verdicts.beliefs import Credibility, credibility
+from eqbench.verdicts.dominance import dominated_actions
+from eqbench.verdicts.search import (
+    PlanProof,
+    contested_nodes,
+    find_contradiction,
+    find_trembles,
+    undominated_plan,
 )
+from eqbench.verdicts.subgames import SubgameRegrets, subgame_perfect
+from eqbench.verdicts.trembles import Proof, Sequential, sequential
+from eqbench.verification import Allowance
+from eqbench.verification.exact import MOST_DIGITS, length
 
 ACTIONS_ONLY = "actions only"  # none that a plan comes to is dominated; plans were not judged
 
@@ -89,7 +87,10 @@ class Kind(Displayed):
     index: int | None
 
     def __repr__(self) -> str:
-        return f"<Kind: {', '.join(f'{name} {value}' for name, value in self.to_json().items())}>"
+        return f"<Kind: {self}>"
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.to_json().items())
 
     @property
     def undominated(self) -> str:
@@ -122,7 +123,7 @@ class Kind(Displayed):
         `dominated` actions stand each with one that dominates it, those `dominated_off_own_path`
         apart. `plans` are the other player's, mixing all actions, to which a certified plan is
         optimal, or what dominates a refuted one.
-        `subgames` are those in which somebody gains. At `refuted_sets` no belief that trembles
+        `subgames` are those in which a player gains. At `refuted_sets` no belief that trembles
         lead to supports the play. The gains of a `contradiction`, at several sets and with weights,
         are together positive whatever the trembles. `trembles` have an order and a weight for
         each unplayed action.
@@ -211,39 +212,24 @@ def kind_of(
     )
 
 
-def affordable_kind(
-    tree: GameTree,
-    profile: BehaviorProfile,
-    allowance: Allowance,
-    *,
-    exact: bool,
-    trembles: Trembles | None = None,
-) -> Kind | None:
-    """Kind in Fractions or, where they cost too much, in floats; None if these do too.
+def credible(claimed: Claimed, allowance: Allowance | None) -> Credibility | None:
+    """Credibility of a claimed equilibrium, in floats where Fractions cost too much.
 
-    Parameters as in :func:`eqbench.verification.affordable_credibility` and :func:`kind_of`.
+    What only approximates an equilibrium gets everywhere a little, where any loss is possible.
     """
-    play = affordable_play(tree, profile, allowance, exact=exact, sweeps=SWEEPS)
-    return None if play is None else kind_of(play, trembles, allowance)
-
-
-def kind_of_measured(
-    tree: GameTree,
-    profile: BehaviorProfile,
-    measured: Verification,
-    certified: Verification | None = None,
-) -> Kind | None:
-    """Kind of what was measured to be an equilibrium; None of others, or where it costs too much.
-
-    Parameters
-    ----------
-    certified : the same in Fractions; if nobody gains at all, the kind is judged in Fractions too
-    """
-    if certified is not None and certified.max_regret == 0 and tree.n_infosets:
-        return kind_of(Play.exactly(tree, profile))
-    if not measured.resolved or measured.max_regret > Limits().target_for(tree):
+    play = claimed.play(allowance)
+    if play is None:
         return None
-    return affordable_kind(tree, profile, Allowance(), exact=False)
+    found = credibility(play)
+    if allowance and play.exact and length([found.loss[found.worst]]) > MOST_DIGITS:
+        return credible(replace(claimed, exact=False), allowance)
+    return found
+
+
+def kind(claimed: Claimed, allowance: Allowance | None) -> Kind | None:
+    """Kind of a claimed equilibrium, in floats where Fractions cost too much; none if refuted."""
+    play = None if claimed.refuted else claimed.play(allowance, SWEEPS)
+    return None if play is None else kind_of(play, claimed.trembles, allowance)
 
 
 def _sequential(

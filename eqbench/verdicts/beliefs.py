@@ -12,7 +12,6 @@ come to the same, the one-deviation property (Hendon, Jacobsen and Sloth 1996).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -23,15 +22,14 @@ from numpy.typing import NDArray
 
 from eqbench.display import Displayed
 from eqbench.errors import UsageError
+from eqbench.model.play import Play
 from eqbench.model.profile import place_of
-from eqbench.model.tree import GameTree
-from eqbench.text import printable, shortened
-from eqbench.verification.exact import short_figure
-from eqbench.verification.matrix_game import optimal_mixtures
-from eqbench.verification.play import Play
-from eqbench.verification.sweep import sum_by
+from eqbench.model.tree import GameTree, sum_by
+from eqbench.report.naming import credible_text
 
 SUM_TOLERANCE = 1e-9
+ROUNDING = 1e-10  # of the largest gain
+MOST_PIVOTS = 200  # in floats, where rounding may lead in circles
 
 
 class Reached(StrEnum):
@@ -42,32 +40,6 @@ class Reached(StrEnum):
     OFF_PATH = "off path"  # others must deviate, or chance never leads there: beliefs are free
 
 
-@dataclass(frozen=True)
-class SetVerdict:
-    """One information set: its loss, and what proves that no belief makes it smaller.
-
-    Attributes
-    ----------
-    infoset : index in the tree
-    loss : float or Fraction
-        Of the prescribed play under `belief`, in payoff units.
-    bound : float or Fraction
-        The loss is at least this under any belief that is admitted here.
-    belief : dict
-        Probability of nodes, without zeros.
-    better : dict
-        Mixture of actions, by index among the A, that gains at least `bound` at every node where
-        beliefs are free; empty where they are forced.
-    """
-
-    infoset: int
-    reached: Reached
-    loss: Any
-    bound: Any
-    belief: dict[int, Any]
-    better: dict[int, Any]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Credibility(Displayed):
     """Losses at all I information sets of a profile, with certificates.
@@ -76,13 +48,17 @@ class Credibility(Displayed):
     ----------
     tree : GameTree
     reached : tuple of length I
-    loss, bound : (I,) floats, or Fractions as objects
-        As in :class:`SetVerdict`; sets are credible where the loss, and refuted where the bound
-        is at most, or above, `tolerance`.
+    loss : (I,) floats, or Fractions as objects
+        Of the prescribed play under `belief`, in payoff units; a set is credible where it is at
+        most `tolerance`.
+    bound : (I,)
+        The loss is at least this under any belief that is admitted; a set is refuted where it is
+        above `tolerance`.
     belief : (M,)
         Beliefs over the nodes of each set; 0 at other nodes.
     better : (A,)
-        A mixture of actions for each set where beliefs are free, otherwise 0.
+        A mixture of actions for each set where beliefs are free, otherwise 0, which gains at least
+        `bound` at every node.
     tolerance : float
         In payoff units; 0 in exact mode.
     """
@@ -99,7 +75,7 @@ class Credibility(Displayed):
         return f"<Credibility: {self}>"
 
     def __str__(self) -> str:
-        return credible_text(self.summary())
+        return credible_text(self.to_json())
 
     @property
     def credible(self) -> NDArray[np.bool_]:
@@ -120,7 +96,7 @@ class Credibility(Displayed):
         """Information set of the largest loss."""
         return int(np.argmax(self.loss))
 
-    def summary(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """How many sets are credible, and the largest loss and where, as JSON values.
 
         `exact` is that loss as a text ``p/q`` if it was computed in Fractions, else None;
@@ -138,31 +114,11 @@ class Credibility(Displayed):
 
     def by_set(self) -> list[dict[str, Any]]:
         """How each set is reached, its loss, and whether no belief supports it, as JSON values."""
-        told = zip(self.reached, self.loss, self.refuted, strict=True)
+        verdicts = zip(self.reached, self.loss, self.refuted, strict=True)
         return [
             {"reached": reached.value, "loss": float(loss), "refuted": bool(refuted)}
-            for reached, loss, refuted in told
+            for reached, loss, refuted in verdicts
         ]
-
-    def at(self, infoset: int) -> SetVerdict:
-        """The verdict on one information set."""
-        tree, i = self.tree, infoset
-        nodes = np.flatnonzero(tree.infoset == i).tolist()
-        actions = range(tree.action_start[i], tree.action_start[i + 1])
-        belief = {node: self.belief[node] for node in nodes if self.belief[node]}
-        better = {action: self.better[action] for action in actions if self.better[action]}
-        return SetVerdict(i, self.reached[i], self.loss[i], self.bound[i], belief, better)
-
-
-def credible_text(summary: Mapping[str, Any] | None) -> str:
-    """What `Credibility.summary` says, for people; empty if there is none."""
-    if summary is None:
-        return ""
-    count = f"{summary['credible']}/{summary['sets']}"
-    if summary["worst_set"] is None:
-        return count
-    worst = short_figure(Fraction(summary["exact"]) if summary["exact"] else summary["worst"])
-    return shortened(printable(f"{count}, worst {worst} at {' '.join(summary['worst_set'])}"))
 
 
 def credibility(play: Play, admitted: NDArray[np.bool_] | None = None) -> Credibility:
@@ -239,3 +195,69 @@ def _check_distributions(
     if (values < 0).any() or wrong.any():
         where = f" at {place_of(tree, int(np.argmax(wrong)))}" if wrong.any() else ""
         raise UsageError(f"certificates are distributions; this one is not{where}")
+
+
+def optimal_mixtures(gains: NDArray) -> tuple[NDArray, NDArray]:
+    """Mixture of rows that keeps the best column lowest, and of columns the worst row highest.
+
+    Both guarantee the value of the game, in floats up to rounding.
+
+    Parameters
+    ----------
+    gains : (n, k)
+    """
+    if gains.dtype != object:
+        found = _simplex(gains)
+        if found is not None:
+            rows, columns = found
+            gap = (rows @ gains).max() - (gains @ columns).min()
+            if gap <= ROUNDING * abs(gains).max():
+                return found
+        gains = np.vectorize(Fraction, otypes=[object])(gains)
+        rows, columns = optimal_mixtures(gains)
+        return rows.astype(float), columns.astype(float)
+    exact = _simplex(gains)
+    assert exact is not None
+    return exact
+
+
+def _simplex(gains: NDArray) -> tuple[NDArray, NDArray] | None:
+    """Optimal mixtures; None if floats lead in circles or to a column that nothing limits.
+
+    With positive entries the value is positive, and weights that sum to its inverse are a linear
+    program whose first basis is known (Dantzig 1951). Bland's rule keeps Fractions from going
+    in circles; in floats it would take pivots that are almost 0.
+    """
+    (rows, columns), exact = gains.shape, gains.dtype == object
+    one = gains.flat[0] * 0 + 1
+    rounding = 0 if exact else ROUNDING
+    positive = (gains - gains.min()).T / (abs(gains).max() or one) + one  # from 1 to 3
+    identity = np.full((columns, columns), one * 0)
+    np.fill_diagonal(identity, one)
+    table = np.hstack([positive, identity, np.full((columns, 1), one)])
+    cost = np.concatenate([np.full(rows, one), np.full(columns + 1, one * 0)])
+    basis = np.arange(rows, rows + columns)
+    pivots = 0
+    while (cost[:-1] > rounding).any():
+        enter = int(np.argmax(cost[:-1] > 0 if exact else cost[:-1]))
+        limiting = np.flatnonzero(table[:, enter] > rounding)
+        pivots += 1
+        if not (len(limiting) and (exact or pivots <= MOST_PIVOTS)):
+            return None
+        ratios = table[limiting, -1] / table[limiting, enter]
+        least = limiting[ratios <= ratios.min() + rounding]
+        first = np.argmin(basis[least]) if exact else np.argmax(table[least, enter])
+        leave = int(least[first])
+        table[leave] /= table[leave, enter]
+        others = np.arange(columns) != leave
+        table[others] -= np.outer(table[others, enter], table[leave])
+        cost -= cost[enter] * table[leave]
+        basis[leave] = enter
+    weights = np.full(rows + columns, one * 0)
+    weights[basis] = table[:, -1]
+    return _mixture(weights[:rows]), _mixture(-cost[rows:-1])
+
+
+def _mixture(weights: NDArray) -> NDArray:
+    weights = np.where(weights > 0, weights, weights * 0)
+    return weights / weights.sum()

@@ -9,17 +9,16 @@ plans Govindan and Wilson 2002).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import GameTree
-from eqbench.verification.certificate import EXACT_NODE_DIGITS, NODE_DIGITS, Allowance, length
-from eqbench.verification.play import Play
-from eqbench.verification.subgames import best_values
+from eqbench.model.tree import GameTree, sum_by
+from eqbench.verification.exact import EXACT_NODE_DIGITS, NODE_DIGITS, Allowance, length
 
 LEAST_PIVOT = 1e-9  # of the largest entry; what is smaller may be rounding
 
@@ -54,12 +53,6 @@ def rounded_index(
     return index_of(play, pivot * tree.payoff_scale)
 
 
-def proved_incomplete(indices: Iterable[int | None]) -> bool:
-    """True if equilibria are missing from a list whose indices these are."""
-    known = list(indices)
-    return None not in known and sum(each or 0 for each in known) != 1
-
-
 def quasi_strict(play: Play) -> bool:
     """True if at sets that a player's own moves admit, every unplayed action costs something.
 
@@ -78,6 +71,52 @@ def quasi_strict(play: Play) -> bool:
         ).any():
             return False
     return True
+
+
+def best_values(play: Play, roots: NDArray, player: int) -> NDArray:
+    """Values of a player's actions, (A,) and 0 for others, then of subgames, (R,), played best.
+
+    Those of actions are weighted with how the others reach them in their innermost subgame.
+
+    A smaller subgame counts in a larger one like a terminal with its value: whoever plays best
+    there needs to know nothing of the rest. So every information set is solved once, with reaches
+    from the innermost subgame on. Values are gathered by the last own action in this subgame, or
+    by its root where there is none yet.
+    """
+    tree, n_actions = play.tree, play.tree.n_actions
+    own = play.mover == player
+    reach, key = play.edge.copy(), tree.incoming.astype(np.int64)
+    reach[own] = play.one
+    depth = own.astype(np.int64)
+    outer_reach, outer_key = reach[roots], key[roots]
+    begins = np.full(tree.n_nodes, -1)
+    begins[roots] = np.arange(len(roots))
+    reach[0], key[0] = play.one, n_actions
+    for level in tree.levels[1:]:
+        above = tree.parent[level]
+        depth[level] += depth[above]
+        reach[level] *= reach[above]
+        key[level] = np.where(own[level], key[level], key[above])
+        here = np.flatnonzero(begins[level] >= 0)
+        nodes, subgames = here + level.start, begins[level][here]
+        outer_reach[subgames], outer_key[subgames] = reach[nodes], key[nodes]
+        reach[nodes], key[nodes] = play.one, n_actions + subgames
+    value = sum_by(
+        key[tree.terminals], reach[tree.terminals] * play.payoffs[:, player], n_actions + len(roots)
+    )
+    sets = np.array(tree.infosets_of(player), dtype=np.int64)
+    first_nodes = play.deciding[play.first_node[sets]]
+    for now in range(int(depth.max()), -1, -1):
+        here = depth[first_nodes] == now
+        if here.any():
+            starts = tree.action_start[sets[here]]
+            stop = tree.action_start[sets[here][-1] + 1]
+            best = np.maximum.reduceat(value[starts[0] : stop], starts - starts[0])
+            np.add.at(value, key[first_nodes[here]], best)
+        for r in reversed(np.flatnonzero(depth[roots] == now).tolist()):
+            if r:
+                value[outer_key[r]] += outer_reach[r] * value[n_actions + r]
+    return value
 
 
 def _second_derivatives(play: Play) -> NDArray:

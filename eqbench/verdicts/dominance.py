@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
+from eqbench.model.play import ROUNDING, Play
 from eqbench.model.tree import CHANCE, GameTree
-from eqbench.verification.play import ROUNDING, Play
-from eqbench.verification.subgames import best_responses
+from eqbench.verdicts.subgames import best_responses
 
 WHOLE_GAME = np.zeros(1, dtype=np.int64)
 

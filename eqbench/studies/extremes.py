@@ -1,4 +1,4 @@
-"""Smallest and largest values of figures over published sets of equilibria; their payoffs.
+"""Figures and payoffs over published sets of equilibria, as studies compare with them.
 
 Symbols in shapes: K parameters, N players.
 """
@@ -14,33 +14,15 @@ from typing import Any
 import numpy as np
 
 from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.equilibria.known import known_sets, some_member
+from eqbench.equilibria.known import SAME_PAYOFF, extremes, known_sets, payoff_of, some_member
 from eqbench.equilibria.nearest import linearized
 from eqbench.equilibria.reference import KnownSet
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 
-_ROUNDS = 10
-_SETTLED = 1e-11  # of a step of the parameters
 _ASIDE = 0.25  # of the way from a member to other parameters
 AGREE = 0.01  # of the largest payoff of a set, in size
-_SAME = 1e-9  # of payoffs, or of their range; sets meet where their ranges of the pot end
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples without their integer part are all different
-
-
-def extremes(known: KnownSet, figure: Callable[[FloatArray], float]) -> tuple[float, float]:
-    """Smallest and largest value that a figure has over the members of a set.
-
-    Exact to rounding where figure and constraints are linear in the parameters, which takes one
-    linear program each. Otherwise (see :func:`is_linear`) it is a sequence of them from one
-    member, of which the best counts, so that the range may be too small but never too large. An
-    open end belongs to the range.
-
-    Parameters
-    ----------
-    figure : function of parameters (K,)
-    """
-    return _extreme(known, figure, sign=-1), _extreme(known, figure, sign=1)
 
 
 def extremes_by_name(
@@ -80,31 +62,6 @@ def is_linear(known: KnownSet, figure: Callable[[FloatArray], float]) -> bool:
     return bool(np.abs(values(start + step) - base - slopes @ step).max() <= TOLERANCE)
 
 
-def payoff_ends(known: KnownSet) -> tuple[tuple[float, ...], ...] | None:
-    """Payoffs of all players at the two ends of a set, or at its only point.
-
-    None if they neither are a point nor pass between two players.
-    """
-    first = [float(payoff) for payoff in known.payoffs_near(some_member(known))]
-    low, high = list(first), list(first)
-    for p in range(len(first)):
-        low[p], high[p] = extremes(known, partial(_payoff, p, known))
-    moving = [p for p in range(len(first)) if high[p] - low[p] > _SAME]
-    if not moving:
-        return (tuple(first),)
-    if len(moving) != 2:
-        return None
-    gains, loses = moving
-    ends = ({gains: low[gains], loses: high[loses]}, {gains: high[gains], loses: low[loses]})
-    if abs(sum(ends[0].values()) - sum(ends[1].values())) > _SAME:
-        return None
-    return tuple(tuple(end.get(p, first[p]) for p in range(len(first))) for end in ends)
-
-
-def _payoff(player: int, known: KnownSet, parameters: FloatArray) -> float:
-    return float(known.payoffs_near(parameters)[player])
-
-
 @dataclass(frozen=True, eq=False)
 class KnownPayoffs:
     """Payoffs of the published sets of equilibria of a game.
@@ -120,9 +77,9 @@ class KnownPayoffs:
     def of(cls, game: Game) -> KnownPayoffs:
         """Return the payoffs of all published sets of a game, as far as the verifier agrees."""
         sets, count = known_sets(game), game.tree.n_players
-        players = [extremes_by_name(sets, partial(_payoff, player)) for player in range(count)]
+        players = [extremes_by_name(sets, partial(payoff_of, player)) for player in range(count)]
         ranges = {known.name: np.array([ends[known.name] for ends in players]) for known in sets}
-        return cls(ranges, _SAME * game.tree.payoff_range)
+        return cls(ranges, SAME_PAYOFF * game.tree.payoff_range)
 
     @property
     def tolerances(self) -> dict[str, float]:
@@ -182,28 +139,3 @@ def _apart(one: FloatArray, other: FloatArray) -> float:
     """Return the largest distance over the players of two ranges (N, 2); 0 if they overlap."""
     between = np.maximum(one[:, 0] - other[:, 1], other[:, 0] - one[:, 1])
     return float(max(between.max(), 0.0))
-
-
-def _extreme(known: KnownSet, figure: Callable[[FloatArray], float], *, sign: int) -> float:
-    from scipy.optimize import linprog  # takes long to load
-
-    parameters = some_member(known)
-    best = figure(parameters)
-    for _ in range(_ROUNDS if len(parameters) else 0):
-        _, slope = linearized(lambda point: np.array([figure(point)]), parameters)
-        excess, slopes = linearized(known.violations, parameters)
-        program = linprog(
-            c=-sign * slope[0],
-            A_ub=slopes,
-            b_ub=slopes @ parameters - excess,
-            bounds=(0.0, 1.0),
-            method="highs",
-        )
-        if program.x is None:
-            break
-        step, parameters = np.abs(program.x - parameters).max(), program.x
-        if known.violations(parameters).max(initial=0.0) <= TOLERANCE:
-            best = sign * max(sign * best, sign * figure(parameters))
-        if step <= _SETTLED:
-            break
-    return float(best)

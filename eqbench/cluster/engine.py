@@ -1,12 +1,11 @@
 """Cells on the workers of a Dask cluster: the side of the run, which alone stores results.
 
-Dask is imported when a cluster is asked for. Whoever may connect to its scheduler may run code
+Importing it needs Dask. Whoever may connect to its scheduler may run code
 there; what comes back to the run is only ever read as documents of declared types.
 """
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import os
@@ -14,7 +13,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -26,12 +25,19 @@ from eqbench.documents import read_file
 from eqbench.errors import DocumentError, SchedulerError, UsageError, counted
 from eqbench.harness.attempt import Place, Result, judged, record_of, unusable
 from eqbench.harness.engine import Ended
-from eqbench.harness.environment import fingerprint
+from eqbench.harness.environment import Check, fingerprint
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell
 from eqbench.harness.request import LOCAL_CLUSTER
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
+
+try:
+    import distributed
+
+    from eqbench.cluster import node
+except ImportError:
+    raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
 
 CONNECT_S = 30.0
 LOOK_S = 2.0  # between looks at which workers there are
@@ -49,12 +55,8 @@ def connect(scheduler: str) -> Any:
     Raises
     ------
     UsageError
-        If Dask is not installed, or nobody answers.
+        If no scheduler answers.
     """
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ImportError:
-        raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
     settings: dict[str, Any] = {
         "deserializers": DESERIALIZERS,
         "set_as_default": False,
@@ -107,42 +109,23 @@ def disconnect(client: Any) -> None:
             cluster.close()
 
 
-@dataclass(frozen=True)
-class Worker:
-    """A worker of a cluster.
-
-    Attributes
-    ----------
-    unfit : why it must not take part in a run from here; empty if it may
-    """
-
-    address: str
-    threads: int
-    host: Mapping[str, Any]
-    unfit: str = ""
-
-
-def workers_of(client: Any) -> list[Worker]:
-    """All workers of a cluster, with what each of them is."""
-    from eqbench.harness import node
-
+def workers_of(client: Any) -> dict[str, tuple[str, str]]:
+    """What each worker of a cluster is, by its address, and why it must take no part, if so."""
     threads = {address: info["nthreads"] for address, info in _infos(client).items()}
     answers = client.run(node.about, on_error="return") if threads else {}
-    return [
-        _worker(address, answers.get(address), threads.get(address, 1))
-        for address in sorted(threads.keys() | answers.keys())
-    ]
-
-
-def _worker(address: str, answer: Any, threads: int) -> Worker:
-    from eqbench.harness import node
-
-    try:
-        facts = json.loads(answer)
-        unfit = node.differences(fingerprint(), facts["fingerprint"])
-        return Worker(address, threads, facts["host"], unfit)
-    except (TypeError, ValueError, KeyError):  # it has no eqbench, or another one
-        return Worker(address, threads, {}, f"it cannot say what it is: {printable(str(answer))}")
+    found = {}
+    for address in sorted(threads.keys() | answers.keys()):
+        answer: Any = answers.get(address)
+        about = ""
+        try:
+            facts = json.loads(answer)
+            unfit = node.differences(fingerprint(), facts["fingerprint"])
+            name, processor = (facts["host"].get(each) for each in ("name", "processor"))
+            about = f"{name}, {processor}, {threads.get(address, 1)} threads"
+        except (AttributeError, TypeError, ValueError, KeyError):  # it has no eqbench, or another
+            unfit = f"it cannot say what it is: {printable(str(answer))}"
+        found[address] = about, unfit
+    return found
 
 
 @contextmanager
@@ -171,12 +154,12 @@ class ClusterEngine:
     ----------
     place : where results are judged if `verify_here`
     jobs : cells in flight; twice as many as there are threads unless given
-    say : is told what the user should know
+    say : called with what the user should know
 
     Raises
     ------
     UsageError
-        If nobody answers.
+        If no scheduler answers.
     SchedulerError
         If there are workers and none of them may take part.
     """
@@ -191,9 +174,7 @@ class ClusterEngine:
         verify_here: bool = False,
         say: Callable[[str], None],
     ) -> None:
-        from eqbench.harness import node
-
-        self._node, self._place, self._workspace = node, place, workspace
+        self._place, self._workspace = place, workspace
         self._jobs, self._verify_here, self._say = jobs, verify_here, say
         self._run = secrets.token_hex(4)
         self._flights: dict[str, _Flight] = {}
@@ -208,14 +189,26 @@ class ClusterEngine:
         self._client = connect(scheduler)
         try:
             self._look()
-            for worker in workers_of(self._client):
-                if worker.unfit:
-                    self._refuse(worker.address, worker.unfit)
+            for address, (_, unfit) in workers_of(self._client).items():
+                if unfit:
+                    self._refuse(address, unfit)
             with suppress(Exception):  # those without eqbench cannot have it, and take no part
                 self._client.register_plugin(node.Hook())
         except BaseException:
             self.close()
             raise
+
+    @staticmethod
+    def checks(scheduler: str) -> list[Check]:
+        """What each worker of a cluster is, and whether it may take part in runs from here."""
+        own = ", ".join(f"{name} {version}" for name, version in fingerprint().items())
+        found = [Check("here", "good", own)]
+        with connected(scheduler) as client:
+            for address, (about, unfit) in workers_of(client).items():
+                found.append(Check(address, "broken" if unfit else "good", unfit or about))
+        if len(found) == 1:
+            found.append(Check("workers", "broken", f"none: start some by dask worker {scheduler}"))
+        return found
 
     @property
     def at_work(self) -> int:
@@ -276,12 +269,12 @@ class ClusterEngine:
         cell = flight.cell
         # a name of its own for each time: Dask answers to a known one with what it has
         name = f"eqbench-{self._run}-{cell.key}-{next(self._numbers)}"
-        document = msgspec.msgpack.encode(self._asked(cell, name))
+        document = msgspec.msgpack.encode(self._task(cell, name))
         flight.only = frozenset(self._fit) if self._unfit else frozenset()
         flight.tree = self._tree(cell)
         with _answering():
             flight.future = self._client.submit(
-                self._node.carry_out,
+                node.carry_out,
                 document,
                 flight.tree,
                 key=name,
@@ -304,11 +297,11 @@ class ClusterEngine:
         self._landed.append((name, data))
         self._some_landed.set()
 
-    def _asked(self, cell: Cell, name: str) -> Any:
+    def _task(self, cell: Cell, name: str) -> node.Task:
         own = ("games", "solvers", "plugins", "scheduler")
         request = {k: v for k, v in asdict(cell.request).items() if k not in own}
-        return self._node.Asked(
-            task=name,
+        return node.Task(
+            name=name,
             cell=cell.id,
             fingerprint=fingerprint(),
             shipped=cell.game.shipped,
@@ -324,7 +317,7 @@ class ClusterEngine:
             return None
         content = cell.game.content
         if content not in self._trees:
-            data = self._node.packed(cell.game.game, self._workspace)
+            data = node.packed(cell.game.game, self._workspace)
             with _answering():
                 self._trees[content] = self._client.scatter(data)
         return self._trees[content]
@@ -382,16 +375,16 @@ class ClusterEngine:
         except Exception as error:  # whatever it sent, only its own cell may suffer
             return unusable(record_of(cell), error).on(answer.host)
 
-    def _read(self, data: Any) -> Any:
+    def _read(self, data: Any) -> node.Answer:
         if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
             what = f": {data}" if isinstance(data, Exception) else ""
             raise DocumentError(f"the answer of a worker is not one{what}")
         try:
-            return msgspec.msgpack.decode(data, type=self._node.Answer)
+            return msgspec.msgpack.decode(data, type=node.Answer)
         except msgspec.MsgspecError as error:
             raise DocumentError(f"the answer of a worker is not one: {error}") from None
 
-    def _taken(self, answer: Any, flight: _Flight) -> Result:
+    def _taken(self, answer: node.Answer, flight: _Flight) -> Result:
         """What a worker answers, under the names that the cell has here."""
         cell = flight.cell
         if answer.heard is not None:
@@ -413,7 +406,7 @@ class ClusterEngine:
         if flight.tries >= TRIES:
             return _gone_away(flight.cell)
         content = flight.cell.game.content
-        if self._trees.get(content) is flight.tree:  # other cells may have sent it anew
+        if self._trees.get(content) is flight.tree:  # other cells may have sent it again
             self._trees.pop(content, None)
         self._send(flight)
         return None
@@ -432,9 +425,9 @@ class ClusterEngine:
             self._say(f"the worker {address} takes no part: {reason}")
         self._look()
         if not self._fit:
-            raise self._nobody()
+            raise self._none_fit()
 
-    def _nobody(self) -> SchedulerError:
+    def _none_fit(self) -> SchedulerError:
         reasons = "; ".join(dict.fromkeys(self._unfit.values()))
         number = counted(len(self._unfit), "worker")
         return SchedulerError(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.equilibria.regularity import best_values
+from eqbench.model.play import Play
 from eqbench.model.tree import GameTree
-from eqbench.verification.play import Play
-from eqbench.verification.sweep import sum_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +31,12 @@ class SubgameRegrets:
 
     @property
     def n_proper(self) -> int:
-        """Number of subgames beside the whole game."""
+        """Number of subgames less the whole game."""
         return len(self.roots) - 1
 
     @property
     def perfect(self) -> bool:
-        """True if nobody gains by deviating in any subgame."""
+        """True if no player gains by deviating in any subgame."""
         return bool((self.regrets <= self.tolerance).all())
 
     def __str__(self) -> str:
@@ -87,49 +87,3 @@ def subgame_perfect(play: Play) -> SubgameRegrets:
 def best_responses(play: Play, roots: NDArray, player: int) -> NDArray:
     """Values (R,) of best responses in all subgames."""
     return best_values(play, roots, player)[play.tree.n_actions :]
-
-
-def best_values(play: Play, roots: NDArray, player: int) -> NDArray:
-    """Values of a player's actions, (A,) and 0 for others, then of subgames, (R,), played best.
-
-    Those of actions are weighted with how the others reach them in their innermost subgame.
-
-    A smaller subgame counts in a larger one like a terminal with its value: whoever plays best
-    there needs to know nothing of the rest. So every information set is solved once, with reaches
-    from the innermost subgame on. Values are gathered by the last own action in this subgame, or
-    by its root where there is none yet.
-    """
-    tree, n_actions = play.tree, play.tree.n_actions
-    own = play.mover == player
-    reach, key = play.edge.copy(), tree.incoming.astype(np.int64)
-    reach[own] = play.one
-    depth = own.astype(np.int64)
-    outer_reach, outer_key = reach[roots], key[roots]
-    begins = np.full(tree.n_nodes, -1)
-    begins[roots] = np.arange(len(roots))
-    reach[0], key[0] = play.one, n_actions
-    for level in tree.levels[1:]:
-        above = tree.parent[level]
-        depth[level] += depth[above]
-        reach[level] *= reach[above]
-        key[level] = np.where(own[level], key[level], key[above])
-        here = np.flatnonzero(begins[level] >= 0)
-        nodes, subgames = here + level.start, begins[level][here]
-        outer_reach[subgames], outer_key[subgames] = reach[nodes], key[nodes]
-        reach[nodes], key[nodes] = play.one, n_actions + subgames
-    value = sum_by(
-        key[tree.terminals], reach[tree.terminals] * play.payoffs[:, player], n_actions + len(roots)
-    )
-    sets = np.array(tree.infosets_of(player), dtype=np.int64)
-    first_nodes = play.deciding[play.first_node[sets]]
-    for now in range(int(depth.max()), -1, -1):
-        here = depth[first_nodes] == now
-        if here.any():
-            starts = tree.action_start[sets[here]]
-            stop = tree.action_start[sets[here][-1] + 1]
-            best = np.maximum.reduceat(value[starts[0] : stop], starts - starts[0])
-            np.add.at(value, key[first_nodes[here]], best)
-        for r in reversed(np.flatnonzero(depth[roots] == now).tolist()):
-            if r:
-                value[outer_key[r]] += outer_reach[r] * value[n_actions + r]
-    return value

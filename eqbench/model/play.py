@@ -8,16 +8,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import CHANCE, GameTree
-from eqbench.verification.exact import exact_frequencies
-from eqbench.verification.sweep import TreeSweep, sum_by
+from eqbench.model.profile import BehaviorProfile, exact_frequencies
+from eqbench.model.tree import CHANCE, GameTree, sum_by
 
 ROUNDING = 1e-12  # of the payoffs; floats that differ by less are equal
 
@@ -89,7 +87,7 @@ class Play:
 
     @classmethod
     def exactly(cls, tree: GameTree, profile: BehaviorProfile) -> Play:
-        """The play of a profile in Fractions, read as :func:`verify_exactly` does."""
+        """The play of a profile in Fractions, read as by :func:`exact_frequencies`."""
         frequencies = exact_frequencies(tree, profile)
         chance = fractions(tree.chance, tree.chance_denominator)
         chance[0] = Fraction(1)
@@ -249,34 +247,3 @@ def fractions(numerators: NDArray, denominator: int) -> NDArray:
     array = np.empty(numerators.size, dtype=object)
     array[:] = [Fraction(value, denominator) for value in numerators.ravel().tolist()]
     return array.reshape(numerators.shape)
-
-
-class Deviation(NamedTuple):
-    """A better action at an information set, and the share of its player's regret from there."""
-
-    player: str
-    infoset: str
-    action: str
-    gain: Any
-
-
-def deviations(play: Play) -> list[Deviation]:
-    """All gains above the tolerance, the largest first; those of a player sum to their regret.
-
-    At sets that their own play admits with probability r, the gain is r times the counterfactual
-    value of the best action less that of what is played, both followed by a best response.
-    """
-    tree, found, last_own = play.tree, [], TreeSweep(play.tree).last_own
-    for player, name in enumerate(tree.players):
-        reach = play.reach(play.mover == player)[tree.terminals]
-        value = sum_by(last_own[player], reach * play.payoffs[:, player], tree.n_actions + 1)[1:]
-        for i in reversed(tree.infosets_of(player)):  # later decisions stand behind earlier ones
-            here = slice(tree.action_start[i], tree.action_start[i + 1])
-            best = int(np.argmax(value[here]))
-            gain = play.own[i] * (value[here][best] - play.frequency[here] @ value[here])
-            if gain > play.tolerance:
-                labels = tree.infoset_labels[i], tree.infoset_actions[i][best]
-                found.append(Deviation(name, *labels, gain))
-            if (above := tree.infoset_parent[i]) >= 0:
-                value[above] += value[here][best]
-    return sorted(found, key=lambda each: -each.gain)

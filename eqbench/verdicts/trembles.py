@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
+from eqbench.model.play import Play
 from eqbench.model.trembles import LARGEST_ORDER, Trembles
-from eqbench.verification.beliefs import Credibility, credibility, judge
-from eqbench.verification.play import Play
+from eqbench.verdicts.beliefs import Credibility, credibility, judge
 
 NEVER = 2**40  # total order of what chance rules out
 

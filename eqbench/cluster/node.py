@@ -42,14 +42,14 @@ MOST_RESULT_BYTES = 64 * 2**20
 GAMES = 4  # that are kept
 
 
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A cell, as it is sent to a machine.
 
-    `task` is its name in Dask. `plugins` are files by their names. A game is built from
+    `name` is its name in Dask. `plugins` are files by their names. A game is built from
     its spec if it is `shipped`, otherwise its tree is sent along.
     """
 
-    task: str
+    name: str
     cell: CellId
     fingerprint: dict[str, str]
     shipped: bool
@@ -76,7 +76,7 @@ class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, outcome: Outcome, received: Received) -> Heard:
-        """What a child has said."""
+        """Return what a child has reported."""
         names = set(cls.__struct_fields__) & set(asdict(Outcome()))
         fields = {name: getattr(outcome, name) for name in names}
         frames: list[Any] = [ReadyFrame()] if outcome.ready else []
@@ -98,10 +98,10 @@ class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a machine answers: a refusal, a judged result, or what the child has said.
+    """What a machine answers: a refusal, a judged result, or what the child has reported.
 
     `host` describes the machine, `record` is a line of ``runs.jsonl``; `ended_early` if the machine
-    was told to end.
+    was ended.
     """
 
     worker: str
@@ -125,19 +125,19 @@ class Node:
         self._lock = threading.Lock()
         self._stops: dict[str, threading.Event] = {}
 
-    def carry_out(self, asked: Asked, tree: bytes | None, worker: str) -> Answer:
+    def carry_out(self, task: Task, tree: bytes | None, worker: str) -> Answer:
         """What comes of a cell, or why this machine must not run it."""
         answer = functools.partial(Answer, worker, cast("HostRecord", self.place.host))
-        if asked.fingerprint != fingerprint():
-            return answer(refused=differences(asked.fingerprint, fingerprint()))
+        if task.fingerprint != fingerprint():
+            return answer(refused=differences(task.fingerprint, fingerprint()))
         # from here on, since building a game may take long
-        with self._stop(asked.task) as stop:
+        with self._stop(task.name) as stop:
             try:
-                cell = self._cell(asked, tree)
+                cell = self._cell(task, tree)
             except EqbenchError as error:
                 return answer(refused=str(error))
             received = Received(cell.game.game.tree.n_actions)
-            if not asked.judge:
+            if not task.judge:
                 outcome = observe(cell, self.place, stop, received)
                 return answer(
                     heard=Heard.of(outcome, received), ended_early=outcome.ended == "interrupted"
@@ -154,7 +154,7 @@ class Node:
         )
 
     def released(self, task: str) -> None:
-        """End a cell that nobody waits for any more."""
+        """End a cell that no run waits for any more."""
         if stop := self._stops.get(task):
             stop.set()
 
@@ -171,8 +171,8 @@ class Node:
         finally:
             del self._stops[task]
 
-    def _cell(self, asked: Asked, tree: bytes | None) -> Cell:
-        """The cell that is asked for, made of what is here.
+    def _cell(self, task: Task, tree: bytes | None) -> Cell:
+        """The cell of a task, made of what is here.
 
         Raises
         ------
@@ -180,12 +180,12 @@ class Node:
             If something here is not what the run has: its key says so.
         """
         workspace = Path(self._workspace.name)
-        files = tuple(_written(workspace, name, data) for name, data in asked.plugins.items())
+        files = tuple(_written(workspace, name, data) for name, data in task.plugins.items())
         registry = default_registry().with_plugins(files)
-        names = asked.cell
+        names = task.cell
         version = solver_version(registry.solver_entry(names.solver_spec))
-        solver = PlannedSolver(names.solver, names.solver_spec, asked.deterministic, version, files)
-        request = Request(**asked.request | {"plugins": files})
+        solver = PlannedSolver(names.solver, names.solver_spec, task.deterministic, version, files)
+        request = Request(**task.request | {"plugins": files})
         game = self._game(names, tree, registry, request.max_nodes)
         cell = Cell(game, solver, names.seed, request, names.repeat)
         if cell.key != names.key:
@@ -278,7 +278,7 @@ def node() -> Node:
 
 
 class Hook(WorkerPlugin):
-    """Makes a worker of Dask a node, and tells it what nobody waits for any more."""
+    """Makes a worker of Dask a node, and ends cells that no run waits for any more."""
 
     name = "eqbench"
 
@@ -295,9 +295,9 @@ class Hook(WorkerPlugin):
 
 
 def carry_out(document: bytes, tree: bytes | None) -> bytes:
-    """The answer to a cell that is asked for; runs in a thread of a worker."""
-    asked = msgspec.msgpack.decode(document, type=Asked)
-    answer = node().carry_out(asked, tree, get_worker().address)
+    """The answer to a task; runs in a thread of a worker."""
+    task = msgspec.msgpack.decode(document, type=Task)
+    answer = node().carry_out(task, tree, get_worker().address)
     return msgspec.msgpack.encode(answer)
 
 

@@ -1,0 +1,1 @@
+"""Cells on the workers of a Dask cluster; begin with `engine.ClusterEngine`."""
