@@ -93,7 +93,7 @@ class Continuation(Protocol):
     def follow(self, point: BranchPoint, *, increasing: bool = True) -> Iterator[BranchPoint]:
         """Points after `point`, without end; a fresh start heads for larger or smaller values.
 
-        A point that was followed to, or a crossing, goes on in its own direction.
+        A point that was followed to, or a crossing, continues in its own direction.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class ResponsePath(NamedTuple):
     turns : int64 (T,)
         Points at which lambda turns around.
     landings : int64 (L,)
-        Points at which lambda has exactly a value that was asked for.
+        Points at which lambda has exactly a value that was requested.
     ending : str
         Why the path ends where it does.
     check : str
@@ -173,7 +173,7 @@ class QuantalResponses(Protocol):
 
         Where lambda turns around, it may have such a value several times. The generator
         draws the prior if the solver's option says so. The path ends early when `interrupted`,
-        which is asked several times a second, says so.
+        which is polled several times a second, says so.
 
         Raises
         ------

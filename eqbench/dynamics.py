@@ -108,7 +108,7 @@ class Flow(Protocol):
         ----------
         tangent : float64 (F,)
             Direction of a small displacement whose growth is followed (variational equations).
-        interrupted : asked several times a second; the trajectory ends early when it says so
+        interrupted : polled several times a second; the trajectory ends early when it says so
             A flow that keeps the time that it has reached as its attribute `now` until then can be
             watched; repeated play as well.
         """

@@ -84,7 +84,7 @@ __all__ = [
 
 T = TypeVar("T", bound=type)
 
-# Beside `all`: what stands for all solvers of a library.
+# Besides `all`: what stands for all solvers of a library.
 GROUPS = tuple(sorted({f"{each.group}_all" for each in BUILTIN_SOLVERS.values() if each.group}))
 
 # What the decorators filled in this process, by kind and name.
@@ -259,7 +259,7 @@ class Registry:
         return {entry.name: self._obstacle(entry, game) for entry in self.solvers()}
 
     def _obstacle(self, entry: Entry, game: Game) -> tuple[str, str] | None:
-        """Why a solver cannot take a game; one that cannot be asked is unavailable."""
+        """Why a solver cannot take a game; one that cannot be queried is unavailable."""
         from eqbench.solver import obstacle_of
 
         try:
@@ -330,7 +330,7 @@ class Registry:
 
 @dataclass(frozen=True, kw_only=True)
 class NameOptions:
-    """What commands are asked that take names of games or solvers."""
+    """Options of commands that take names of games or solvers."""
 
     plugins: Plugins = ()
 

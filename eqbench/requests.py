@@ -1,4 +1,4 @@
-"""What a command is asked for, declared once: the fields of a frozen dataclass.
+"""Requests of commands, declared once: the fields of a frozen dataclass.
 
 A field is annotated with an :class:`Option`, which says what it is for and of which kind its values
 are. From these fields come the options of the command line, the keys of files and manifests, and
@@ -115,7 +115,7 @@ class GivenProfile(NamedTuple):
 class ReadProfile(StoredProfile):
     """A stored profile, or one of a few words.
 
-    It is read at once and written whole: a study that goes on needs neither file nor input.
+    It is read at once and written whole: a resumed study needs neither file nor input.
     """
 
     words: tuple[str, ...] = ()
@@ -356,7 +356,7 @@ POSITIVE = Number("X", positive=True, most=1e9)
 
 @dataclass(frozen=True)
 class Option:
-    """How a field is asked for.
+    """Metadata of a command-line option.
 
     Attributes
     ----------
@@ -365,8 +365,8 @@ class Option:
     name : as it is typed and stands in files; that of the field, with hyphens, unless given
     short : one letter, or none
     default : what to say instead of the default, where that needs words
-    extends : whether a study that goes on may have another value, and keeps what it has found
-    once : whether it holds for one call, as limits do, and a study that goes on does not keep it
+    extends : whether a resumed study may have another value, and keeps what it has found
+    once : whether it holds for one call, as limits do, and a resumed study does not keep it
     argument : whether it is typed without the name before it
     named : whether an argument may also be typed with its name before it
     formerly : the name before this one, which old files have
@@ -466,7 +466,7 @@ class Field:
 
 
 def fields_of(request: type) -> tuple[Field, ...]:
-    """Fields of a request that are asked for: its own in their order, then those of its bases."""
+    """Declared fields of a request: its own in their order, then those of its bases."""
     hints = get_type_hints(request, include_extras=True)
     found = []
     owners = [vars(owner).get("__annotations__", {}) for owner in request.__mro__]

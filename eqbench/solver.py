@@ -18,7 +18,7 @@ A solver is a frozen dataclass whose fields are its options. It sees a compiled 
 
 `availability()`, `supports(game)`, `availability_for(game)` and `prepare(game)` are optional, and
 so is the attribute `deterministic`; :func:`availability_of` and its siblings give the defaults.
-They are called in this order, and what refuses is not asked further.
+They are called in this order, and what refuses is not called further.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class Termination:
     reason : `converged`; `limit` if a bound of the budget ended it; `stopped` if its own rule did,
         or if it got stuck; `not_found` if it has looked everywhere; `failed` if numbers failed it
         The status of a result also depends on what is measured: whatever meets the target is `ok`.
-    detail : what a reader is told about it
+    detail : human-readable reason
     """
 
     reason: Ending
@@ -238,7 +238,7 @@ def availability_of(solver: Any) -> Availability:
 def availability_for(solver: Any, game: Game) -> Availability:
     """The solver's own answer for a game that it supports, or available.
 
-    For what depends on the size of the game, such as a licence. It is asked before anything is
+    For what depends on the size of the game, such as a licence. It is called before anything is
     prepared, so it should count and not build.
     """
     ask = getattr(solver, "availability_for", None)
@@ -262,7 +262,7 @@ def obstacle_of(
 ) -> tuple[Literal["unavailable", "unsupported"], str] | None:
     """Status and reason of a cell that cannot be run, or None if it can.
 
-    The solver is asked whether it is available, whether it supports the game, and whether it
+    The solver is queried whether it is available, whether it supports the game, and whether it
     is available for the game.
     """
     available = availability_of(solver)

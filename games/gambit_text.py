@@ -1,6 +1,6 @@
 """Gambit's game files, their text as tokens that know their lines; shared by the two formats.
 
-Tokens are found when they are asked for, so a fault is reported before the rest of a file is
+Tokens are found when they are requested, so a fault is reported before the rest of a file is
 looked at.
 """
 

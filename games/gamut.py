@@ -448,7 +448,7 @@ def _local_effect(kind: str, graph: str, players: int, actions: int, rng: Draws)
     if kind == "bidirectional":
         cost = np.where(np.tri(actions)[..., None] > 0, cost, cost.transpose(1, 0, 2))
     cost = np.where(edges[..., None], cost, 0)
-    cost[..., 0] = 0  # nobody has no effect
+    cost[..., 0] = 0  # zero users have no effect
     cost[range(actions), range(actions)] = rng.random((actions, players + 1))
     chosen = profiles(players, actions)
     counts = (np.count_nonzero(chosen == action, axis=-1) for action in range(actions))

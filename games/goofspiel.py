@@ -1,7 +1,7 @@
 """Goofspiel with hidden bids (Ross 1971; variant as in Lanctot et al. 2019, OpenSpiel).
 
 A prize is turned up in each round, and everybody bids one of the own cards, all at once. The
-highest bid wins the prize's points; if several are highest, nobody does. Players learn who won,
+highest bid wins the prize's points; if several are highest, no player does. Players learn who won,
 not what was bid. Whoever has most points in the end has won.
 """
 
@@ -28,7 +28,7 @@ class Goofspiel:
 
     ``"31:2="`` is 3 bid first and then 1, player 2 the first winner, and no second one. Players
     move in turn without seeing the bids of the round, and the last card is not a decision. The
-    winners share a payoff of 1, the losers one of -1; if all have equal points, nobody wins.
+    winners share a payoff of 1, the losers one of -1; if all have equal points, no player wins.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class _Layout:
     """All nodes above the present level, and what the play was before each of its M nodes.
 
     Past bids and winners are the decimal digits of a number, one for each round, so that they
-    are easily put together to a key. A round that nobody won has the digit 0.
+    are easily put together to a key. A round that no player won has the digit 0.
     """
 
     def __init__(self, players: int, cards: int) -> None:

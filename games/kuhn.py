@@ -171,7 +171,7 @@ def reduced_nodes(cards: int, allowed: Allowed) -> int:
 
 
 def _three_player_deals(cards: int, absent: tuple[frozenset[int], ...]) -> int:
-    """Deals of distinct cards in which nobody has an absent one, by inclusion and exclusion."""
+    """Deals of distinct cards in which no player has an absent one, by inclusion and exclusion."""
     a, b, c = (cards - len(own) for own in absent)
     ab, ac, bc = (cards - len(x | y) for x, y in itertools.combinations(absent, 2))
     return a * b * c - ab * c - ac * b - bc * a + 2 * (cards - len(frozenset().union(*absent)))
@@ -220,7 +220,7 @@ J, Q, K, A = 1, 2, 3, 4
 class SimplifiedKuhn:
     """SKP at any pot >= 2, all dominated actions deleted; eleven frequencies remain.
 
-    J is passive. Q may bluff and never calls. K never opens, and calls only if nobody called
+    J is passive. Q may bluff and never calls. K never opens, and calls only if no player called
     before. A always calls, and player 3 bets it after two checks (Billingham 2017, §2).
 
     Parameters

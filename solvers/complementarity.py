@@ -143,7 +143,7 @@ class Problem:
         return np.maximum(value[:size] + (1.0 - value[end]) * self.prior, 0.0)
 
     def solution(self, tableau: Tableau) -> FloatArray:
-        """Plans of the last basis, float64 (S,), solved anew from the data of the game.
+        """Plans of the last basis, float64 (S,), solved again from the data of the game.
 
         Raises
         ------
@@ -258,7 +258,7 @@ def pivot(tableau: Tableau, row: int, column: int) -> None:
 
 @kernel
 def advance(tableau: Tableau, count: int) -> tuple[int, int]:
-    """Do up to `count` pivots, in place; returns their number and how the path goes on.
+    """Do up to `count` pivots, in place; returns their number and how the path continues.
 
     When lambda is 1 the path has ended at a solution. Where lambda and others come to their
     bounds in the same step, lambda goes first.

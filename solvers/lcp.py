@@ -19,7 +19,7 @@ from .search import DistinctEquilibria, first_profile, memory_refusal
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
-# Building the tableau takes up to twice its own memory beside it.
+# Building the tableau takes up to twice its own memory next to it.
 MEMORY_FACTOR = 3
 # A solved basis is exact to rounding. More regret than this share of the payoff range, and
 # this share of the largest payoff for the rounding of the regret itself, means a wrong basis.
@@ -41,7 +41,7 @@ class LCP:
     An iteration is a pivot on a dense tableau, with one row and one column for each sequence. The
     path can be exponentially long: in the traveler's dilemma it grows by 1.7 with each claim.
     Ties are broken lexicographically, so that degenerate games do not cycle. The last basis is
-    solved anew from the payoffs. If the budget ends the path, the mixtures where it stands are
+    solved again from the payoffs. If the budget ends the path, the mixtures where it stands are
     handed over; regrets need not fall along it, so there are no snapshots before the end.
 
     Priors of all starts are completely mixed, which makes the equilibrium normal-form perfect

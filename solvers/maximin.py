@@ -118,7 +118,7 @@ class MaximinProgram:
 
 @dataclass(frozen=True, eq=False)
 class MaximinSolution:
-    """What became of a :class:`MaximinProgram`.
+    """Outcome of a :class:`MaximinProgram`.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # As in `lemke`: more regret, as a share of the payoff range, means a wrong basis.
 LARGEST_REGRET, ROUNDING = 1e-9, 1e-14
-# Building the tableau takes up to twice its own memory beside it.
+# Building the tableau takes up to twice its own memory next to it.
 MEMORY_FACTOR = 3
 # Coefficients of polynomials, entries of columns, and weights up to here are rounding.
 NEGLIGIBLE = 1e-9
@@ -309,7 +309,7 @@ def least_ratio(tableau: Tableau, column: int, width: int) -> NDArray[np.int64]:
 
 @kernel
 def advance(tableau: Tableau, width: int, count: int) -> tuple[int, int]:
-    """Do up to `count` pivots; returns their number and how the path goes on.
+    """Do up to `count` pivots; returns their number and how the path continues.
 
     It ends when Lemke's variable leaves, as it does wherever it can.
     """

@@ -99,7 +99,7 @@ def has_choice(game: Game) -> bool:
 
 
 def without_choice(game: Game, monitor: Monitor) -> Termination | None:
-    """Hand over the only profile of a game in which nobody has a choice; None for others."""
+    """Hand over the only profile of a game in which no player has a choice; None for others."""
     if has_choice(game):
         return None
     monitor.candidate(BehaviorProfile.uniform(game.tree), claim="equilibrium")

@@ -40,7 +40,7 @@ class Semismooth:
     (Ganzfried 2025). Fischer-Burmeister functions make equations of that, and regularized
     Newton steps with a line search solve them (De Luca, Facchinei and Kanzow 1996), from
     behavior at random until an equilibrium is found. Where a start ends without one it is
-    given up. It does not tell whether there are more equilibria.
+    abandoned. It does not tell whether there are more equilibria.
 
     Differences from De Luca et al.: the steps are those of Levenberg and Marquardt, since
     equilibria that form a continuum make Newton's matrix singular; the line search is

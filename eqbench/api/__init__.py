@@ -1,4 +1,4 @@
-"""What `import eqbench` offers beside single solves: runs, studies and lists as objects.
+"""What `import eqbench` offers next to single solves: runs, studies and lists as objects.
 
 Begin with :func:`eqbench.api.runs.run`. Everything shows itself in notebooks (`html.py`).
 """

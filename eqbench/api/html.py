@@ -101,12 +101,14 @@ def _record(record: CellRecord) -> Markup:
 
 @html_of.register
 def _run(run: Run) -> Markup:
-    said = Markup("").join(Markup("<p>{}</p>").format(line) for line in run.answer.splitlines())
+    sentences = Markup("").join(
+        Markup("<p>{}</p>").format(line) for line in run.answer.splitlines()
+    )
     tables = [
         _table(table, _SHOWN if any(c.kind == "status" for c in table.columns) else ())
         for table in report_on([run.stored], summarize=None).tables
     ]
-    return said + Markup("").join(tables) + _chart(run)
+    return sentences + Markup("").join(tables) + _chart(run)
 
 
 def _chart(run: Run) -> Markup:

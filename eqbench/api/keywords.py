@@ -61,7 +61,7 @@ def _read(function: str, name: str, field: Field, value: Any) -> Any:
 
 
 def _spec_of(game: Game) -> str:
-    """The spec of a game, from which it is made anew; UsageError if that makes another one."""
+    """The spec of a game, from which it is rebuilt; UsageError if that makes another one."""
     same = None
     with suppress(SpecError):  # what is not known here is looked for in the plugins
         same = load_game(game.spec, max_nodes=max(game.tree.n_nodes, DEFAULT_MAX_NODES))

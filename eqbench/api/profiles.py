@@ -206,7 +206,7 @@ def deviations(play: Play) -> list[Deviation]:
 
 
 class NotAnEquilibriumError(AssertionError):
-    """Somebody gains by deviating: `verdict` is the measurement, `deviations` say who and where."""
+    """A player gains by deviating: `verdict` is the measurement, `deviations` say who and where."""
 
     def __init__(self, verdict: Verification, deviations: Sequence[Deviation]) -> None:
         self.verdict, self.deviations = verdict, deviations

@@ -62,7 +62,7 @@ def load_summary(runs: Runs) -> pd.DataFrame:
     are the ends of a bootstrap interval of the median time to the target at 95 %, from five cells
     on. `par2_elapsed_s` is the mean time to the target with twice the timeout for a cell that
     missed it, `sgm_elapsed_s` the geometric mean of times + 10 ms, less these, with the timeout
-    for a cell that missed it. `fastest` counts seeds in which nobody reached the target earlier;
+    for a cell that missed it. `fastest` counts seeds in which no player reached the target earlier;
     the solver `virtual best` stands for the fastest in each. `hosts` counts machines, so far as
     they are known: with more than one, times are not of one speed. `equilibria` holds dictionaries:
     how many cells found each. Parameters and errors as in :func:`eqbench.load_results`.

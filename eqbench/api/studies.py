@@ -45,9 +45,9 @@ class StudyResult(Displayed):
     path : Path or None
         Its folder, if it has one.
     figures : tuple of Path
-        What was drawn, if figures were asked for.
+        What was drawn, if figures were requested.
     notes : tuple of str
-        What was said on the way.
+        Messages emitted on the way.
     """
 
     command: str
@@ -115,13 +115,13 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
             options[first.attribute] = given if first.several else given[0]
         request = request_from(request_type, command, options)
         kind: type[Study[Any]] = pkgutil.resolve_name(request_type.study)
-        said: list[str] = []
-        before = announce.set(said.append)
+        messages: list[str] = []
+        before = announce.set(messages.append)
         try:
             made = kind(request, figures=figures)
         finally:
             announce.reset(before)
-        return _carry_out(made, said, out, figures=figures)
+        return _carry_out(made, messages, out, figures=figures)
 
     study.__name__ = study.__qualname__ = command
     study.__doc__ = _docstring(request_type, fields)
@@ -140,35 +140,37 @@ def _signature(fields: Sequence[Field]) -> inspect.Signature:
     """The first field by its position, the others by keywords, as in the request."""
     kinds, empty = inspect.Parameter, inspect.Parameter.empty
     first = kinds.VAR_POSITIONAL if fields[0].several else kinds.POSITIONAL_OR_KEYWORD
-    asked = [
+    parameters = [
         inspect.Parameter(
             each.attribute, kinds.KEYWORD_ONLY, default=empty if each.required else each.default
         )
         for each in fields
     ]
-    asked[0] = inspect.Parameter(fields[0].attribute, first)
+    parameters[0] = inspect.Parameter(fields[0].attribute, first)
     frame = {"out": None, "figures": False}
-    asked += [inspect.Parameter(k, kinds.KEYWORD_ONLY, default=v) for k, v in frame.items()]
-    return inspect.Signature(asked, return_annotation=StudyResult)
+    parameters += [inspect.Parameter(k, kinds.KEYWORD_ONLY, default=v) for k, v in frame.items()]
+    return inspect.Signature(parameters, return_annotation=StudyResult)
 
 
 def _carry_out(
-    study: Study[Any], said: list[str], out: str | PathLike[str] | None, *, figures: bool
+    study: Study[Any], messages: list[str], out: str | PathLike[str] | None, *, figures: bool
 ) -> StudyResult:
     command = study.request.command
     if (preview := study.preview()) is not None:
-        return StudyResult(command, {}, preview, notes=tuple(said))
+        return StudyResult(command, {}, preview, notes=tuple(messages))
     if not (out or figures or study.request.writes_always):
         document = answer(study)
-        return StudyResult(command, document, study.report(document), notes=tuple(said))
+        return StudyResult(command, document, study.report(document), notes=tuple(messages))
     folder = study.folder_type().create(study, None if out is None else Path(out))
     with held(folder.path, command):
-        document = folder.carry_out(study, Session(folder.path, say=said.append))
+        document = folder.carry_out(study, Session(folder.path, say=messages.append))
         drawn = folder.draw(study, document) if figures or study.always_draws else ()
         items = list(drawn)
     files = tuple(item for item in items if isinstance(item, Path))
-    said += [item for item in items if isinstance(item, str)]
-    return StudyResult(command, document, study.report(document), folder.path, files, tuple(said))
+    messages += [item for item in items if isinstance(item, str)]
+    return StudyResult(
+        command, document, study.report(document), folder.path, files, tuple(messages)
+    )
 
 
 crossplay = _function(CrossplayRequest)

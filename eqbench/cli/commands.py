@@ -1,4 +1,4 @@
-"""The table of the commands, each imported when it is asked for."""
+"""The table of the commands, each imported when it is requested."""
 
 from __future__ import annotations
 

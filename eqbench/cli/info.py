@@ -114,7 +114,7 @@ def _print_list(kind: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _summary(row: dict[str, Any]) -> str:
-    """Summary of a game or solver, with what has to be said about it."""
+    """Summary of a game or solver, with remarks on it."""
     text: str = row["summary"]
     if row["source"] != "eqbench":
         text += f"  [{row['source']}]"
@@ -259,7 +259,7 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
 def _put_facts(
     facts: Iterable[tuple[str, str]], begin: str = "  ", room: int = 19, widest: int = 100
 ) -> None:
-    """Print what stands under each name, wrapped beside it; a name is not repeated."""
+    """Print what stands under each name, wrapped next to it; a name is not repeated."""
     before = None
     for name, text in facts:
         put(_filled(text, f"{begin}{'' if name == before else name:<{room}} ", widest))

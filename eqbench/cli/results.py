@@ -20,7 +20,7 @@ class MergeRequest:
 
     The new folder has the cells, profiles, curves and logs of all; these stay as they are. Of a
     cell that several runs have, the last that finished counts. Equilibria that no publication has
-    are compared anew. `eqbench run --resume DIR` runs what the parts lack.
+    are compared again. `eqbench run --resume DIR` runs what the parts lack.
     """
 
     runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
@@ -45,7 +45,7 @@ class PublishRequest:
 
     DIR is new, or was published into before: it keeps its other runs. A RUN may be a folder of
     runs, such as results; one that is in DIR already is replaced, unless cells would be lost.
-    Without RUN only the index is written anew. Links are relative, so that the pages also work as
+    Without RUN only the index is rewritten. Links are relative, so that the pages also work as
     files. Links to other places, and files that eqbench did not write, are neither copied nor
     removed.
     """

@@ -56,11 +56,11 @@ class RunOptions:
 
     EXPERIMENT is a file that says what to run, such as manifest.toml in the folder of a run or
     the name of one that is shipped (eqbench info experiments); options that are given replace
-    what it says. It is run into the folder results/<its name> and, run again, goes on there; the
+    what it says. It is run into the folder results/<its name> and, run again, continues there; the
     manifest.toml of a run is run into a new folder.
 
     Every cell runs in a process of its own and every profile is measured by the independent
-    verifier. A run that was interrupted goes on with --resume; several runners may share one
+    verifier. A run that was interrupted continues with --resume; several runners may share one
     folder. Exit code: 0 ran, 1 some cell crashed or was refuted, 2 usage, 4 nothing could
     run, 130 interrupted.
     """

@@ -112,7 +112,7 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
     rows = []
     for rank, item in enumerate(record.equilibria):
         known = {} if item.identity is None else dict(item.identity["parameters"])
-        if item.identity is not None:  # the leading one stands beside the name
+        if item.identity is not None:  # the leading one stands next to the name
             known.pop(item.identity["leading"] or "", None)
         parameters = [f"{symbol(each)}={decimal(value)}" for each, value in known.items()]
         figures = (rank, item.max_regret, item.payoffs, item.claim, names[rank] or None)

@@ -68,7 +68,7 @@ def study_command(
 
 
 def _check(request: Any, where: str) -> None:
-    """Refuse fields that nobody can give, and those that hide others or options of the frame."""
+    """Refuse fields that cannot be given, and those that hide others or options of the frame."""
     from eqbench.studies.requests import StudyCommand
 
     if not (isinstance(request, type) and issubclass(request, StudyCommand)):
@@ -79,11 +79,11 @@ def _check(request: Any, where: str) -> None:
             "name of the study"
         )
     try:
-        asked = fields_of(request)
+        declared = fields_of(request)
     except (NameError, TypeError) as error:
         raise UsageError(f"the fields of {request.__name__} cannot be read: {error}") from None
     names = {"--help"}
-    for field in (*fields_of(StudyOptions), *asked):
+    for field in (*fields_of(StudyOptions), *declared):
         short = {f"-{field.option.short}"} if field.option.short else set()
         own = {field.attribute, f"--{field.name}"} | short
         if taken := sorted(own & names):
@@ -92,7 +92,7 @@ def _check(request: Any, where: str) -> None:
                 "another option has this name; choose another one"
             )
         names |= own
-    known = {field.attribute for field in asked}
+    known = {field.attribute for field in declared}
     for item in dataclasses.fields(request):
         missing = item.default is item.default_factory is dataclasses.MISSING
         if missing and item.name not in known:
@@ -177,7 +177,7 @@ def _answered(
 
 
 def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], StudyFolder | None]:
-    """The study that the options ask for, and the folder that it goes on in, if it does."""
+    """The study that the options ask for, and the folder that it continues in, if it does."""
     from eqbench.studies.frame import held, with_changes
 
     request_type, typed = kind.request_type, given(kind.request_type)
@@ -217,7 +217,7 @@ def two_interrupts(farewell: str) -> Iterator[Callable[[], bool]]:
         again = bool(pressed)
         pressed.append(number)
         words = farewell if again else "ending this part; Ctrl-C again discards it"
-        with suppress(OSError):  # nobody may read them
+        with suppress(OSError):  # they may be unreadable
             os.write(2, f"{above}{'' if messages.quiet else words + chr(10)}".encode())
         if again:
             os._exit(INTERRUPTED)

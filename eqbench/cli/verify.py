@@ -151,7 +151,7 @@ def _membership(name: str, data: Any, game: Game, tolerance: float) -> tuple[Any
     """Whether a profile is in a set of equilibria, as a document and in sentences."""
     from eqbench.api.profiles import contains
     from eqbench.model.rational import short_figure
-    from eqbench.report import said
+    from eqbench.report import filled
     from eqbench.report.naming import decimal
     from eqbench.report.rows import Table
     from eqbench.text import small
@@ -160,7 +160,7 @@ def _membership(name: str, data: Any, game: Game, tolerance: float) -> tuple[Any
     found = contains(name, data, game, tolerance)
     allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
     facts = vars(found) | {"is_equilibrium": found.max_regret <= allowed}
-    lines = said("contains", facts, decimal=decimal, small=small, figure=short_figure)
+    lines = filled("contains", facts, decimal=decimal, small=small, figure=short_figure)
     return found.to_json(), Table("", lines=lines)
 
 

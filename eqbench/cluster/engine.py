@@ -412,7 +412,7 @@ class ClusterEngine:
         return None
 
     def _failed(self, cell: Cell, error: BaseException) -> Result:
-        """Result of a cell whose task Dask has given up."""
+        """Result of a cell whose task Dask has abandoned."""
         if type(error).__name__ == "KilledWorker":
             return _gone_away(cell)
         words = printable(shortened(f"the worker failed: {type(error).__name__}: {error}"))

@@ -286,7 +286,7 @@ def cluster_identities(
     return found
 
 
-# Up to this difference of outcomes a profile is said to be near a set; random profiles are ten
+# Up to this difference of outcomes a profile counts as near a set; random profiles are ten
 # times as far away.
 NEAR = 1e-3
 # Square root of the default target. What meets that target plays as a member that it is near, since
@@ -461,7 +461,7 @@ class _Match:
     def also(self, best: _Match) -> bool:
         """Whether the profile is in this set as well: no worse, and not at the end of an open one.
 
-        What agrees with one set within 1e-7 is not said to be in another that it agrees with less.
+        What agrees with one set within 1e-7 is not counted as in another that it agrees with less.
         """
         at_end = not self.strict and self.known.is_at_open_end(self.parameters)
         return self.on_path and self.rank[0] <= max(best.rank[0], 1) and not at_end

@@ -1,4 +1,4 @@
-"""The published sets of equilibria of a game, read from data and told by the game's content."""
+"""The published sets of equilibria of a game, read from data by the game's content."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class KnownSet:
     name : such as ``szafron:c11=0``; the pieces of one set share it
     source : where it was published
     parameters : names of the K parameters
-    idle : positions of parameters that change nobody's payoff, whatever one player does
+    idle : positions of parameters that change no player's payoff, whatever one player does
     leading : the shown figure that tells members apart best, for example because payoffs follow
         it; None if there is none
     layout : where the V frequencies stand in the game

@@ -74,7 +74,7 @@ class Place:
         """The judge of a cell, kept for the games at hand: it costs more than a measurement."""
         content = cell.game.content
         with self._lock:
-            # those that were asked for last are last, and never more than are at work
+            # those that were requested last are last, and never more than are at work
             judge = self._judges.pop(content, None) or Judge(cell.game.game)
             self._judges[content] = judge
             if len(self._judges) > self._games:

@@ -51,7 +51,7 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Give up what it holds; no cell is at work any more."""
+        """Release all resources; call only when no cell is running."""
         ...
 
 

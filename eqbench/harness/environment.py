@@ -31,10 +31,10 @@ class Check:
 
 
 def solver_version(entry: Entry) -> str:
-    """Version and source of what defines a solver, as far as it can be told from outside.
+    """Version and source of what defines a solver, as far as it can be known from outside.
 
     Built-in solvers count with the sources of the model, of their own package and of the
-    modules beside it; plugin files with their content; both with the optional packages that
+    modules next to it; plugin files with their content; both with the optional packages that
     they announce.
     """
     if entry.builtin:

@@ -44,7 +44,7 @@ class Experiment:
     parts : one request each
     name : of the experiment; may be empty
     report : formats that are written into the folder when all is done
-    takes : how long it took when somebody measured, in words; may be empty
+    takes : how long it took when measured, in words; may be empty
     """
 
     parts: tuple[Request, ...]
@@ -54,7 +54,7 @@ class Experiment:
 
     @property
     def jobs(self) -> int | None:
-        """Cells that run at the same time; None if that is not said."""
+        """Cells that run at the same time; None if unspecified."""
         return max((part.jobs for part in self.parts if part.jobs is not None), default=None)
 
     @property
@@ -119,7 +119,7 @@ class Experiment:
         return replace(self, parts=tuple(replace(part, **changes) for part in self.parts))
 
     def check_names(self) -> None:
-        """Refuse games and solvers that nobody has registered; raises as the registry does."""
+        """Refuse games and solvers that are not registered; raises as the registry does."""
         for part in self.parts:
             registry = default_registry().with_plugins(part.plugins)
             for spec in itertools.chain.from_iterable(map(split_specs, part.games)):
@@ -312,7 +312,7 @@ class _Reader:
         return request
 
     def _check_names(self, request: Request, own: dict[str, Any], place: int) -> None:
-        """Refuse names that nobody has registered, before anything is run."""
+        """Refuse names that are not registered, before anything is run."""
         registry: Registry = default_registry().with_plugins(request.plugins)
         for key, check in (("game", registry.game_entry), ("solver", _known_solver(registry))):
             for text in getattr(request, self.fields[key].attribute):

@@ -465,12 +465,12 @@ def ending(
     bounded = [item for item in handed if item.claims or item.candidate.claimed_regret is not None]
     if not target and any(item.measured.resolved and item.max_regret <= stands for item in bounded):
         return "ok", detail
-    said = f": {detail}" if detail else ""
+    detail = f": {detail}" if detail else ""
     least, error = min(regrets)
     within = f" with an error of up to {error:.2g}" if least <= target * TARGET_SLACK else ""
     return "stopped", (
         f"stopped by its own rule at a measured max regret of {least:.3g}{within}, above the "
-        f"target {target:.3g}{beyond_floats(tree)}{said}"
+        f"target {target:.3g}{beyond_floats(tree)}{detail}"
     )
 
 

@@ -229,7 +229,7 @@ class Run:
         if lost and not self.experiment.name and before.get("request") != plan["request"]:
             raise UsageError(
                 f"{folder.path} holds a run with {counted(len(lost), 'cell')} that are not among "
-                "those asked for now; choose another folder, or ask for these too"
+                "those requested now; choose another folder, or request these too"
             )
 
     def _resume(self, folder: RunFolder, again: Collection[Status]) -> list[str]:
@@ -242,7 +242,7 @@ class Run:
         if not same and gone:
             messages.append(
                 f"{gone} of {len(before['cells'])} cells of the run so far are not among those "
-                "asked for now, because a game, solver, seed or limit differs; they stay in the "
+                "requested now, because a game, solver, seed or limit differs; they stay in the "
                 "folder, but tables no longer show them"
             )
         if same and before["cells"] != plan["cells"]:

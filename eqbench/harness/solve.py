@@ -122,8 +122,8 @@ def _profile_frame(report: Report) -> ProfileFrame:
     if report.kind == "snapshot":
         return SnapshotFrame(**fields)
     trembles = candidate.trembles
-    told = None if trembles is None else TremblesMessage.of(trembles)
-    return CandidateFrame(**fields, trembles=told)
+    message = None if trembles is None else TremblesMessage.of(trembles)
+    return CandidateFrame(**fields, trembles=message)
 
 
 def _plain_statistics(figures: Any) -> dict[str, Any]:

@@ -148,14 +148,14 @@ class _Child:
         self.started, self.ready_at = time.monotonic(), float("inf")
         self.pipe, sender = os.pipe()
         try:
-            with tempfile.TemporaryFile() as told:
-                told.write(json.dumps(job).encode())
-                told.seek(0)
+            with tempfile.TemporaryFile() as document:
+                document.write(json.dumps(job).encode())
+                document.seek(0)
                 self.worker = Worker(
                     threads=limits.threads,
                     fork=limits.isolation == "fork",
                     solves=job.get("do") == "solve",
-                    files=(told.fileno(), log.fileno(), sender),
+                    files=(document.fileno(), log.fileno(), sender),
                 )
         except BaseException:
             os.close(self.pipe)

@@ -1,6 +1,6 @@
 """Messages from child to parent: JSON of declared types, never pickles.
 
-A frame is a line with a document of one of the types in `Message`, told apart by `kind`. What a
+A frame is a line with a document of one of the types in `Message`, distinguished by `kind`. What a
 plugin has put into it or written into the pipe by mistake is refused where it fits none of them.
 """
 

@@ -60,7 +60,7 @@ def strategy_counts(form: SequenceForm) -> list[int]:
     """Number of strategies of each player in the reduced strategic form.
 
     After a sequence, a player has a continuation for every combination of what can be done at
-    the information sets that may come next; what own moves exclude is not told apart.
+    the information sets that may come next; what own moves exclude is not distinguished.
     """
     after = [1] * form.n_sequences
     for i in reversed(range(form.n_infosets)):

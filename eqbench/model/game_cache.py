@@ -70,9 +70,9 @@ def store_game(game: Game, folder: Path) -> None:
 
 
 def mapped_game(spec: str, folder: Path) -> Game:
-    """Game of a folder that somebody else has written or checked, sharing one copy of its arrays.
+    """Game of a folder that another process has written or checked, sharing one copy of its arrays.
 
-    For processes whose answers somebody else verifies with a copy of his own.
+    For processes whose answers another process verifies with its own copy.
     """
     game = Game(spec, map_tree(folder), folder)
     form = load_form(folder, game.tree, mapped=True)

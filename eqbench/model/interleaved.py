@@ -85,7 +85,7 @@ def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
     arrays, n = form.arrays, form.n_players
     large = len(arrays.weight) >= LARGE
     count = np.diff(arrays.entry_start).astype(np.int64)
-    unit, parts = _units(form, count, parts or (PARTS if large else 1), asked=parts is not None)
+    unit, parts = _units(form, count, parts or (PARTS if large else 1), fixed=parts is not None)
     of_sequence = unit[form.sequence_infoset[n:]]
     order = np.lexsort((-count[n:], of_sequence)) + n
     sequences, groups = _groups(order, np.bincount(of_sequence, minlength=n * parts))
@@ -106,7 +106,7 @@ def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
 
 
 def _units(
-    form: SequenceForm, count: NDArray[np.int64], parts: int, *, asked: bool
+    form: SequenceForm, count: NDArray[np.int64], parts: int, *, fixed: bool
 ) -> tuple[NDArray[np.int64], int]:
     """Unit of every information set, int64 (I,), and the number of parts.
 
@@ -125,7 +125,7 @@ def _units(
         middle = np.cumsum(entries[roots]) - entries[roots] / 2
         part[roots] = (middle * parts / max(entries[roots].sum(), 1)).astype(np.int64)
         load[player] = np.bincount(part[roots], entries[roots], minlength=parts)
-    if not asked and load.max(axis=1).sum() > WORTHWHILE * load.sum():
+    if not fixed and load.max(axis=1).sum() > WORTHWHILE * load.sum():
         return owner, 1
     return owner * parts + part[root], parts
 

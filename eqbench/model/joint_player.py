@@ -22,7 +22,7 @@ class JointPlayer:
     """Sequences of players who share what they know and remember it.
 
     Where one of them moves, all of them know the information set of that one, and in which
-    information sets who chose what before, in this order. What a member was told but has not
+    information sets who chose what before, in this order. What a member was informed of but has not
     yet had to act on is unknown to the others. A single player is the special case in which
     the information sets are those of the tree.
 

@@ -156,7 +156,7 @@ def _deals(tree: GameTree, n: int) -> NDArray[np.int32] | None:
 def _follows_the_play(tree: GameTree, situation: NDArray, move: NDArray) -> bool:
     """Whether every move leads to the situation that it should lead to, or ends the play."""
     over = len(SITUATIONS)
-    here = np.append(situation, over)[tree.infoset]  # the last one where nobody decides
+    here = np.append(situation, over)[tree.infoset]  # the last one where no player decides
     expected = np.minimum(LEADS_TO, over)[move[tree.incoming]]
     expected[tree.levels[1]] = 0
     return np.array_equal(here[1:], expected[1:])
@@ -352,11 +352,11 @@ def _cross_derivatives(state, layout, matrix):
     for e in range(N_ENDINGS):
         for other in range(3):
             for j in range(2):
-                by, beside = PATHS[e, other, j], PATHS[e, other, 1 - j]
+                by, third = PATHS[e, other, j], PATHS[e, other, 1 - j]
                 if by < 0:
                     continue
                 for k in range(layout.start[by], layout.stop[by]):
-                    rest = frequency[beside, layout.card[k]] if beside >= 0 else 1.0
+                    rest = frequency[third, layout.card[k]] if third >= 0 else 1.0
                     factor[k] = layout.sign[by] * rest
                 for player in range(3):
                     if player == other:

@@ -97,7 +97,7 @@ def save_form(form: SequenceForm, folder: Path) -> None:
 
 
 def load_form(folder: Path, tree: GameTree, *, mapped: bool = False) -> SequenceForm | None:
-    """Sequence form beside a tree, as one's own copy unless it is `mapped`.
+    """Sequence form next to a tree, as one's own copy unless it is `mapped`.
 
     None if there is none, or a file of it is missing or damaged: then it is compiled.
     """

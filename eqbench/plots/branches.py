@@ -158,7 +158,7 @@ MAX_PANELS = 60
 MOST_COLUMNS = 6
 LEAST = 0.1
 LINE_STYLES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 2)), (0, (6, 1, 1, 1, 1, 1)))
-_BESIDE: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.7}
+_OTHERS: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.7}
 
 
 def frequency_table(tree: GameTree) -> pd.DataFrame:
@@ -198,7 +198,7 @@ def frequency_figure(
     branch: Branch,
     window: tuple[float, float] | None = None,
     *,
-    beside: Sequence[Branch] = (),
+    others: Sequence[Branch] = (),
     title: str = "",
 ) -> style.Figure:
     """Frequencies against the parameter: a panel for each decision, a line for each card.
@@ -208,7 +208,7 @@ def frequency_figure(
     Parameters
     ----------
     window : lower and upper end of the parameter, for a close-up
-    beside : other branches of the game, as thin lines
+    others : other branches of the game, as thin lines
     """
     table, nodes = frequency_table(branch.game.tree), _node_titles(branch.game.tree)
     labels, actions = table["label"].unique().tolist(), table["action"].unique().tolist()
@@ -218,11 +218,11 @@ def frequency_figure(
     dashes = dict(zip(filter(None, actions), itertools.cycle(LINE_STYLES), strict=False))
     keys = [style.line([], [], color[label], label) for label in labels]
     keys += [style.line([], [], GRAY, name, linestyle=dash) for name, dash in dashes.items()]
-    if beside:
-        looks = {"principal branch": {}, "others": _BESIDE}
+    if others:
+        looks = {"principal branch": {}, "others": _OTHERS}
         keys += [style.line([], [], GRAY, name, **look) for name, look in looks.items()]
-    drawn = [(each.broken(), _BESIDE) for each in beside] + [(branch.broken(), {})]
-    values = np.concatenate([each.values for each in (branch, *beside)])
+    drawn = [(each.broken(), _OTHERS) for each in others] + [(branch.broken(), {})]
+    values = np.concatenate([each.values for each in (branch, *others)])
     low, high = window or (float(values.min()), float(values.max()))
     limits: dict[str, Any] = {"xlim": (low, high), "ylim": (-0.04, 1.04)}
     if branch.parameter == PARAMETER:  # in its first decades hardly anything changes
@@ -248,14 +248,14 @@ def frequency_figure(
 def draw_quantal(study: QuantalStudy, folder: Path) -> Iterator[Drawn]:
     """Draw the frequencies along branches; the first one, the principal branch, stands out."""
     files = folder / POINTS, *sorted(folder.glob("points-*.csv"))
-    branch, *beside = (read_points(study.game, file, PARAMETER) for file in files)
-    yield "frequencies", frequency_figure(branch, beside=beside, title=study.request.game)
+    branch, *others = (read_points(study.game, file, PARAMETER) for file in files)
+    yield "frequencies", frequency_figure(branch, others=others, title=study.request.game)
 
 
 def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> Iterator[Drawn]:
     """Draw payoffs, frequencies and counts along a branch; in Kuhn poker for three also bars.
 
-    Bars show the equilibria of the summary `document`. Of a figure that cannot be drawn it is said
+    Bars show the equilibria of the summary `document`. A figure that cannot be drawn states
     why it is missing; the others are not.
     """
     branch, tree = read_points(setting.game, folder / POINTS), setting.game.tree

@@ -279,7 +279,7 @@ def phase_figure(
 
 
 def _marks(known: Sequence[KnownSet], actions: IntArray) -> list[style.Series]:
-    """Where published sets are, with the ends of their names beside a circle or above a line."""
+    """Where published sets are, with the ends of their names next to a circle or above a line."""
     from matplotlib.patheffects import withStroke
 
     series = list[style.Series]()
@@ -388,7 +388,7 @@ def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:
 
 
 NO_PLANES = "at the end no two that drive each other move, so no orbits are drawn"
-VALUES = 121  # of the parameter at which published sets are looked at, beside the simulated ones
+VALUES = 121  # of the parameter at which published sets are looked at, next to the simulated ones
 
 
 def draw_simulation(

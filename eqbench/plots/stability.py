@@ -64,8 +64,8 @@ def regime_diagram(
         look = {"color": color, "label": label, "edgecolor": INK, "linewidth": 0.3}
         columns.append(style.Series("bar", (places, shares, width, bottoms[word]), look))
     heading = f"how trajectories move at the simulated values of the {parameter}"
-    beside = 0.04 * (values[-1] - values[0])
-    limits = {"xlim": (values[0] - beside, values[-1] + beside), "ylim": (0, 1), "yticks": (0, 1)}
+    margin = 0.04 * (values[-1] - values[0])
+    limits = {"xlim": (values[0] - margin, values[-1] + margin), "ylim": (0, 1), "yticks": (0, 1)}
     strip = style.Panel(columns, parameter, "share of starts", heading, limits, own_legend=True)
     middle = [between] if between else []
     heights = [ROW * max(len(sets.settings["yticks"]), 1), *[THIN] * len(middle), STRIP]

@@ -69,7 +69,7 @@ class Panel:
     Attributes
     ----------
     settings : limits, scales and ticks, as ``matplotlib.axes.Axes.set`` takes them
-    own_legend : whether its legend stands beside it, not beside the whole figure
+    own_legend : whether its legend stands next to it instead of the whole figure
     """
 
     series: Sequence[Series]
@@ -120,7 +120,7 @@ def draw_figure(
     legend: str | None = None,
     **grid: Any,
 ) -> Figure:
-    """Draw panels row by row, with one legend beside them.
+    """Draw panels row by row, with one legend next to them.
 
     Parameters
     ----------
@@ -150,10 +150,10 @@ def draw_figure(
         at_left: dict[str, Any] = {"x": 0.01, "horizontalalignment": "left", "wrap": True}
         figure.suptitle(title, fontsize=LABEL_SIZE, **at_left)
     if shared:
-        beside = math.ceil(len(shared) / LEGEND_ROWS)
-        figure.set_figheight(max(height, ROW_HEIGHT * (2 + math.ceil(len(shared) / beside))))
+        columns = math.ceil(len(shared) / LEGEND_ROWS)
+        figure.set_figheight(max(height, ROW_HEIGHT * (2 + math.ceil(len(shared) / columns))))
         look: dict[str, Any] = {"loc": "outside right upper", "title_fontsize": LABEL_SIZE}
-        figure.legend(handles=[*shared.values()], title=legend, ncols=beside, **look, **LEGEND)
+        figure.legend(handles=[*shared.values()], title=legend, ncols=columns, **look, **LEGEND)
     for artist in figure.findobj(text.Text):
         artist.set_parse_math("$" not in artist.get_text())  # names are no formulas; ticks may be
     return figure

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @cache
 def read_data(name: str) -> dict[str, Any]:
-    """Read a file of data that stands beside these modules: columns, figures, sentences."""
+    """Read a file of data that stands next to these modules: columns, figures, sentences."""
     return tomllib.loads((files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any) -> Environment:
-    """Templates that stand beside these modules, into which no text gets but `clean` or as markup.
+    """Templates that stand next to these modules, into which no text gets but `clean` or as markup.
 
     Braces mean something else where they are not HTML.
     """
@@ -45,7 +45,7 @@ def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any)
     return environment
 
 
-def said(name: str, facts: Mapping[str, Any], **filters: Any) -> tuple[str, ...]:
+def filled(name: str, facts: Mapping[str, Any], **filters: Any) -> tuple[str, ...]:
     """Lines of a template of plain text, without empty ones."""
     text = templates(printable, html=False, **filters).get_template(f"{name}.txt").render(facts)
     return tuple(line.rstrip() for line in text.splitlines() if line.strip())

@@ -296,7 +296,7 @@ def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[Any, CellRe
 def _differences(
     base: StoredRun, new: StoredRun, cells: Sequence[tuple[CellRecord, CellRecord]]
 ) -> Iterator[str]:
-    """What the runs were asked for, where they ran, and what they ran, as far as it differs."""
+    """The requests of the runs, where they ran, and what they ran, as far as it differs."""
     facts = []
     for run in (base, new):
         limits = {name: run.plan["request"].get(name) for name in _DATA["limits"]}

@@ -137,8 +137,8 @@ def report_on(
             table = replace(table, notes=(*long, *table.notes))
         else:
             table = cell_table(arranged(began(group), view.sort), view, with_game=False)
-        said = (*table.notes, *cell_notes(group))
-        tables.append(replace(table, title=title, notes=said))
+        remarks = (*table.notes, *cell_notes(group))
+        tables.append(replace(table, title=title, notes=remarks))
         tables += equilibria_tables(title, group, always=bool(summarize))
     notes: list[str] = []
     for run in runs:

@@ -12,7 +12,7 @@ from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
-from eqbench.report import read_data, said
+from eqbench.report import filled, read_data
 from eqbench.report.naming import credible_text, decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.trials import grouped
@@ -83,7 +83,7 @@ def _szafron_grid(sets: Sequence[dict[str, Any]]) -> dict[str, list[list[float]]
 def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
     found, sets = facts["candidate"], facts["information_sets"]
-    title, *lines = said("cell", facts, **_FILTERS)
+    title, *lines = filled("cell", facts, **_FILTERS)
     head = Table(title, lines=tuple(lines))
     if found is None:
         return Report((head,))
@@ -130,7 +130,9 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
     }
     rows = tuple(Row.of(columns, row) for row in values)
-    return Table("", tuple(columns), rows, tuple(notes), lines=said("identity", facts, **_FILTERS))
+    return Table(
+        "", tuple(columns), rows, tuple(notes), lines=filled("identity", facts, **_FILTERS)
+    )
 
 
 def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:

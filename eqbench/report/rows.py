@@ -91,7 +91,7 @@ class Column:
     stacked: str = ""  #: heading in two lines, for where space is short
     identifies: bool = False  #: whether it says which row this is
     dispensable: int = 0  #: where space is short those with 1 are left out first, with 0 none
-    notes: tuple[str, ...] = ()  #: how to read it, said where it is shown
+    notes: tuple[str, ...] = ()  #: how to read it, noted where it is shown
     layout: str = ""  #: format of its numbers, if not the usual one of their kind
 
     @property
@@ -139,14 +139,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A section of a report: its heading, what is said first, rows, and notes on them."""
+    """A section of a report: its heading, leading lines, rows, and notes on them."""
 
     title: str  #: the heading; in comparisons the game as typed and in canonical form
     columns: tuple[Column, ...] = ()
     rows: tuple[Row, ...] = ()  #: there may be none
-    notes: tuple[str, ...] = ()  #: what has to be said about single rows
+    notes: tuple[str, ...] = ()  #: remarks on single rows
     topic: str = ""  #: what the table shows of the game; empty for its cells
-    lines: tuple[str, ...] = ()  #: what is said above the rows
+    lines: tuple[str, ...] = ()  #: lines above the rows
 
     @property
     def heading(self) -> str:
@@ -184,7 +184,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Report:
-    """Tables in the order of their games, with what is to be said about all of them."""
+    """Tables in the order of their games, with remarks on all of them."""
 
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()  #: how to read all of them, and what is missing

@@ -47,14 +47,14 @@ class Screen(Console):
 
 
 def print_report(report: Report, console: Console, *, answer_first: bool = False) -> None:
-    """Print all tables, each with its notes below, what is to be said of all, and the answer.
+    """Print all tables, each with its notes below, remarks on all, and the answer.
 
     The answer comes last, since the end is what a terminal shows, or first in a file.
     """
     answer: Block = [Text(printable(sentence), style="bold") for sentence in report.answer]
     closing: Block = [Text(note, style="dim") for note in report.notes]
-    said: set[str] = set()
-    tables = [list(_section(table, console.width, said)) for table in report.tables]
+    noted: set[str] = set()
+    tables = [list(_section(table, console.width, noted)) for table in report.tables]
     blocks = [answer, *tables, closing] if answer_first else [*tables, closing, answer]
     for place, block in enumerate(filter(None, blocks)):
         for part in ["", *block] if place else block:
@@ -69,15 +69,15 @@ def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> st
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def _section(table: Table, width: int, said: set[str]) -> Iterator[RenderableType]:
-    """A table with all that belongs to it; how to read a column is `said` once in a report."""
+def _section(table: Table, width: int, noted: set[str]) -> Iterator[RenderableType]:
+    """A table with all that belongs to it; how to read a column is noted once in a report."""
     if table.title:
         yield Text(printable(table.heading), style="bold")
     yield from (Text(printable(line)) for line in table.lines)
     shown, rows = _fitting(table, width) if table.rows else (table, [])
     yield from rows
-    reading = "; ".join(note for note in shown.reading if note not in said)
-    said.update(shown.reading)
+    reading = "; ".join(note for note in shown.reading if note not in noted)
+    noted.update(shown.reading)
     yield from (Text(printable(note), style="dim") for note in (*shown.notes, reading) if note)
 
 

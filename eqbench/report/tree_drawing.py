@@ -95,8 +95,8 @@ def _layout(tree: GameTree, share: NDArray[np.object_]) -> dict[str, Any]:
         if level.start:
             bend[level] = x[level.start - 1] + RADIUS + np.clip(0.15 * span[level].max(), 18, 110)
         widest, lanes = label[level].max(where=tree.player[level] >= 0, initial=0), lane[level]
-        beside = LANE_GAP * lanes.max() + widest if lanes.any() else 0
-        x[level] = bend[level] + max(edge[level].max() + beside, widest) + 3 * PADDING + RADIUS
+        aside = LANE_GAP * lanes.max() + widest if lanes.any() else 0
+        x[level] = bend[level] + max(edge[level].max() + aside, widest) + 3 * PADDING + RADIUS
         left = x[level] - RADIUS - PADDING - widest
         line[level] = np.where(lanes, left - LANE_GAP * lanes, x[level])
     # one after the other in an information set that reaches over several depths
@@ -142,7 +142,7 @@ def _heights(tree: GameTree) -> FloatArray:
 def _lanes(tree: GameTree, y: FloatArray) -> tuple[list[IntArray], IntArray]:
     """Nodes of one information set and depth, and of each node the lane of the line joining them.
 
-    On lane 0 it runs through the nodes themselves, elsewhere beside them, where others are
+    On lane 0 it runs through the nodes themselves, elsewhere next to them, where others are
     between; lines that would overlap are on lanes of their own.
     """
     joined, lane = [], np.zeros(tree.n_nodes, dtype=np.int32)

@@ -128,13 +128,13 @@ def labels(sharing: Iterable[Entry], label: Callable[[Entry], str]) -> str:
 def cell_notes(entries: Sequence[Entry]) -> list[str]:
     """Target, reasons of what is not ok, bounds, what is proved, who takes no part.
 
-    Rows of which the same is to be said are named together.
+    Rows with the same remark are named together.
     """
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
     notes = [f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}"]
-    said = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
+    remarks = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
     label = row_labels(entries)
-    for head, own in grouped(said, lambda remark: remark[0]).items():
+    for head, own in grouped(remarks, lambda remark: remark[0]).items():
         groups = grouped(own, lambda remark: remark[1])
         most = [*groups.items()][:MOST_REASONS]
         parts = [labels([e for *_, e in same], label) + tail for tail, same in most]
@@ -194,7 +194,7 @@ class View:
         str,
         Option(
             "Order of the solvers: by status and then max regret, or by one of the others; given "
-            "is the order in which they were asked for.",
+            "is the order of the request.",
             Choice(words=SORTS),
         ),
     ] = "status"
@@ -320,7 +320,7 @@ _OFTEN = {" ×": read_data("profile")["marks"]["×"], "/": "k/n: by k of n cells
 class Found:
     """An equilibrium and the cells that found it, or came near it, with their candidates.
 
-    `title` names its run too where clusters of several runs have to be told apart.
+    `title` names its run too where clusters of several runs have to be distinguished.
     """
 
     name: str
@@ -396,10 +396,10 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
     shown = _with_room(clusters, solvers)
     rows = tuple(_finders_row(i, solvers) for i in known if not i.is_cluster or i in shown)
     finders = " ".join(name for row in rows for name in row.values["found by"])
-    often = tuple(said for mark, said in _OFTEN.items() if mark in finders)
-    told = {"equilibrium": marks(row.label for row in rows), "found by": often}
+    often = tuple(text for mark, text in _OFTEN.items() if mark in finders)
+    notes_of = {"equilibrium": marks(row.label for row in rows), "found by": often}
     columns = tuple(
-        replace(column, notes=told.get(column.title, column.notes))
+        replace(column, notes=notes_of.get(column.title, column.notes))
         for column in EQUILIBRIA
         if any(row.values[column.title] is not None for row in rows)
     )
@@ -438,7 +438,7 @@ def _finders_row(item: Found, solvers: Iterable[Trials]) -> Row:
         "solvers": len(finders),
         "best regret": item.members[0].max_regret,
         "family": item.where or None,
-        "payoffs": None if item.is_near else payoffs,  # nobody's equilibrium
+        "payoffs": None if item.is_near else payoffs,  # no player's equilibrium
         "found by": finders,
     }
     return Row(item.title, values)

@@ -1,1 +1,1 @@
-"""The results of a run on disk: one JSON line per finished cell, arrays beside it."""
+"""The results of a run on disk: one JSON line per finished cell, arrays next to it."""

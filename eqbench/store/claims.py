@@ -31,7 +31,7 @@ class Claims:
 
     def __init__(self, path: Path) -> None:
         """Raise a UsageError if another runner is at work and there are no locks to share by."""
-        # opened once: closing any descriptor of the file would give up all locks on it
+        # opened once: closing any descriptor of the file would release all locks on it
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         self._runner: Path | None = None
         try:

@@ -1,6 +1,6 @@
 """The results of runs as tidy tables: rows of plain values, and data frames of them.
 
-pandas is imported when a data frame is asked for.
+pandas is imported when a data frame is requested.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     information sets, of all `sets`, whose play some belief supports, and `worst` the largest loss
     at any of them. `undominated` and `sequential` are `certified`, `refuted` or `open`, the former
     `actions only` if no plan was judged and no action refutes one; `subgame_perfect` is the number
-    of proper subgames, of all `subgames`, in which nobody gains; `quasi_strict` is a truth, and
+    of proper subgames, of all `subgames`, in which no player gains; `quasi_strict` is a truth, and
     `index` missing where an equilibrium is not known to be regular. Parameters, errors and types
     as in :func:`load_results`.
     """

@@ -41,7 +41,7 @@ def registry_of_runs(
 ) -> Registry:
     """The registry, with the plugins that these runs name where it lacks a game without them.
 
-    `tell` is told which these are, since their code is run when the game is loaded.
+    `tell` receives which these are, since their code is run when the game is loaded.
 
     Raises
     ------

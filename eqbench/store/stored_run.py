@@ -25,7 +25,7 @@ class StoredRun:
     path : Path
         As given; what the records name is relative to it.
     plan : dict
-        What was asked for, when the run began or was last resumed, and where it ran.
+        What was requested, when the run began or was last resumed, and where it ran.
     cells : tuple of CellRecord
         In the order of the plan. Cells that were interrupted are among them, with that status,
         unless they finished later.
@@ -107,7 +107,7 @@ class StoredRun:
 
 
 def read_run(path: str | Path) -> StoredRun:
-    """Run in a folder, also while it goes on; nothing on disk is changed.
+    """Run in a folder, also while it runs; nothing on disk is changed.
 
     What is damaged is left out with a note.
 

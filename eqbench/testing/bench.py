@@ -124,7 +124,7 @@ Promise = Callable[[S], str | None]
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one promise.
+    """Outcome of one promise.
 
     Attributes
     ----------

@@ -176,12 +176,12 @@ def _claims_hold(subject: _Subject) -> str | None:
 
 def _converged_is_borne_out(subject: _Subject) -> str | None:
     """where it says that it has converged, a profile of it bears that out."""
-    said = 0
+    claims = 0
     for game in subject.supported():
         last = subject.plain(game).last
         if not isinstance(last, DoneFrame) or last.reason != "converged":
             continue
-        said += 1
+        claims += 1
         tree = subject.game(game).tree
         candidates = [f for f in subject.plain(game).found if isinstance(f, CandidateFrame)]
         verifier = Verifier(tree)
@@ -194,7 +194,7 @@ def _converged_is_borne_out(subject: _Subject) -> str | None:
         )
         if "ok" not in (status, without[0]):
             raise BrokenPromiseError(f"on {game}: {reason}")
-    if not said:
+    if not claims:
         raise NotApplicableError(f"it did not within {ITERATIONS} iterations")
     return None
 

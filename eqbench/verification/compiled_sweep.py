@@ -2,7 +2,7 @@
 
 It goes depth first through nodes that stand breadth first. At every depth it meets them from left
 to right, so it only has to know the next node of each: every array is read once and in order, and
-beside the tree it takes memory for the depths and the actions alone.
+next to the tree it takes memory for the depths and the actions alone.
 
 Nothing is shared with the kernels of solvers but the decorator that compiles;
 :class:`eqbench.verification.sweep.TreeSweep` is the oracle.

@@ -122,7 +122,7 @@ class Verifier:
             errors = self._sweep.errors(numbers)
         gains = best - payoffs
         error = float((errors + UNIT * np.abs(gains)).max()) + self._smallest
-        # nobody's best response earns less; what is farther below zero would be a mistake of ours
+        # no best response earns less; what is farther below zero would be a mistake of ours
         gains[(gains < 0) & (gains >= -error)] = 0.0
         return Verification(tuple(payoffs.tolist()), tuple(gains.tolist()), error=error)
 

@@ -30,7 +30,7 @@ SHARPEN = 1e-2
 # Steps down in eps, by factors. More iterations than are easy, and the steps get smaller.
 SMALLEST_FACTOR, FIRST_FACTOR, LARGEST_FACTOR = 0.02, 0.3, 0.97
 EASY, MOST_ITERATIONS, FIRST_ITERATIONS = 5, 15, 50
-# Steps along the curve before a way around a fold in eps is given up.
+# Steps along the curve before a way around a fold in eps is abandoned.
 LONGEST_WAY, FIRST_STEP = 302, 1e-3
 
 

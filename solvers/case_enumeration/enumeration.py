@@ -37,7 +37,7 @@ class CaseEnumeration:
     cases are closed, the claim is `complete list`. Where the equilibria of a case are curved,
     or in no such field, the case stays open, and the claim is `equilibrium`.
 
-    Where a player's own moves avoid an information set, their best play there is asked for too.
+    Where a player's own moves avoid an information set, their best play there is requested too.
     That loses no equilibrium but in this: each equilibrium is listed up to behavior at sets
     which their owner's own moves avoid.
 

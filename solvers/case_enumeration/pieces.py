@@ -57,7 +57,7 @@ def pieces_of(
     """Closures of the polytopes of equilibria in a node without open cases.
 
     The second value says whether these are all equilibria there. Otherwise some are on no
-    polytope over any field Q(alpha) that was found, or it could not be told that none are.
+    polytope over any field Q(alpha) that was found, or it could not be decided that none are.
     """
     variables = zip(frequencies(len(gaps)), node.low, node.high, strict=True)
     values = [own if low < high else low + 0 * own for own, low, high in variables]
@@ -152,7 +152,7 @@ def dimension_of(points: Sequence[Point]) -> int:
 
 
 class CurvedError(Exception):
-    """The solutions are no polytope over a field Q(alpha), as far as can be told."""
+    """The solutions are no polytope over a field Q(alpha), as far as can be known."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,7 +115,7 @@ def update_regrets(
         for s in range(first, last):
             value += behavior[s] * values[s]
         above = form.parent[i]
-        if above > len(form.others):  # nobody asks for the values of empty sequences
+        if above > len(form.others):  # values of empty sequences are never needed
             values[above] += value
         total = 0.0
         for s in range(first, last):
@@ -209,7 +209,7 @@ def advance_with(
     with ThreadPoolExecutor(threads) as pool:
         try:
             shares = [pool.submit(work, k, threads, arrivals) for k in range(threads)]
-        except BaseException:  # no more threads may be started, or somebody pressed Ctrl-C
+        except BaseException:  # no more threads may be started, or Ctrl-C was pressed
             arrivals[0] = NOBODY_WAITS
             raise
         for share in shares:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from eqbench.model.tree import FloatArray
     from eqbench.solver import Monitor
 
-# Relative distance from the last lambda asked for within which the path has come there.
+# Relative distance from the last lambda requested within which the path has come there.
 ARRIVED = 1e-6
 
 # Gambit lists the 82,097 strategies of three-player Kuhn poker in a second and 95 MiB, but what
@@ -143,13 +143,15 @@ class GambitMethod:
         if isinstance(result, Termination):
             return result
         words = str(getattr(getattr(result, "reason", None), "name", "")).lower().replace("_", " ")
-        said = f" (Gambit: {words})" if words else ""
+        report = f" (Gambit: {words})" if words else ""
         if not result.success:
-            return Termination("stopped", f"Gambit reports no success{said}")
+            return Termination("stopped", f"Gambit reports no success{report}")
         if not run.found:
-            return Termination("not_found", f"Gambit reports success without an equilibrium{said}")
+            return Termination(
+                "not_found", f"Gambit reports success without an equilibrium{report}"
+            )
         ending = "um" if run.found == 1 else "a"
-        return Termination("converged", f"{run.found} equilibri{ending}{said}")
+        return Termination("converged", f"{run.found} equilibri{ending}{report}")
 
     def _promised(self, game: Game) -> float | None:
         """Return the max regret that Gambit promises of equilibria, as a share of the payoff range.
@@ -269,7 +271,7 @@ class EnumMixed(GambitMethod):
 class EnumPoly(GambitMethod):
     """Gambit's search through supports, with a polynomial system for each.
 
-    `pygambit.nash.enumpoly_solve`, on the tree unless told otherwise. Supports whose systems
+    `pygambit.nash.enumpoly_solve`, on the tree unless set otherwise. Supports whose systems
     are singular are passed over, as are those on which it spends too many rectangles; how many
     is recorded.
     An iteration is a support.
@@ -360,7 +362,7 @@ class Logit(GambitMethod):
     """Gambit's equilibrium at the end of the logit path, as it stands (Turocy 2005, 2010).
 
     `pygambit.nash.logit_solve`: the path of `gambit_logit_path` until the regret is small. It
-    first looks for the range of all expected payoffs, over which nobody can stop it and which
+    first looks for the range of all expected payoffs, during which it cannot be stopped and which
     takes longer than minutes on three-player Kuhn poker.
     An iteration is a point on the path.
     """
@@ -429,7 +431,7 @@ class Run:
     gambit : GambitGame
     many : whether the method looks for more than one equilibrium
     found : number of equilibria that were handed over
-    last_event : what Gambit told of last, or None
+    last_event : what Gambit reported last, or None
     """
 
     def __init__(self, game: Game, monitor: Monitor, promised: float | None, *, many: bool) -> None:
@@ -533,6 +535,6 @@ class Run:
         return regret
 
     def leave_latest(self) -> None:
-        """Hand over where the method stands, if it has told."""
+        """Hand over where the method stands, if it has reported."""
         if self._place is not None:
             self.monitor.candidate(self._frequencies(), "iterate")

@@ -7,7 +7,7 @@ each is measured in a unit of its own: lambda plus a constant, and sqrt(1 + y^2)
 against the most probable action of the set. Against another one, whose log probability may be
 -7000 and changes fast, all others would seem not to move. In these units a step may multiply
 lambda. Newton's method goes back to the branch within the plane across the direction of the
-step; so lambda may turn around. At a lambda that is asked for the plane is that of this lambda.
+step; so lambda may turn around. At a lambda that is requested the plane is that of this lambda.
 
 The direction is the tangent, from the last matrix that was factorized. Where the equilibria in
 the limit form a continuum, it is lost in rounding long before the points are; so after a refusal
@@ -55,7 +55,7 @@ BLOCK = 64
 RUNNING, ENDED, STALLED = 0, 1, 2
 ITERATIONS = 8
 # Error left by the last Newton step, as the decrease of the last two foretells it: at points that
-# were asked for, and elsewhere.
+# were requested, and elsewhere.
 EXACT, CONVERGED = 1e-11, 1e-5
 # Rounding of values times lambda, which no step can make smaller: shares of lambda, and of lambda
 # times the largest log-odds.
@@ -142,7 +142,7 @@ class Branch:
         return float(self._points[-1][-1, -1])
 
     def advance(self, stops: FloatArray, count: int, regret: float | None = None) -> bool:
-        """Take at most `count` steps towards the last stop; whether the branch goes on.
+        """Take at most `count` steps towards the last stop; whether the branch continues.
 
         Lambda hits the stops, float64 (L,), ascending, exactly. With a `regret` the branch ends
         at a point of at most this max regret.
@@ -477,7 +477,7 @@ def advance(
     longest: float,
     points: FloatArray,
 ) -> tuple[int, int]:
-    """Number of new points, and whether the branch goes on, has ended or has stalled.
+    """Number of new points, and whether the branch continues, has ended or has stalled.
 
     Parameters
     ----------

@@ -42,10 +42,10 @@ class FlatTree(NamedTuple):
     parent: NDArray  # uint32 (M,)
     inner: NDArray  # uint32: nodes that are not terminal
     children: NDArray  # uint32 (M+1,): first child; children of a node stand together
-    # int32 (M,): number of the action that leads to a node, who chose it; -1 where nobody did
+    # int32 (M,): number of the action that leads to a node, who chose it; -1 where no player did
     edge: NDArray
     mover: NDArray
-    # uint32 (M,): the gains over first actions that its value enters, none where nobody chose
+    # uint32 (M,): the gains over first actions that its value enters, none where no player chose
     gain_start: NDArray
     gain_end: NDArray
     gain_sign: FloatArray  # (M,): 1, or -1 for a first action, whose value is taken off
@@ -76,7 +76,7 @@ class FlatTree(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Memory that the kernels overwrite, float64 where nothing else is said."""
+    """Memory that the kernels overwrite, float64 unless noted otherwise."""
 
     # (K,): log frequency, frequency and conditional value of each action
     log_p: FloatArray
@@ -87,7 +87,7 @@ class Workspace(NamedTuple):
     cost: FloatArray
     move: FloatArray  # (M,): probability of the move that leads to each node
     payoffs: FloatArray  # (N, M): expected payoffs from each node on
-    belief: FloatArray  # (M,): probability of a node given its set, 0 where nobody has a choice
+    belief: FloatArray  # (M,): probability of a node given its set, 0 where no player has a choice
     by_log: FloatArray  # (F, K): derivatives of gains by log frequencies, taken as independent
     bordered: FloatArray  # (F+1, F+1)
     # (2, F+1): of Newton's equations, and of those of the tangent

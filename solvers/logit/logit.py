@@ -76,7 +76,7 @@ class Logit:
     (after Hou 2026, arXiv 2604.16944, whose equations were not at hand; see `kernels`). Values
     are then not conditional on reaching a set, and where others never lead choices stay near the
     prior: limits are Nash equilibria, not always sequential ones. In strategic forms, where
-    nobody moves twice, all forms agree.
+    no player moves twice, all forms agree.
 
     An iteration is a step along the branch. Its end is handed over without a claim, the polished
     one is claimed to be an equilibrium, in agent form with trembles, read off the branch, that

@@ -95,7 +95,7 @@ def refined(
     ----------
     behavior : float64 (A,)
     memory_bytes : what the matrices may take
-    goes_on : asked before each step; the given profile is kept if it says no
+    goes_on : polled before each step; the given profile is kept if it says no
     """
     tree, model = game.tree, game.payoff_model()
     starts, sizes = tree.action_start[:-1], np.diff(tree.action_start)
@@ -189,7 +189,7 @@ def made_credible(
     """A profile with the play off its path solved again; the given one, and why, if it is kept.
 
     What is known exactly stays so: mixtures off the path are rounded to simple fractions, unless
-    somebody gains by that. `limits` are those of `refined`.
+    some player gains by that. `limits` are those of `refined`.
     """
     made = refined(game, profile.probabilities, **limits)
     if made.reason:
@@ -203,7 +203,7 @@ def made_credible(
 def in_fractions(game: Game, profile: BehaviorProfile, made: Refined) -> BehaviorProfile | None:
     """An exact profile with mixtures off its path as fractions near those that were made.
 
-    None if they are not simple, so that somebody would gain.
+    None if they are not simple, so that some player would gain.
     """
     tree, exact = game.tree, profile.exact
     if exact is None:

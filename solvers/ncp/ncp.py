@@ -127,7 +127,7 @@ class ByProgram:
         warm_up(self.offpath, game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
-        """Hand over what the backend found, and what became of it."""
+        """Hand over what the backend found, and the outcome of it."""
         return ProgramRun(self, game, monitor, rng).run(set_up(self, game))
 
 
@@ -303,7 +303,7 @@ SMALLEST_RANGE, LARGEST_RANGE, GOOD_RANGE = 0.1, 1000.0, 5.0
 
 @dataclass(frozen=True, eq=False)
 class SetUp:
-    """A program with what is to be said about it.
+    """A program with remarks on it.
 
     Attributes
     ----------
@@ -509,8 +509,8 @@ class ProgramRun:
         )
         if bound is None:
             return "; no bound was proved"
-        sign, said = "<=" if target.maximize else ">=", "none" if best is None else f"{best:.9g}"
-        return f"; best {said}, proved to solver tolerance: all are {sign} {bound:.9g}"
+        sign, reached = "<=" if target.maximize else ">=", "none" if best is None else f"{best:.9g}"
+        return f"; best {reached}, proved to solver tolerance: all are {sign} {bound:.9g}"
 
     def _allowed(self, made: SetUp) -> float:
         """The regret that the tolerance of constraints explains, in payoff units.
@@ -541,7 +541,7 @@ class ProgramRun:
             monitor.record(exact=self._hand_over_exact(best))
 
     def _hand_over_exact(self, near: Polished) -> str:
-        """An equilibrium in fractions near one, if there is one; returns what became of it."""
+        """An equilibrium in fractions near one, if there is one; returns the outcome of it."""
         monitor = self._monitor
         if near.regret > SOLVED * self._plans.scale:
             return f"not tried, since the max regret here is {near.regret:.2g}"

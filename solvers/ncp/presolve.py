@@ -32,8 +32,8 @@ def dominated_actions(tree: GameTree) -> IntArray:
     Every equilibrium of the game that is left is one of the whole game. The others play no
     removed action there. Against that, a strategy that uses a removed action gains nothing over
     the one that takes the dominating action instead, at every node of the set that is reached,
-    and then goes on with whatever actions are left; what the player would have done after the
-    removed action is never asked. Going through a player's sets from the first decision on, and
+    and then continues with whatever actions are left; what the player would have done after the
+    removed action is irrelevant. Going through a player's sets from the first decision on, and
     through the rounds from the last one back, every reply is so replaced by one in the remaining
     game that is at least as good. The converse does not hold: dominance is weak, so equilibria
     that use removed actions are lost.

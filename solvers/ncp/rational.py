@@ -42,7 +42,7 @@ MOST_DENOMINATOR = 10**60
 REASON = "no rational equilibrium with denominators up to 10**60 found near this one"
 # Half widths of the intervals in which simple fractions are looked for.
 READ = tuple(4.0**-k for k in range(2, 8))
-# Frequencies are not computed but equal where nobody leads, so their denominators are numbers of
+# Frequencies are not computed but equal where no player leads, so their denominators are numbers of
 # actions.
 MOST_ACTIONS = 10**6
 # Half widths of the intervals in which a frequency that may vary is set.
@@ -67,7 +67,7 @@ def exact_equilibrium(
     ----------
     plans : float64 (S,)
         Realization plans near an equilibrium.
-    stop : asked between steps of the search; gives it up if true
+    stop : polled between steps of the search; abandons it if true
     rng : chooses the equilibrium where there is a choice; unless given, the simplest is taken
 
     Raises
@@ -114,7 +114,7 @@ def settle(
     """An equilibrium near `start` with simple fractions for what can be chosen, and these.
 
     They are set player by player in some `order` and, unless `rng` chooses them, near those of
-    `start`. If `stop` gives up, the rest is not simple.
+    `start`. If `stop` ends it, the rest is not simple.
     """
     held: Held = ()
     present = start

@@ -167,7 +167,7 @@ def newton(
             direction, length = plane
             matrix = np.vstack((matrix, direction))
             gains = np.append(gains, direction @ moved - length)
-        # rows of information sets that nobody reaches may be zero; QR is several times faster
+        # rows of information sets that no player reaches may be zero; QR is several times faster
         # than singular values and as good where the rank is clear
         step = lstsq(matrix, -gains, cond=RANK_TOLERANCE, lapack_driver="gelsy")[0]
         if not np.abs(step).max(initial=0.0) <= LARGEST_STEP:  # nan too

@@ -305,7 +305,7 @@ class Equations:
     tied, best : int64 (T,)
         Sequences that must be as good as another of their information set, and that one.
     chosen : int64 (I,)
-        The sequence that each information set goes on with.
+        The sequence that each information set continues with.
     linear : float64 (I + H, S)
         Flow and held frequencies: ``linear @ plans = 0``.
     """

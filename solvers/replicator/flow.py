@@ -23,7 +23,7 @@ from .integrators import LARGEST, Dop853, Integration, Taylor, refusal, stepper
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
-# A trajectory that is asked for as a whole ends after so many evaluations or steps: a quarter of
+# A trajectory that is requested as a whole ends after so many evaluations or steps: a quarter of
 # an hour in small games.
 CEILING = 100_000_000
 
@@ -117,13 +117,13 @@ class ReplicatorFlow:
         size, players = self.choices.size, self._game.tree.n_players
         going = self.start(state, float(times[0]), tangent=tangent)
         # what is too large at the start goes nowhere
-        asked = times[:1] if np.abs(state).max(initial=0.0) > LARGEST else times
+        wanted = times[:1] if np.abs(state).max(initial=0.0) > LARGEST else times
 
         def enough() -> bool:
             self.now = going.now
             return interrupted() or going.work >= CEILING
 
-        rows, logs, ending = going.sample(asked, enough, least=1)
+        rows, logs, ending = going.sample(wanted, enough, least=1)
         self.statistics[going.unit] = self.statistics.get(going.unit, 0) + going.work
         reached = len(rows)
         if ending == "interrupted" and going.work >= CEILING:

@@ -26,7 +26,7 @@ HANDS_AT_ONCE, MOST_HANDS = 2048, 1e12
 
 @dataclass(eq=False)
 class HandByHand:
-    """The flow as play would have it: nobody knows the others' frequencies.
+    """The flow as play would have it: no player knows the others' frequencies.
 
     Billingham (2017, arXiv:1704.08124) describes such play; the rules are ours.
 

@@ -225,7 +225,7 @@ def begin(field, room, tolerance, walk):
 
 @kernel
 def _norm(vector, state):
-    """Largest entry beside one plus the state; NaN where one is not finite."""
+    """Largest entry relative to one plus the state; NaN where one is not finite."""
     shares = np.abs(vector) / (1.0 + np.abs(state))
     return np.max(shares) if np.all(np.isfinite(vector)) else np.nan
 
@@ -428,7 +428,7 @@ def play(field, infoset, tree, table, draws, hand_time):
 
     They move by their speed times `hand_time` times the gain over the first action, if all others
     played as estimated and the player went on with its true behavior. Hands that take no time are
-    watched: nobody moves or wins. `infoset` (S,) has the set of each sequence, and `tree` are the
+    watched: none moves or wins. `infoset` (S,) has the set of each sequence, and `tree` are the
     arrays of :func:`eqbench.solvers.cfr.sampling.walk_arrays`.
     """
     players = len(table.won)

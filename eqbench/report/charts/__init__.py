@@ -1,7 +1,7 @@
 """Charts of runs as specifications of Vega-Lite: templates over datasets of flat rows.
 
 Every chart draws from the same datasets. What it computes of them, such as medians over seeds or
-shares of targets, is said in its template.
+shares of targets, stands in its template.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class GameFacts:
-    """What is known of a game beside what a run stores."""
+    """What is known of a game next to what a run stores."""
 
     payoff_scale: float = 0.0  # 0 if it is not known
     #: names of published sets by their source, and by what symbols in their members' names mean
@@ -62,7 +62,7 @@ class ShownGame:
     """A game as typed, and its cells."""
 
     name: str
-    unit: float  # what targets are relative to: the payoff range, or 1 where nobody knows it
+    unit: float  # what targets are relative to: the payoff range, or 1 where it is unknown
     facts: GameFacts
     entries: Sequence[Entry]
 

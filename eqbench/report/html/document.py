@@ -101,8 +101,8 @@ def page_table(table: ReportTable, name: str, **look: Any) -> Table:
     split = table.with_payoff_columns("P")
     columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
     rows = [[row.values.get(column.title) for column in columns] for row in split.rows]
-    said = {"title": table.heading, "caption": "\n".join((*table.lines, *table.remarks))}
-    return Table(name, columns, rows, **said | look)
+    texts = {"title": table.heading, "caption": "\n".join((*table.lines, *table.remarks))}
+    return Table(name, columns, rows, **texts | look)
 
 
 # Blocks in a list stand side by side, one below the other on narrow screens.

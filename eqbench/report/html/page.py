@@ -57,7 +57,7 @@ def report_page(
 ) -> str:
     """The page as text; the same runs and facts of games, by canonical spec, give the same text.
 
-    It has summaries over all seeds if asked for, and links to the files of runs if these are near
+    It has summaries over all seeds if requested, and links to the files of runs if these are near
     the folder `place`, for which it is. Unless `summarize` is False very many cells have summaries
     alone, and only the first trials are drawn and have rows.
     """
@@ -108,16 +108,16 @@ def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[h
     games = {row["game"] for row in cells if "share" in row}
     for name in names:
         spec = charts.specification(name, data, **values)
-        told = spec["usermeta"]
-        is_known = any(row.get(told.get("needs", "cell")) is not None for row in cells)
-        has_all = bool(data[told["rows"]]) and all(told["switches"].values())
-        if has_all and is_known and len(games) >= told.get("games", 0):
+        needs = spec["usermeta"]
+        is_known = any(row.get(needs.get("needs", "cell")) is not None for row in cells)
+        has_all = bool(data[needs["rows"]]) and all(needs["switches"].values())
+        if has_all and is_known and len(games) >= needs.get("games", 0):
             found.append(html.Chart(name, spec))
     return found
 
 
 def overview(games: Sequence[charts.ShownGame]) -> html.Table:
-    """What became of every solver on every game: the time to the target or the best regret."""
+    """Outcome of every solver on every game: the time to the target or the best regret."""
     of_game = [{own.solver: own for own in trials(game.entries)} for game in games]
     solvers = dict.fromkeys(solver for own in of_game for solver in own)
     columns = [SOLVER, *(Column(game.name) for game in games)]
@@ -156,7 +156,7 @@ def matrix(game: charts.ShownGame, place: int) -> html.Table:
 
 
 def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
-    """What became of a solver's cells, alarms first, with its time to the target or best regret."""
+    """Outcome of a solver's cells, alarms first, with its time to the target or best regret."""
     if own is None:
         return Cell("not run", None, kind="idle")
     records = [entry.record for entry in own.entries]
@@ -207,12 +207,12 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
     filters = ("game", "status", "solver")
     look = {"caption": TEXTS["results"], "filters": filters, "folded": ("exploitability",)}
     statuses = {entry.record.status for entry in entries}
-    said = (f"{name}: {own['meaning']}" for name, own in STATUSES.items() if name in statuses)
+    meanings = (f"{name}: {own['meaning']}" for name, own in STATUSES.items() if name in statuses)
     noted = [table for table in report.tables if table.notes and not table.topic]
     reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
     return [
         html.page_table(cell_table(entries), "results", opens=True, **look),
-        html.Prose([f"Statuses – {'; '.join(said)}."], small=True),
+        html.Prose([f"Statuses – {'; '.join(meanings)}."], small=True),
         html.Facts(reasons, "Reasons and notes"),
     ]
 
@@ -233,14 +233,14 @@ def _sources(games: Sequence[charts.ShownGame]) -> list[html.Facts]:
     for game in games:
         records = [entry.record for entry in game.entries]
         found = {i.identity["name"] for record in records for i in record.equilibria if i.identity}
-        said = {t: [n for n in names if n in found] for t, names in game.facts.sources.items()}
-        lines = [f"{', '.join(names)}: {text}" for text, names in said.items() if names]
+        sources = {t: [n for n in names if n in found] for t, names in game.facts.sources.items()}
+        lines = [f"{', '.join(names)}: {text}" for text, names in sources.items() if names]
         pairs += [(game.name, lines)] * bool(lines)
     return [html.Facts(pairs)] * bool(pairs)
 
 
 def about(run: StoredRun) -> list[html.Block]:
-    """What was asked for, where it ran, and how to repeat it."""
+    """What was requested, where it ran, and how to repeat it."""
     machine = dict(run.plan.get("environment") or {})
     machine["machine's memory_bytes"] = machine.pop("memory_bytes", None)  # not a cell's limit
     cells = f"{len(run.finished)} of {run.planned} finished"
@@ -275,7 +275,7 @@ def _data(
     games: Sequence[charts.ShownGame],
     place: Path | None,
 ) -> dict[str, Any]:
-    """All rows and what the runs were asked for, for programs; of long lists only the best."""
+    """All rows and the requests of the runs, for programs; of long lists only the best."""
     run_of = dict(zip(run_names(runs), runs, strict=True))
     shown_keys = {entry.record.key for entry in entries}
     left_out = {cell.key for run in runs for cell in run.cells} - shown_keys
@@ -295,7 +295,7 @@ def _data(
         own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
         sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
         shown.append({"name": game.name, "information_sets": sets})
-    asked = [
+    requests = [
         {
             "name": run.path.absolute().name,
             "label": label,
@@ -305,7 +305,12 @@ def _data(
         }
         for label, run in run_of.items()
     ]
-    return {"schema": "eqbench.report/1", "runs": asked, "games": shown, "cells": [*cells.values()]}
+    return {
+        "schema": "eqbench.report/1",
+        "runs": requests,
+        "games": shown,
+        "cells": [*cells.values()],
+    }
 
 
 def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
@@ -331,15 +336,15 @@ def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> 
     """
     actions: dict[tuple[str, ...], int] = {}
     for cell, folder in cells:
-        told: list[list[int] | None] = []
+        strategies: list[list[int] | None] = []
         for item in cell["equilibria"]:
-            if (len(told) + 1) * len(actions) > most:
+            if (len(strategies) + 1) * len(actions) > most:
                 break
             own = _frequencies(folder / (item["profile"] or ""))
             actions = actions or own
-            told.append([own.get(action, 0) for action in actions] if own else None)
-        if any(told):
-            cell["strategies"] = told
+            strategies.append([own.get(action, 0) for action in actions] if own else None)
+        if any(strategies):
+            cell["strategies"] = strategies
     of_set = grouped(actions, lambda action: action[:2]).items()
     return [(*which, [action for *_, action in own]) for which, own in of_set]
 
