@@ -14,7 +14,7 @@ from command import eqbench_here as command
 from crossplay_cases import kuhn2_member
 from frame_cases import handed_over
 from rich.console import Console
-from stored_runs import run_of
+from stored_runs import cell, run_of
 from wide_games import wide_game
 
 import eqbench
@@ -316,9 +316,9 @@ def printed(*records: CellRecord) -> str:
 
 def test_records_of_earlier_versions_have_no_certificate() -> None:
     item = measured(GOOD).record("profile.json", None)
-    cell = CellRecord("0a", "kuhn2", "s", "kuhn2", "s", None, "ok", equilibria=[item])
-    assert CellRecord.of_line(cell.to_line()) == cell
-    data = cell.to_json()
+    record = cell("0a", equilibria=[item])
+    assert CellRecord.of_line(record.to_line()) == record
+    data = record.to_json()
     del data["equilibria"][0]["exact"]
     (item,) = CellRecord.of_line(json.dumps(data).encode()).equilibria
     assert (item.exact, item.is_proved) == (None, False)

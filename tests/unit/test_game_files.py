@@ -228,7 +228,10 @@ def test_large_integers_over_one_denominator_are_rounded_once(read) -> None:
     assert tree.payoffs.table.tolist() == [[0.12345678901234567, 0.3], [1 / 7, 0]]
 
 
-def test_a_changed_file_of_the_same_name_is_another_game(tmp_path: Path) -> None:
+def test_a_changed_file_of_the_same_name_is_another_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # that of the user may be full
     path = tmp_path / "large.efg"
     for payoff in (1, 2):
         comment = '"' + "x" * 2**20 + '"\n'
