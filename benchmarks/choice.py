@@ -87,7 +87,8 @@ def reached(by_game: dict[str, list[Entry]], known: dict[str, set[str]]) -> dict
     tried = [cells for cells in by_game.values() if cells]
     trials = [Trials(cells) for cells in tried]
     records = [cells[0].record for cells in tried]
-    credible = [record.credible for record in records if record.credible]
+    leading = (record.equilibria[0].credible for record in records if record.equilibria)
+    credible = [each for each in leading if each]
     shares = [len(names(by_game[spec])) / len(found) for spec, found in known.items() if found]
     return {
         "solved": sum(each.time_to() is not None for each in trials),

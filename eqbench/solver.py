@@ -28,16 +28,15 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from eqbench.documents import checked
-from eqbench.errors import UsageError, counted
+from eqbench.errors import counted
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
-from eqbench.requests import COUNT, DURATION, THREADS, Choice, Number, Option, Size
+from eqbench.requests import Limits as Limits
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -47,98 +46,9 @@ Claim = Literal["iterate", "average", "equilibrium", "complete list"]
 CLAIMS: tuple[Claim, ...] = ("iterate", "average", "equilibrium", "complete list")
 Ending = Literal["converged", "limit", "stopped", "not_found", "failed"]
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
-DEFAULT_TARGET = 1e-10
 CHUNK_S = 0.05
 SCHEDULED_DOUBLINGS = 60
 OVERHEAD_SHARE = 0.1
-
-
-@checked
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """Bounds of a cell: options of commands, what a child is held to, and what its solver sees.
-
-    A solver reads them as `monitor.budget`. A None means no bound of that kind.
-
-    Attributes
-    ----------
-    timeout_s : seconds of solving, monitor time not counted
-    setup_timeout_s : seconds before the clock of solving starts
-    iterations : iterations of the method
-    target : max regret in payoff units at which an iterative solver may stop
-        None means 1e-10 of the payoff range, 0 never. In wide games, whose largest payoff is
-        more than 1e5 times what is at stake in some decision, it is 1e-10 of these stakes.
-    memory_bytes : summed resident memory, enforced by the harness
-    threads : threads that the solver may use
-    isolation : `fork` from a server that is ready, if that can be done, or `spawn`
-    """
-
-    timeout_s: Annotated[
-        float,
-        Option(
-            "Seconds of solving per cell; what still runs a second later is killed.",
-            DURATION,
-            "timeout",
-        ),
-    ] = 10.0
-    setup_timeout_s: Annotated[
-        float,
-        Option(
-            "Seconds for imports, conversion and compilation per cell.", DURATION, "setup-timeout"
-        ),
-    ] = 120.0
-    iterations: Annotated[
-        int | None, Option("Stop iterative solvers after N iterations.", COUNT)
-    ] = None
-    target: Annotated[
-        float | None,
-        Option(
-            "Max regret at which iterative solvers stop; 0 uses the whole budget.",
-            Number(),
-            default="1e-10 of the payoff range",
-        ),
-    ] = None
-    memory_bytes: Annotated[
-        int,
-        Option(
-            "Memory per cell, that of Python itself (about 80 MiB) included, mapped files not.",
-            Size(),
-            "memory",
-        ),
-    ] = 4 * 2**30
-    threads: Annotated[
-        int,
-        Option("Threads per cell, for CFR on large games and for solvers of programs.", THREADS),
-    ] = 1
-    isolation: Annotated[
-        str,
-        Option(
-            "Fork the process of each cell from one that has eqbench loaded (Linux, one thread; "
-            "elsewhere they are spawned all the same), or spawn a new interpreter.",
-            Choice(words=("fork", "spawn")),
-        ),
-    ] = "fork"
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.timeout_s) and self.timeout_s > 0):
-            raise UsageError(f"timeout_s={self.timeout_s}; give a positive number of seconds")
-        if self.iterations is not None and self.iterations < 0:
-            raise UsageError(f"iterations={self.iterations}; give a number >= 0, or None")
-        if self.target is not None and not (math.isfinite(self.target) and self.target >= 0):
-            raise UsageError(f"target={self.target}; give a max regret >= 0, or None")
-        if self.threads < 1 or self.memory_bytes < 1:
-            raise UsageError(
-                f"threads={self.threads}, memory_bytes={self.memory_bytes}; give positive numbers"
-            )
-
-    @property
-    def time_s(self) -> float:
-        """Seconds of solving, by the name in the contract of solvers."""
-        return self.timeout_s
-
-    def target_for(self, tree: GameTree) -> float:
-        """The target in payoff units, for a game."""
-        return DEFAULT_TARGET * tree.payoff_scale if self.target is None else self.target
 
 
 def Budget(  # noqa: N802 (reads as the class that it was)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from numbers import Rational
 from typing import NoReturn
 
@@ -136,8 +137,8 @@ def parse_spec(text: str) -> Spec:
 
 def split_specs(text: str) -> list[str]:
     """Split ``a(x=1,y=2),b`` at the commas outside parentheses and quotes."""
-    parts, depth, quote, escaped = [""], 0, "", False
-    for char in text:
+    cuts, depth, quote, escaped = [-1], 0, "", False
+    for at, char in enumerate(text):
         if quote:
             quote = "" if char == quote and not escaped else quote
             escaped = char == "\\" and not escaped
@@ -146,10 +147,9 @@ def split_specs(text: str) -> list[str]:
         else:
             depth += (char == "(") - (char == ")")
         if char == "," and depth == 0 and not quote:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts if part.strip()]
+            cuts.append(at)
+    parts = (text[start + 1 : end].strip() for start, end in pairwise([*cuts, len(text)]))
+    return [part for part in parts if part]
 
 
 class _Parser:

@@ -15,12 +15,12 @@ from eqbench.requests import (
     NUMBER,
     SHARE,
     SOLVER,
+    Limits,
     MaxNodes,
     Option,
     Plugins,
     Scheduler,
 )
-from eqbench.solver import Limits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from eqbench.equilibria.identity import SAME_PLAY, Identity
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.solver import DEFAULT_TARGET
+from eqbench.requests import DEFAULT_TARGET
 from eqbench.verification import verify
 
 RANDOM = 60
