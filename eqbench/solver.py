@@ -36,7 +36,7 @@ from eqbench.errors import counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
-from eqbench.requests import Limits as Limits
+from eqbench.requests import Limits as Limits  # noqa: PLC0414 (part of the contract)
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

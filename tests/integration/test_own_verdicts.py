@@ -32,6 +32,7 @@ import eqbench
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folder whose modules and distributions are found by the programs that a test starts."""
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("COLUMNS", "160")
     return tmp_path
 
 
