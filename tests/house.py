@@ -82,7 +82,8 @@ def lines(*folders: str) -> tuple[int, int]:
 def everyday_words() -> int:
     """Count words of everyday speech where the field has terms, in code and its strings."""
     words = re.compile(
-        r"\b(said|told|asked|nobody|somebody|beside|anew|goes on|what became of|gives? up|given up)\b",
+        r"\b(said|told|asked|nobody|somebody|beside|anew|goes on|what became of|gives? up|given up)"
+        r"\b",
         re.IGNORECASE,
     )
     files = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
