@@ -44,29 +44,29 @@ docs-links: $(STAMP)  ## ask every outside address in the documentation; needs t
 	$(BIN)/python -m sphinx -b linkcheck docs docs/_build/linkcheck
 
 schemas: $(STAMP)  ## generate docs/reference/schemas anew from the declared types
-	$(BIN)/python tests/schemas.py
+	$(BIN)/python tools/schemas.py
 
 size: $(STAMP)  ## count modules, lines, circles and options
-	$(BIN)/python tests/house.py
+	$(BIN)/python tools/house.py
 
 way: $(STAMP)  ## count what one run enters in its own process; ARGS=--list names it
-	$(BIN)/python tests/way.py $(ARGS)
+	$(BIN)/python tools/way.py $(ARGS)
 
 goldens: $(STAMP)  ## write the reports that tests compare with; review the diff
 	EQBENCH_GOLDENS=write $(BIN)/python -m pytest -q tests/golden
 
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
-	$(BIN)/python tests/fuzz_game_files.py --minutes 10
+	$(BIN)/python tools/fuzz_game_files.py --minutes 10
 
 attack: $(STAMP)  ## try hostile files, names and commands; ARGS=--kill kills runs instead
-	cd tests && ../$(BIN)/python -m attack.run --jobs 3 $(ARGS)
+	PYTHONPATH=tests:tools $(BIN)/python -m attack.run --jobs 3 $(ARGS)
 
 mutants: $(STAMP)  ## break the guarded code in 200 ways and see whether its tests notice
-	$(BIN)/python tests/mutants.py $(ARGS)
+	$(BIN)/python tools/mutants.py $(ARGS)
 
 clean:  ## remove builds, caches and .venv; results stay
 	rm -rf $(VENV) build dist docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find eqbench games solvers tests -name __pycache__ -prune -exec rm -rf {} +
+	find eqbench games solvers tests tools -name __pycache__ -prune -exec rm -rf {} +
 
 # The extras are installed one by one and as wheels only: a compiler run of minutes, or a platform
 # without a wheel, must not stand between a newcomer and the first result.

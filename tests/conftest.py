@@ -13,10 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from command import plugins_apart
+from helpers.command import plugins_apart
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["skip_policy"]
+pytest_plugins = ["helpers.skip_policy"]
 
 # Thousands of tests are many objects that stay: to look through them again and again would take
 # half the time of collecting tests and a good part of that of running them.

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from report_pages import CLOSING, HOSTILE, page_run
-from stored_runs import cell, identified, identity, write_run
+from helpers.pages import CLOSING, HOSTILE, page_run
+from helpers.runs import cell, identified, identity, write_run
 
 from eqbench.report.html.document import Picture, Table
 from eqbench.report.html.document import document as make_document

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from command import Ended, accepted, eqbench_here
-from trace_cases import WINDING
-from trace_cases import study as trace_study
+from helpers.branches import WINDING
+from helpers.branches import study as trace_study
+from helpers.command import Ended, accepted, eqbench_here
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile

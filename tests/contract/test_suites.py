@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command import PLUGINS
-from command import eqbench_here as eqbench
-from gambit_cases import ENDS_ON, ends_on
+from helpers.command import PLUGINS
+from helpers.command import eqbench_here as eqbench
+from helpers.gambit_games import ENDS_ON, ends_on
 
 import eqbench as package
 from eqbench.builtin import BUILTIN_SOLVERS

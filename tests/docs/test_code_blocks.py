@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from documentation import PAGES, ROOT, blocks, command_faults, follow, python_fault
+from helpers.documentation import PAGES, ROOT, blocks, command_faults, follow, python_fault
 
 TUTORIALS = [page for page in PAGES if page.parent.name == "tutorial" and page.name != "index.md"]
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from documentation import ROOT
+from helpers.documentation import ROOT
 
 from eqbench.cli import app
 from eqbench.registry import default_registry

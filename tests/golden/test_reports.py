@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from command import eqbench_here
+from helpers.command import eqbench_here
 
 import eqbench
 from eqbench.equilibria import known_sets

@@ -14,8 +14,8 @@ from typing import Any
 
 import psutil
 import pytest
-from command import PATIENCE_S, PLUGINS, wait_for
-from command import eqbench_here as eqbench
+from helpers.command import PATIENCE_S, PLUGINS, wait_for
+from helpers.command import eqbench_here as eqbench
 
 import eqbench as package
 from eqbench.cluster.engine import connected

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from command import PLUGINS, accepted, eqbench_here
+from helpers.command import PLUGINS, accepted, eqbench_here
 
 TABLE = Path(__file__).with_name("command_table.txt")
 MACROS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from stored_runs import cell, write_run
+from helpers.runs import cell, write_run
 
 from eqbench.harness.experiment import read_experiment
 from eqbench.report.exports import report_on, results_csv
@@ -153,7 +153,7 @@ def test_place_on_this_machine_is_not_published(tables, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"solver": "cfr"}')
     script.refuse_private(tmp_path)
     (tmp_path / "log.txt").write_text(f'File "{ROOT / "games"}/kuhn.py", line 1')
-    with pytest.raises(SystemExit, match=r"log\.txt names"):
+    with pytest.raises(SystemExit, match=r"log\.txt"):
         script.refuse_private(tmp_path)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, eqbench, eqbench_here, started, wait_for
+from helpers.command import PATIENCE_S, PLUGINS, Ended, eqbench, eqbench_here, started, wait_for
 
 FAULTS = PLUGINS / "faults.py"
 EXPECTED = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fuzz_game_files import inputs
-from same_games import assert_same_game, depth_first_sets, random_frequencies
+from helpers.gambit_games import assert_same_game, depth_first_sets, random_frequencies
 
 import eqbench
 from eqbench.errors import GameFormatError, ImperfectRecallError

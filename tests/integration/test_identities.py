@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import PLUGINS, Ended, accepted
-from command import eqbench_here as eqbench
+from helpers.command import PLUGINS, Ended, accepted
+from helpers.command import eqbench_here as eqbench
 
 import eqbench as package
 from eqbench.errors import ProfileError, UsageError
@@ -120,7 +120,7 @@ def test_python_says_which_equilibrium_it_is() -> None:
     assert found.to_json() == identity
     uniform = package.BehaviorProfile.uniform(package.load_game("kuhn2").tree)
     assert package.identify("kuhn2", uniform) is None
-    with pytest.raises(ProfileError, match="cannot read int as a profile"):
+    with pytest.raises(ProfileError, match="profile"):
         package.identify("kuhn2", 3)
-    with pytest.raises(UsageError, match="give a Game or text, not <GameTree"):
+    with pytest.raises(UsageError, match="<GameTree"):
         package.identify(package.load_game("kuhn2").tree, uniform)

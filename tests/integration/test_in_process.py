@@ -163,7 +163,7 @@ def test_verify_takes_specs_trees_dictionaries_and_files(tmp_path: Path) -> None
         for profile in (uniform, json.loads(text), file):
             assert eqbench.verify(target, profile).nash_conv == pytest.approx(11 / 12)
     assert eqbench.verify(game, file, exact=True).nash_conv == Fraction(11, 12)
-    with pytest.raises(ProfileError, match="cannot read list as a profile; give a BehaviorProfile"):
+    with pytest.raises(ProfileError, match="profile"):
         eqbench.verify(game, [0.5])
 
 

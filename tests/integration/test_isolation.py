@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from command import PATIENCE_S, PLUGINS, wait_for
-from gambit_cases import ENDS_ON, ends_on
+from helpers.command import PATIENCE_S, PLUGINS, wait_for
+from helpers.gambit_games import ENDS_ON, ends_on
 
 from eqbench import load_game
 from eqbench.harness.experiment import Experiment

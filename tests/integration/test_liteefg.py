@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from random_trees import random_tree
-from solver_cases import run
+from helpers.made_games import random_tree
+from helpers.solver_cases import run
 
 import eqbench
 from eqbench.cli import checks

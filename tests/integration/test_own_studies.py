@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from command import Ended, accepted, eqbench, eqbench_here, install, refused
-from documentation import ROOT, blocks
+from helpers.command import Ended, accepted, eqbench, eqbench_here, install, refused
+from helpers.documentation import ROOT, blocks
 
 PAGE = ROOT / "docs/how_to/write_a_study.md"
 

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from command import accepted, eqbench, install
-from documentation import ROOT, blocks
+from helpers.command import accepted, eqbench, install
+from helpers.documentation import ROOT, blocks
 
 RUN = ("run", "--out", "mine", "--game", "kuhn2", "--solver")
 PAGE = ROOT / "docs/how_to/write_a_verdict.md"

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, accepted, eqbench_here, started, wait_for
+from helpers.command import PATIENCE_S, PLUGINS, accepted, eqbench_here, started, wait_for
 
 PARTNERS = str(PLUGINS / "partners.py")
 

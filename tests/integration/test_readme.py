@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import accepted
-from command import eqbench_here as eqbench
+from helpers.command import accepted
+from helpers.command import eqbench_here as eqbench
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command import accepted, refused
-from command import eqbench_here as eqbench
+from helpers.command import accepted, refused
+from helpers.command import eqbench_here as eqbench
 
 
 @pytest.fixture(scope="module")

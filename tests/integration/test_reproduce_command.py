@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from command import PATIENCE_S, Ended, eqbench, eqbench_here, started, wait_for
+from helpers.command import PATIENCE_S, Ended, eqbench, eqbench_here, started, wait_for
 
 from eqbench.studies.frame import held
 

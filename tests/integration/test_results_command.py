@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command import eqbench_here
-from stored_runs import cell, write_lines, write_run
+from helpers.command import eqbench_here
+from helpers.runs import cell, write_lines, write_run
 
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.stored_run import read_run

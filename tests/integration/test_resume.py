@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, started, wait_for
-from command import eqbench_here as eqbench
+from helpers.command import PATIENCE_S, PLUGINS, Ended, started, wait_for
+from helpers.command import eqbench_here as eqbench
 
 CELLS = 2
 REQUEST = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from command import eqbench_here, refused
+from helpers.command import eqbench_here, refused
 
 QRE = ("qre", "--game", "matching_pennies", "--to", "10", "-q", "--json")
 

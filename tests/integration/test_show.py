@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import accepted, refused
-from command import eqbench_here as eqbench
-from documentation import ROOT, blocks
-from stored_runs import cell, write_run
-from textbook_games import entry_deterrence, exact_profile
-from three_player_kuhn import SITUATIONS
-from tree_walk import TreeWalk
+from helpers.command import accepted, refused
+from helpers.command import eqbench_here as eqbench
+from helpers.documentation import ROOT, blocks
+from helpers.kuhn_and_skp import SITUATIONS
+from helpers.made_games import entry_deterrence, exact_profile
+from helpers.runs import cell, write_run
+from helpers.walks import TreeWalk
 
 from eqbench import BehaviorProfile, load_game
 from eqbench.model.gambit_text import efg_text

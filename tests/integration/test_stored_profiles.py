@@ -7,7 +7,7 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from command import accepted, eqbench_here, refused
+from helpers.command import accepted, eqbench_here, refused
 
 import eqbench
 from eqbench.harness.request import Request

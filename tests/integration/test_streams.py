@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from stored_runs import cell, write_run
+from helpers.runs import cell, write_run
 
 ENDED_BY_PIPE = 141
 

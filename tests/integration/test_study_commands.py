@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, accepted, eqbench_here, refused, started, wait_for
+from helpers.command import (
+    PATIENCE_S,
+    PLUGINS,
+    Ended,
+    accepted,
+    eqbench_here,
+    refused,
+    started,
+    wait_for,
+)
 
 import eqbench as package
 from eqbench.solver import Availability

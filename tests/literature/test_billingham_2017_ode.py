@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from skp_solutions import load_solutions
+from helpers.kuhn_and_skp import load_solutions
 
 import eqbench
 

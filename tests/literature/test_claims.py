@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from command import accepted
+from helpers.command import accepted
 
 from eqbench.errors import UsageError
 from eqbench.papers.checks import NUMBER

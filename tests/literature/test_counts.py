@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from three_player_kuhn import SITUATIONS, SKP_VARIABLES
+from helpers.kuhn_and_skp import SITUATIONS, SKP_VARIABLES
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile

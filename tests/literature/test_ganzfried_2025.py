@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from szafron_family import largest_b32, member
-from three_player_kuhn import szafron_profile
+from helpers.kuhn_and_skp import largest_b32, member, szafron_profile
 
 import eqbench
 from eqbench.model.play import Play

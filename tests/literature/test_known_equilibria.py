@@ -16,10 +16,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from skp_solutions import load_solutions
-from szafron_family import SUB_FAMILIES, member, random_member
-from three_player_kuhn import SKP_VARIABLES, skp_profile, szafron_profile
-from tree_walk import TreeWalk
+from helpers.kuhn_and_skp import (
+    SKP_VARIABLES,
+    SUB_FAMILIES,
+    load_solutions,
+    member,
+    random_member,
+    skp_profile,
+    szafron_profile,
+)
+from helpers.walks import TreeWalk
 
 import eqbench
 from eqbench.equilibria import Identifier, Identity, known_corners, known_sets, local_dimension

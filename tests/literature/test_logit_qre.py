@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_trees import random_tree
-from solver_cases import bimatrix, run
+from helpers.made_games import random_tree
+from helpers.solver_cases import bimatrix, run
 
 import eqbench
 from eqbench.continuation import ResponsePath

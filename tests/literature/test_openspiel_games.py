@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agreement import KINDS, draw_behavior, matched_moves
+from helpers.walks import KINDS, draw_behavior, matched_moves
 
 import eqbench
 from eqbench.model.game import Game

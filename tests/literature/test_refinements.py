@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from documentation import ROOT
-from same_games import assert_same_game
-from szafron_family import SUB_FAMILIES, largest_b32, random_member
-from szafron_family import member as szafron_member
-from textbook_games import BOOKS, profile_of, textbook_game
-from three_player_kuhn import szafron_profile
+from helpers.documentation import ROOT
+from helpers.gambit_games import assert_same_game
+from helpers.kuhn_and_skp import SUB_FAMILIES, largest_b32, random_member, szafron_profile
+from helpers.kuhn_and_skp import member as szafron_member
+from helpers.made_games import BOOKS, profile_of, textbook_game
 
 import eqbench
 from eqbench.model.play import Play

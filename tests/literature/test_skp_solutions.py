@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from helpers.kuhn_and_skp import SKP_VARIABLES, Solution, load_solutions, skp_profile
+from helpers.solver_cases import Result, run
 from scipy.optimize import nnls
-from skp_solutions import Solution, load_solutions
-from solver_cases import Result, run
-from three_player_kuhn import SKP_VARIABLES, skp_profile
 
 import eqbench
 from eqbench.equilibria import Completeness

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from solver_cases import bimatrix, run
+from helpers.solver_cases import bimatrix, run
 
 from eqbench.verification import certify
 

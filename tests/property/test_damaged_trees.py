@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.made_games import random_tree
+from helpers.walks import faults
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +20,6 @@ from eqbench.errors import UsageError
 from eqbench.model.assemble import NODE_ARRAYS, check_tree
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.tree import GameTree
-from tests.naive_tree_check import faults
-from tests.random_trees import random_tree
 
 GAMES = ("kuhn2", "skp", "rock_paper_scissors", "goofspiel(cards=3)", "inexact", "no decision")
 SEEDS = (1, 2, 3, 6, 7)

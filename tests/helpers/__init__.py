@@ -1,0 +1,1 @@
+"""What several tests need; begin with `runs`, `command` and `walks`."""

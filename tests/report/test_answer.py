@@ -1,0 +1,169 @@
+"""A run is answered in sentences: how many reached the target, what they found, what failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.pages import write_trace
+from helpers.runs import cell, identified, identity, without_figures, write_run
+
+from eqbench.report.answer import answer
+from eqbench.report.exports import entries_of
+from eqbench.report.naming import label
+from eqbench.report.trials import Entry
+from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import read_run
+
+
+def said(*records: CellRecord, planned: int = 0) -> tuple[str, ...]:
+    return answer([Entry("", record) for record in records], planned)
+
+
+def short(key: str, **fields: Any) -> CellRecord:
+    """A cell that ended with a regret of 1e-6, above its target."""
+    return replace(cell(key, **({"status": "limit"} | fields)), max_regret=1e-6)
+
+
+def branch_ends(payoffs: list[float], spec: str = "logit(form=agent,prior=uniform)") -> str:
+    """Answer about two tracers of a branch that end at different points."""
+    ends = []
+    for key, solver, own in (
+        ("01", spec, [1.0, 2.0]),
+        ("02", "gambit_logit_path(use_strategic=false)", payoffs),
+    ):
+        record = cell(key, solver=solver.split("(")[0], solver_spec=solver)
+        record = identified(record, identity(f"cluster:{key[1]}"))
+        ends.append(replace(record, equilibria=[replace(record.equilibria[0], payoffs=own)]))
+    return " ".join(said(*ends))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        (branch_ends([1.0, 2.5]), True),
+        (branch_ends([1.0, 2.0]), False),
+        (branch_ends([1.0, 2.5], "logit(form=agent,prior=random)"), False),
+    ],
+)
+def test_tracers_of_one_branch_that_end_apart_are_named(text: str, *, is_said: bool) -> None:
+    assert ("end at different equilibria (cluster:1 and cluster:2)" in text) is is_said
+
+
+@pytest.mark.parametrize(
+    ("records", "counts", "words"),
+    [
+        ([cell("01")], "1 of 1 solver reached", "fastest to it: cfr_plus (12.3 ms)."),
+        ([short("01"), short("02", solver="b")], "0 of 2 solvers reached", "closest: b (1.0e-06)."),
+        (
+            [without_figures("01", solver=s, status="interrupted") for s in "ab"],
+            "0 of 2 solvers ended ok (there was no target)",
+            "",
+        ),
+        (
+            [cell("01", target=None), short("02", solver="b", target=None)],
+            "1 of 2 solvers ended ok (there was no target)",
+            "fastest: cfr_plus",
+        ),
+        # what crashed or was refuted counts for nothing, whatever was measured
+        (
+            [cell("01", status="crashed"), cell("02", status="refuted"), short("03", solver="b")],
+            "0 of 2 solvers reached",
+            "(0 of 3 cells in all); closest: b (1.0e-06).",
+        ),
+        # rounding may leave a little more than the target
+        ([cell("01", target=1e-17)], "1 of 1 solver reached", "1.0e-17"),
+        (
+            [cell("01"), cell("02", target=None)],
+            "1 of 1 solver ended ok (not all had a target)",
+            "(2 of 2 cells in all)",
+        ),
+        # once is not always
+        (
+            [
+                cell("01", solver="lucky", seed=0, elapsed_s=0.001),
+                short("02", solver="lucky", seed=1),
+                cell("03", solver="steady", seed=0, elapsed_s=0.01),
+            ],
+            "1 of 2 solvers reached",
+            "in every cell, 1 in some (2 of 3 cells in all); fastest to it: steady (10.0 ms).",
+        ),
+        (
+            [
+                cell(f"{game}{solver}", solver=solver, game=game, game_spec=game, elapsed_s=time)
+                for game, solver, time in (
+                    ("g", "a", 1),
+                    ("g", "b", 2),
+                    ("h", "a", 2),
+                    ("h", "b", 1),
+                )
+            ],
+            "On 2 games 2 of 2 solvers reached",
+            "fastest to it: a on 1 game, b on 1 game.",
+        ),
+    ],
+)
+def test_first_sentence_says_how_far_solvers_came(
+    records: list[CellRecord], counts: str, words: str
+) -> None:
+    first = said(*records)[0]
+    assert first.startswith(counts)
+    assert words in first
+
+
+def test_fastest_is_who_met_the_target_first_however_long_it_went_on(tmp_path: Path) -> None:
+    # snapshots know when; without one that meets it, or any at all, it is met in the end
+    curves = {"early": [(0.5, 1e-3), (1.0, 1e-10)], "late": [(2.0, 1e-9)]}
+    records = [cell("01", solver="none", elapsed_s=3.0)]
+    for name, points in curves.items():
+        times, regrets = [time for time, _ in points], [(regret, 0.0) for _, regret in points]
+        record = cell(name, solver=name, elapsed_s=9.0)
+        records.append(write_trace(tmp_path, record, times, regrets))
+    run = read_run(write_run(tmp_path, *records))
+    entries = entries_of([run])
+    assert [entry.time_to() for entry in entries] == [3.0, 1.0, 9.0]
+    assert [entry.time_to(1e-3) for entry in entries] == [3.0, 0.5, 2.0]
+    assert "fastest to it: early (1.0 s)" in answer(entries)[0]
+    (tmp_path / str(records[1].trace)).write_bytes(b"damaged")
+    assert "fastest to it: none (3.0 s)" in answer(entries_of([run]))[0]
+
+
+KNOWN = identified(cell("01"), identity("kuhn2"))
+[ITEM] = KNOWN.equilibria
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        identified(cell("01"), identity("kuhn2", on_path=False)),
+        replace(KNOWN, tolerance=ITEM.max_regret / 2),
+        replace(KNOWN, equilibria=[replace(ITEM, refuted="claimed 0")]),
+    ],
+    ids=["near", "above the tolerance", "refuted"],
+)
+def test_what_only_comes_near_is_not_found(record: CellRecord) -> None:
+    assert said(record)[1] == "No equilibrium was identified."
+    assert label(record) == ["≈ kuhn2"]
+
+
+@pytest.mark.parametrize(("status", "finished"), [("ok", 2), ("interrupted", 1)])
+def test_what_is_missing_is_not_passed_over(status: Any, finished: int) -> None:
+    records = [cell("01"), cell("02", solver="b", status=status)]
+    assert said(*records, planned=4)[0].startswith(f"So far ({finished} of 4 cells): {finished} of")
+    assert said(*records, planned=2)[0].startswith("So far") is (finished < 2)
+    assert said() == ()
+
+
+def test_of_many_games_there_are_totals_alone() -> None:
+    records = []
+    for game, known in enumerate([identity("skp:1"), *[identity("cluster:1")] * 6]):
+        names = {"game": f"g{game}", "game_spec": f"g{game}"}
+        records.append(identified(cell(f"{game}1", solver="a", **names), known))
+        records.append(short(f"{game}2", solver="b", **names))
+    assert [sentence.startswith("g0: ") for sentence in said(*records[:4])][2:] == [True, False]
+    _, found, *ended = said(*records)
+    assert "of 6 clusters" in found, "clusters are numbered in each game"
+    assert len(ended) == 1
+    assert "b ×7" in ended[0]

@@ -1,0 +1,210 @@
+"""The page of a report: what is on it, that it is whole, and that names stay names."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.pages import (
+    CLOSING,
+    HOSTILE,
+    QUOTES,
+    Element,
+    everything,
+    page_run,
+    read_page,
+    write_trace,
+)
+from helpers.runs import cell, without_figures, write_run
+
+from eqbench.report.exports import entries_of
+from eqbench.report.html.document import Table, document
+from eqbench.report.html.page import report_page
+from eqbench.report.rows import Cell, Column
+from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import read_run
+from eqbench.text import printable
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report_page([read_run(page_run(tmp_path_factory.mktemp("page") / "run"))], {})
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Element:
+    return read_page(text)
+
+
+def rows_of(page: Element, name: str) -> list[dict[str, Element]]:
+    """Cells of a table by the head of their column."""
+    (card,) = (e for e in page.all("figure") if e.attributes.get("id") == name)
+    heads = [head.full_text for head in card.all("thead")[0].all("th")]
+    bodies = card.all("tbody")[0].all("tr")
+    return [dict(zip(heads, row.parts, strict=True)) for row in bodies]
+
+
+def test_page_refers_to_nothing_outside(page: Element) -> None:
+    for element in everything(page):
+        for name in ("src", "href", "action", "data", "srcset", "xlink:href"):
+            address = element.attributes.get(name)
+            assert address is None or address.startswith(("#", "data:")), element
+    (style,) = page.all("style")
+    assert "@import" not in style.text
+    assert "url(" not in style.text
+
+
+def test_policy_admits_the_own_style_and_script_and_nothing_else(page: Element) -> None:
+    (policy,) = (
+        meta.attributes["content"]
+        for meta in page.all("meta")
+        if meta.attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules.pop("default-src") == "'none'"
+    assert rules.pop("img-src") == "data: blob:"
+    scripts = [script for script in page.all("script") if "type" not in script.attributes]
+    for name, elements in (("style-src-elem", page.all("style")), ("script-src", scripts)):
+        digests = (hashlib.sha256(e.text.encode()).digest() for e in elements)
+        assert rules.pop(name).split() == [
+            f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests
+        ]
+    assert rules.pop("style-src-attr") == "'unsafe-inline'"  # which can load nothing
+    assert set(rules.values()) == {"'none'"}
+    assert not [e for e in everything(page) if "style" in e.attributes]
+
+
+def test_names_stay_names_wherever_they_go(page: Element) -> None:
+    assert page.all("img") == []
+    assert [e.attributes.get("type") for e in page.all("script")] == [
+        "application/json",
+        None,
+        None,
+    ]
+    for element in everything(page):
+        assert not [name for name in element.attributes if name.startswith("on")]
+    shown = [row["solver"].full_text for row in rows_of(page, "results")]
+    assert shown.count(HOSTILE) == 3
+    assert shown.count(CLOSING) == 2
+    reasons = [row["status"].attributes.get("title") for row in rows_of(page, "results")]
+    assert printable(QUOTES) in reasons
+
+
+def test_programs_find_all_rows_in_the_page(page: Element) -> None:
+    (block,) = (e for e in page.all("script") if e.attributes.get("id") == "data")
+    data = json.loads(block.text)
+    assert data["schema"] == "eqbench.report/1"
+    assert [item["key"] for item in data["cells"]] == [f"0{k}" for k in range(1, 10)]
+    assert data["cells"][2]["reason"] == CLOSING
+    assert data["cells"][4]["elapsed_s"] == 123.4
+    assert data["runs"][0]["plan"]["request"] == {"timeout_s": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("others", "sign"),
+    [([], "ok ✓✓"), ([without_figures("02", seed=1, status="failed")], "failed 1/2")],
+)
+def test_only_profiles_that_are_all_measured_exactly_have_a_sign_of_their_own(
+    tmp_path: Path, others: list[CellRecord], sign: str
+) -> None:
+    first = cell("01", seed=0)
+    exact = {"payoffs": ["0", "0"], "regrets": ["0", "0"]}
+    proved = replace(first, equilibria=[replace(first.equilibria[0], exact=exact)])
+    same = {"solver": first.solver, "solver_spec": first.solver_spec}
+    records = proved, *(replace(other, **same) for other in others)
+    page = read_page(report_page([read_run(write_run(tmp_path / "run", *records))], {}))
+    assert [row["status"].full_text for row in rows_of(page, "matrix-0")] == [sign]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK", b"no arrays"])
+def test_snapshots_that_cannot_be_read_cost_only_themselves(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "run"
+    lost = write_trace(path, cell("01", solver="lost"))
+    run = read_run(write_run(path, lost, write_trace(path, cell("02"))))
+    file = path / f"{lost.trace}"
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    first, second = entries_of([run])
+    assert [point.elapsed_s for point in first.curve] == [lost.elapsed_s]
+    assert len(second.curve) == 4
+    notes = [note.text for note in read_page(report_page([run], {})).all("p")]
+    (note,) = (note for note in notes if note.startswith("The snapshots"))
+    assert "of kuhn2/lost cannot be read: their files" in note
+
+
+def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path / "run", cell("01")))
+    run.plan["environment"] = None
+    assert "What was run" in [head.text for head in read_page(report_page([run], {})).all("h2")]
+
+
+@pytest.mark.parametrize(
+    ("link", "address"),
+    [
+        ("#part-1", "#part-1"),
+        ("page.html#part-1", "page.html#part-1"),
+        ("a b/100%/c#1.csv", "a%20b/100%25/c%231.csv"),
+        ("../what?/x:y.txt", "../what%3F/x%3Ay.txt"),
+        ("run#1/page.html#part", "run%231/page.html#part"),
+        ("page.html/a#b", "page.html/a%23b"),
+    ],
+)
+def test_links_lead_to_anchors_and_files(link: str, address: str) -> None:
+    table = Table("table", [Column("file")], [[Cell("a file", link=link)]])
+    page = read_page(document("A page", {"Part": [table]}))
+    assert [a.attributes["href"] for a in page.all("table")[0].all("a")] == [address]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        *(
+            "javascript:alert(1)",
+            " JavaScript:alert(1)",
+            "java\tscript:alert(1)",
+            "data:text/html,x",
+        ),
+        *("javascript:x.html#part", "https://example.org/", "//example.org/x", "/etc/passwd"),
+        "x:#1",
+    ],
+)
+def test_links_to_elsewhere_are_refused(link: str) -> None:
+    with pytest.raises(ValueError, match="#anchor"):
+        Cell("a file", link=link)
+
+
+def test_same_runs_make_the_same_bytes(tmp_path: Path) -> None:
+    run = page_run(tmp_path / "run")
+    assert report_page([read_run(run)], {}) == report_page([read_run(run)], {})
+
+
+def test_thousands_of_equilibria_do_not_make_a_page_large(tmp_path: Path) -> None:
+    record = cell("01")
+    found = [
+        replace(record.equilibria[0], payoffs=[-0.03 + 1e-5 * k, 0.03 - 1e-5 * k])
+        for k in range(1000)
+    ]
+    cells = [
+        replace(record, key=f"{k:02x}", solver=f"solver_{k}", equilibria=found) for k in range(5)
+    ]
+    text = report_page([read_run(write_run(tmp_path / "run", *cells))], {})
+    assert len(text.encode()) < 2_000_000
+    (block,) = (e for e in read_page(text).all("script") if e.attributes.get("id") == "data")
+    listed = json.loads(block.text)["cells"][0]
+    assert listed["candidates"] == 1000
+    assert len(listed["equilibria"]) == 12
+
+
+def test_run_without_cells_makes_a_page(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", planned=["01", "02"])
+    page = read_page(report_page([read_run(run)], {}, summarize=True))
+    assert [head.text for head in page.all("h2")] == ["What was found", "What was run"]
+    assert "2 of 2 cells have not finished" in page.full_text
