@@ -205,7 +205,8 @@ class Report:
 
 
 Getter = Callable[[Any], Any]  # gives the value of a row
-INLINE = "inline"  # annotation of a field whose own columns stand in its place
+# annotation of a field whose own columns stand in its place; of several types those of the last
+INLINE = "inline"
 
 
 def declared_columns(
@@ -225,7 +226,8 @@ def declared_columns(
         for declared in getattr(hints[name], "__metadata__", ()):
             get = attrgetter(name)
             if declared is INLINE:
-                inner = declared_columns(hints[name].__origin__, players)
+                kinds = hints[name].__origin__, *get_args(hints[name].__origin__)
+                inner = declared_columns(kinds[-1], players)
                 found += [(column, _within(get, own)) for column, own in inner]
             elif isinstance(declared, Column):
                 column = replace(declared, title=declared.title or name.replace("_", " "))

@@ -52,7 +52,7 @@ from eqbench.report.rows import Column, Report, csv_of
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import NO_LOCKS, LineReader, append_line
 from eqbench.store.run_folder import RunFolder, game_slug, new_run_path, write_texts
-from eqbench.store.schema import Status
+from eqbench.store.schema import IdentityRecord, Status
 from eqbench.store.stored_run import StoredRun
 from eqbench.studies.requests import StudyCommand
 from eqbench.text import seconds, small
@@ -519,19 +519,19 @@ def _marked(row: ProfileRow) -> str:
     return small(row.max_regret) + ("" if getattr(row, "is_equilibrium", True) else " !")
 
 
-class ProfileRow(Struct, frozen=True, kw_only=True):
-    """A profile as the verifier sees it.
+def _name(row: Any) -> str | None:
+    return identity_text(getattr(row, "identity", None)) or None
 
-    Its table has the name of a field `identity`, and marks by ! a regret that no equilibrium has,
-    which is one where a field `is_equilibrium` is false.
-    """
+
+class ProfileRow(Struct, frozen=True, kw_only=True):
+    """A profile as the verifier sees it; ! marks one whose `is_equilibrium` is false."""
 
     payoffs: Annotated[list[float], Column("u:{}", "payoff", layout="+z.6f")]
     max_regret: Annotated[float, Column(kind="number", of=_marked)]
 
-    @property
-    def name(self) -> Annotated[str | None, Column("identity")]:
-        return identity_text(getattr(self, "identity", None)) or None
+
+# type of a field `identity`, shown as a name
+Identified = Annotated[IdentityRecord | None, Column("identity", of=_name)]
 
 
 def call(target: str, *arguments: Any) -> Any:

@@ -21,7 +21,6 @@ from eqbench.model.rational import rational
 from eqbench.report.rows import INLINE, Column, Report, Table, table_of
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
-from eqbench.store.schema import IdentityRecord
 from eqbench.studies.branch import (
     POINTS,
     POLISHED,
@@ -32,7 +31,16 @@ from eqbench.studies.branch import (
     read_points,
     write_points,
 )
-from eqbench.studies.frame import Document, Drawn, ProfileRow, Session, Study, call, legend
+from eqbench.studies.frame import (
+    Document,
+    Drawn,
+    Identified,
+    ProfileRow,
+    Session,
+    Study,
+    call,
+    legend,
+)
 from eqbench.studies.requests import QuantalRequest
 from eqbench.studies.resolve import solver_for
 from eqbench.text import seconds
@@ -51,7 +59,7 @@ class Ending(ProfileRow, frozen=True, kw_only=True):
     regrets: list[float]
     profile: str
     is_equilibrium: bool
-    identity: IdentityRecord | None
+    identity: Identified
 
 
 class Point(ProfileRow, frozen=True, kw_only=True):
@@ -94,7 +102,7 @@ class _Shown(Struct):
     """A point or the ending of the principal branch in its table."""
 
     lambda_: Annotated[str, Column("lambda", "number", identifies=True)]
-    profile: Annotated[ProfileRow, INLINE]
+    profile: Annotated[Point | Ending, INLINE]
 
 
 class QuantalDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag=SCHEMA):

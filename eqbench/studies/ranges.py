@@ -92,7 +92,7 @@ class End(Struct, frozen=True, kw_only=True):
     elapsed_s: float | None = None
     formulation: str | None = None
     backend: str | None = None
-    nodes: float | None = None
+    nodes: int | float | None = None
 
 
 class Published(Struct, frozen=True, kw_only=True):
