@@ -425,7 +425,7 @@ def equilibria_at(
     """
     game, continuation = setting.game_at(value), setting.continuation
     place, identifier = f"{setting.parameter}={float(value):.9g}", Identifier(game)
-    found: Sequence[Crossing] = ()
+    found: list[Crossing] = []
     for number, point in enumerate(crossings, start=1):
         session.go_on(f"polishing {number} of {len(crossings)} at {place}")
         item = measured(game.tree, continuation.polish(point, float(value))[0])
