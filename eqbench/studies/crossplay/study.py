@@ -92,9 +92,9 @@ class LeftOut(Struct, frozen=True, kw_only=True):
             )
         if self.most:
             names = [
-                f"{d.count} {'of ' + d.name if d.name else 'without a name'}" for d in self.most
+                f"{x.count} {f'of {x.name}' if x.name else 'without a name'}" for x in self.most
             ]
-            yield f"{sum(each.count for each in self.most)} by --most: {', '.join(names)}"
+            yield f"{sum(x.count for x in self.most)} by --most: {', '.join(names)}"
 
 
 class Dropped(Struct, frozen=True, kw_only=True):
@@ -157,8 +157,8 @@ class Assumption(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Worst cases of a player by entry, who plays what then, and the entries to choose."""
 
     payoffs: list[Number]
-    best: list[str]
     entries: list[list[str]] | None = None
+    best: list[str]
 
 
 class PlayerCases(Struct, frozen=True, kw_only=True):
@@ -203,7 +203,7 @@ class Unmeasured(Document, frozen=True, kw_only=True, tag_field="schema", tag=SC
 class CrossplayDocument(
     Document, frozen=True, kw_only=True, tag_field="schema", tag=SCHEMA, omit_defaults=True
 ):
-    """All combinations of equilibria; from exact arithmetic its figures are there in fractions too."""
+    """All combinations of equilibria; `exact` has the figures as fractions, if they are."""
 
     game: str
     players: list[str]
@@ -240,15 +240,10 @@ class CrossplayDocument(
                 )
             )
         sources = {entry.label: entry.source for entry in self.entries}
-        copies = [
-            f"{copy.source} plays the same as {sources[copy.same_as]}" for copy in self.copies
-        ]
+        copies = [f"{x.source} plays the same as {sources[x.same_as]}" for x in self.copies]
         notes = [f"left out: {each}" for each in (*copies, *self.left_out.notes())]
-        off = [
-            label
-            for a, label in enumerate(self.labels)
-            if not self.interchange[0].equilibrium[a][a]
-        ]
+        same = self.interchange[0].equilibrium
+        off = [label for a, label in enumerate(self.labels) if not same[a][a]]
         if off:
             allowed = "exactly 0" if self.exact else small(self.tolerance)
             notes.append(f"not equilibria themselves: {', '.join(off)} (allowed regret: {allowed})")
@@ -259,13 +254,13 @@ class CrossplayDocument(
     def _combinations(self) -> list[Table]:
         """How many are equilibria, and a matrix for each player who may follow another entry."""
         found, players = self.combinations, self.players
-        what = "combinations of different strategies"
+        what, equilibria = "combinations of different strategies", found.equilibria
         counts = list(zip(found.strategies, players, strict=True))
         strategies = ", ".join(f"{count:,} of {player}" for count, player in counts)
         share = (
             f"{found.count:,} {what} are too many to verify all of them."
-            if found.equilibria is None
-            else f"{found.equilibria:,} of {found.count:,} {what} are equilibria ({found.share:.1%})."
+            if equilibria is None
+            else f"{equilibria:,} of {found.count:,} {what} are equilibria ({found.share:.1%})."
         )
         least = "" if self.exact else f" (by more than {SAME_PLAN:.0e})".replace("e-0", "e-")
         lines = [f"{share} Different strategies{least} in the entries: {strategies}."]
@@ -284,12 +279,9 @@ class CrossplayDocument(
         """Matrix of a player with gains, or with signs where these would be too wide."""
         title, labels = f"{measured.player} follows the row, all others the column", self.labels
         if len(labels) > MOST_IN_MATRIX:
-            pairs = (
-                f"{sum(map(sum, measured.equilibrium))} of {len(labels) ** 2} pairs are equilibria"
-            )
-            return Table(
-                title, lines=(f"{pairs}; too wide to print, but --json and --out have all",)
-            )
+            count = f"{sum(map(sum, measured.equilibrium))} of {len(labels) ** 2} pairs"
+            words = "are equilibria; too wide to print, but --json and --out have all"
+            return Table(title, lines=(f"{count} {words}",))
         columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
         has_gains, rows = len(labels) <= MOST_WITH_GAINS, []
         for label, row, regrets in zip(labels, measured.equilibrium, measured.regrets, strict=True):
