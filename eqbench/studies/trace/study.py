@@ -99,7 +99,7 @@ class AtValue(Struct, frozen=True, kw_only=True, omit_defaults=True):
     distinct_payoffs: int
     equilibria: list[Crossing]
     lost: int
-    window: tuple[float, float]
+    window: list[float]
     beside: OffBranch | None = None
 
 
@@ -107,7 +107,7 @@ class Coexisting(Struct, frozen=True, kw_only=True):
     """The most points of the branch at one value, and the intervals where it has so many."""
 
     most: int
-    intervals: list[tuple[float, float]]
+    intervals: list[list[float]]
 
 
 class Followed(Document, frozen=True, kw_only=True):
@@ -292,7 +292,7 @@ class TraceStudy(Study[TraceRequest, Followed, TraceDocument]):
             folds=progress.folds,
             branch_points=progress.branch_points,
             corners=progress.corners,
-            coexisting=Coexisting(most=most, intervals=coarse.intervals(most)),
+            coexisting=Coexisting(most=most, intervals=list(map(list, coarse.intervals(most)))),
         )
         vertical: list[VerticalPiece] = []
         at: list[AtValue] = []
@@ -304,7 +304,7 @@ class TraceStudy(Study[TraceRequest, Followed, TraceDocument]):
                 name = f"at{len(at) + 1}"
                 entry = equilibria_at(setting, value, crossed, name, session, vertical=stands)
                 window = counts.window(float(value), len(crossed) + lost)
-                at.append(structs.replace(entry, lost=lost, window=window))
+                at.append(structs.replace(entry, lost=lost, window=list(window)))
         except KeyboardInterrupt:
             found = structs.replace(found, outcome="interrupted", reason="interrupted")
         return structs.replace(found, vertical=vertical, at=at)
@@ -451,7 +451,7 @@ def equilibria_at(
         distinct_payoffs=len(distinct),
         equilibria=found,
         lost=0,
-        window=(float(value), float(value)),
+        window=[float(value), float(value)],
         beside=beside,
     )
 
