@@ -103,7 +103,7 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
             raise _mistake(session.folder, error) from error
         return bare | {"sources": [_without_pictures(paper) for paper in self._judged]}
 
-    def report(self, document: Mapping[str, Any]) -> Report:
+    def report(self, document: dict[str, Any]) -> Report:
         """Return the counts of verdicts, and what is not as printed."""
         if "sources" not in document:
             line = f"{document['jobs_done']} of {document['jobs']} jobs are done"
@@ -114,13 +114,13 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
             return part_report(document["sources"], self.request.part)
         return short_report(document["sources"])
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
+    def draw(self, folder: Path, document: dict[str, Any]) -> Iterable[Path | str]:
         """Write the pages."""
         if self._judged:
             points = points_csv([paper.name for paper in self.papers], folder)
             yield from write_texts(folder, texts(self._judged) | {"points.csv": points})
 
-    def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
+    def ending(self, document: dict[str, Any]) -> tuple[int, str]:
         """Return 1 if a job failed."""
         jobs = [job for paper in document.get("sources", ()) for job in paper["jobs"]]
         return (1, "") if any(job["failed"] for job in jobs) else super().ending(document)

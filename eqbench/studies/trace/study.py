@@ -50,7 +50,6 @@ from eqbench.studies.trace.follow import METHOD, Crossings, Setting, follow, str
 from eqbench.text import seconds
 
 SCHEMA = "eqbench.branch/1"
-COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
 # Where points of a piece are polished, as shares of its length.
 SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
 # Values of the parameter, relative to their size, that differ by no more than this are the same.
@@ -288,7 +287,9 @@ class TraceStudy(Study[TraceRequest, Followed, TraceDocument]):
             returns=progress.returns,
             elapsed_s=progress.elapsed_s,
             cpu_s=progress.cpu_s,
-            **{name: progress.statistics.get(name) for name in COUNTS_OF_WORK},
+            factorizations=progress.statistics.get("factorizations"),
+            steps=progress.statistics.get("steps"),
+            refused_steps=progress.statistics.get("refused_steps"),
             folds=progress.folds,
             branch_points=progress.branch_points,
             corners=progress.corners,
@@ -346,7 +347,9 @@ class TraceStudy(Study[TraceRequest, Followed, TraceDocument]):
             from_=float(self.request.first),
             to=float(self.request.last),
             beyond=setting.beyond,
-            **{name: getattr(solver, name, None) for name in METHOD},
+            epsilon=getattr(solver, "epsilon", None),
+            regularization=getattr(solver, "regularization", None),
+            derivative=getattr(solver, "derivative", None),
             finished=session.finished and found.outcome != "stalled",
             **structs.asdict(found),
         )
