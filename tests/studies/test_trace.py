@@ -246,6 +246,12 @@ def replaced(file: Path, old: bytes, new: bytes) -> None:
     file.write_bytes(file.read_bytes().replace(old, new, 1))
 
 
+def flipped(file: Path, place: int) -> None:
+    data = bytearray(file.read_bytes())
+    data[place] ^= 1  # within the frequencies of a point
+    file.write_bytes(data)
+
+
 def pipe(file: Path) -> None:
     file.unlink()
     os.mkfifo(file)
@@ -258,6 +264,7 @@ DAMAGES: list[tuple[str, str, Callable[[Path], object], str]] = [
     ("pipe", "points.csv", pipe, "it is not a regular file"),
     ("nothing", "checkpoint.msgpack", lambda file: file.write_bytes(b"nothing"), "again"),
     ("cut", "checkpoint.msgpack", lambda file: file.write_bytes(file.read_bytes()[:-200]), "again"),
+    ("flipped", "checkpoint.msgpack", lambda file: flipped(file, 400), "again"),
     ("pipe", "checkpoint.msgpack", pipe, "it is not a regular file"),
 ]
 
