@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
 from eqbench.harness.request import Request
-from eqbench.harness.run import Run, solving_s, stored_experiment
+from eqbench.harness.run import Run
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import action_labels
@@ -30,13 +30,13 @@ from eqbench.report.formats import latex, markdown
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
-from eqbench.store.run_folder import RunFolder, write_texts
+from eqbench.store.run_folder import write_texts
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.stored_run import StoredRun
 from eqbench.studies.extremes import extremes_by_name, is_linear
-from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
+from eqbench.studies.frame import SUMMARY, Session, Study, legend
 from eqbench.studies.requests import RangesRequest
-from eqbench.text import cell_text, csv_text, seconds
+from eqbench.text import cell_text, csv_text
 
 SCHEMA = "eqbench.ranges/1"
 Sense = Literal["min", "max"]
@@ -150,7 +150,7 @@ def _place(tree: GameTree, quantity: str) -> tuple[int, int]:
 # -- the study ------------------------------------------------------------------------------------
 
 
-class RangesStudy(Study[RangesRequest]):
+class RangesStudy(Study[RangesRequest, dict[str, Any], dict[str, Any]]):
     """Find both ends of the ranges of a request, each as a cell of one run.
 
     Attributes
@@ -158,8 +158,6 @@ class RangesStudy(Study[RangesRequest]):
     fields : fields of the run's request by name
     problem : status and reason of all cells if a built-in solver is not here; no child is started
     """
-
-    request_type = RangesRequest
 
     def __init__(self, request: RangesRequest, *, figures: bool = False) -> None:
         """Build the game, and make sure that it and the solver have what is requested."""
@@ -177,17 +175,30 @@ class RangesStudy(Study[RangesRequest]):
         # once, before interrupts are handled: Gurobi reinstalls Python's handler
         self.problem: tuple[Status, str] | None = None
         if registry.solver_entry(solver).builtin:
-            answer = availability_of(registry.load_solver(self.parts()[0]).instance)
+            answer = availability_of(registry.load_solver(self.fields["solvers"][0]).instance)
             if answer.state != "available":
                 self.problem = "unavailable", f"{answer.state}: {answer.reason}"
 
-    @classmethod
-    def folder_type(cls) -> type[StudyFolder]:
-        return RangesFolder
-
     def parts(self) -> list[str]:
-        solvers: list[str] = self.fields["solvers"]
-        return solvers
+        return ["run"]
+
+    def is_done(self, part: str, found: dict[str, Any], session: Session) -> bool:
+        """Return whether the run that was carried out is the one requested now."""
+        planned = found["solvers"], found["timeout_s"]
+        return bool(planned == (self.fields["solvers"], self.request.timeout_s))
+
+    def do(self, part: str, session: Session) -> dict[str, Any]:
+        """Run the cells that are missing; write the tables of all that there are."""
+        run = session.run(
+            Request(**self.fields), problem=self.problem, verbose=self.request.verbose
+        )
+        found = ranges_summary(self.game, run)
+        files = write_ranges(found, session.folder)
+        session.say(f"wrote {', '.join(file.name for file in files)} in {session.folder}")
+        return found | {"solvers": self.fields["solvers"], "interrupted": bool(run.missing)}
+
+    def conclude(self, parts: Sequence[dict[str, Any]], session: Session) -> dict[str, Any]:
+        return parts[0] if parts else {}
 
     @staticmethod
     def report(document: Mapping[str, Any]) -> Report:
@@ -211,61 +222,6 @@ class RangesStudy(Study[RangesRequest]):
         if {"crashed", "refuted"} & set(statuses):
             return 1, ""
         return NOTHING_RAN if set(statuses) <= set(NEVER_RAN) else 0, ""
-
-
-class RangesFolder(StudyFolder):
-    """The folder of a run whose cells are the ends; the run keeps its request."""
-
-    @classmethod
-    def open(cls, kind: type[Study[Any]], path: Path) -> tuple[StudyFolder, Any]:
-        """Return the folder of a run of ranges, with the request that it is."""
-        run = read_run(path)
-        (stored,) = stored_experiment(RunFolder.open(path)).parts
-        shared = {name: getattr(stored, name) for name in _SHARED}
-        shared["plugins"] = tuple(stored.plugins)
-        request = replace(request_of(run.plan["request"]), **shared)
-        note = "; ".join(run.notes) or None
-        return cls(path, created=run.plan["created"], note=note), request
-
-    def note_request(self, study: Study[Any]) -> None:
-        """Leave that to the run, which notes when it is resumed and with what."""
-
-    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
-        """Run the cells that are missing; write the tables of all that there are."""
-        assert isinstance(study, RangesStudy)
-        folder = RunFolder.open(self.path) if self.was_begun else None
-        before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
-        session.tell(f"planning {counted(len(study.parts()), 'cell')}")
-        with Run(replace(before, **study.fields)) as run:
-            for words in run.begin(self.path, folder=folder, fresh=True):
-                session.say(words)
-            total, missing = len(run.cells), run.missing()
-            if study.problem is not None:
-                run.cells = [
-                    replace(cell, solver=replace(cell.solver, problem=study.problem))
-                    for cell in run.cells
-                ]
-            elif missing:
-                most_s = solving_s(missing, study.request.jobs or 1)
-                session.say(f"{len(missing):,} optima to find: up to {seconds(most_s)} of solving")
-            done = total - len(missing)
-            session.tell(f"{done} of {total} cells done")
-            with (
-                suppress(KeyboardInterrupt),  # what there is makes a table
-                closing(run.execute(interrupted=session.interrupted)) as records,
-            ):
-                for record in records:
-                    done += record.status != "interrupted"
-                    session.tell(f"{done} of {total} cells done")
-                    session.done(done / total)
-                    if study.request.verbose:
-                        session.say(f"{record.solver} on {record.game}: {record.ending}")
-            stored = run.stored
-        self.finished = not stored.missing
-        document = ranges_summary(study.game, stored)
-        files = write_ranges(document, self.path)
-        session.say(f"wrote {', '.join(file.name for file in files)} in {self.path}")
-        return document
 
 
 # -- what a run says ------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ class OwnRequest(StudyRequest):
     command = "own"
     {field}
 
-class OwnStudy(Study[OwnRequest]):
+class OwnStudy(Study[OwnRequest, dict, dict]):
     request_type = OwnRequest
 
     def parts(self):
@@ -35,8 +35,8 @@ class OwnStudy(Study[OwnRequest]):
     def do(self, part, session):
         return {found} if part == "second" else {{"x": 1}}
 
-    def summary(self, records, *, finished):
-        return {{"found": records}}
+    def conclude(self, parts, session):
+        return {{"found": parts}}
 
     def report(self, document):
         return Report((Table("own"),))

@@ -111,10 +111,8 @@ class Found:
         return self.identity["name"] if self.identity else None
 
 
-class CrossplayStudy(Study[CrossplayRequest]):
+class CrossplayStudy(Study[CrossplayRequest, dict[str, Any], dict[str, Any]]):
     """Mix the equilibria of runs, files and published sets in all ways; one part."""
-
-    request_type = CrossplayRequest
 
     def __init__(self, request: CrossplayRequest, *, figures: bool = False) -> None:
         """Collect the entries; UsageError if there are none, too many, or of several games."""
@@ -173,9 +171,9 @@ class CrossplayStudy(Study[CrossplayRequest]):
             write_texts(session.folder, {COMBINATIONS: combinations_csv(result)})
         return summary(result, self.found, self.copies, self.left_out)
 
-    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
+    def conclude(self, parts: Sequence[dict[str, Any]], session: Session) -> dict[str, Any]:
         unmeasured = {"schema": SCHEMA, "game": self.game.spec, "finished": False}
-        return records[0] if records else unmeasured
+        return parts[0] if parts else unmeasured
 
     @staticmethod
     def report(document: Mapping[str, Any]) -> Report:

@@ -39,13 +39,11 @@ from eqbench.studies.frame import (
     Study,
     call,
     legend,
-    profile_columns,
-    profile_values,
 )
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import OVER, Progress
 from eqbench.studies.trace.follow import METHOD, Crossings, Setting, follow, stretches
-from eqbench.text import seconds
+from eqbench.text import seconds, small
 
 SCHEMA = "eqbench.branch/1"
 COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
@@ -59,10 +57,24 @@ NARROWEST = 1e-6
 MOST_ROWS = 20
 
 
-class TraceStudy(Study[TraceRequest]):
-    """Follow the branch of a request, then polish and verify equilibria on it."""
+def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
+    """Columns for profiles as the verifier sees them: payoffs, max regret, identity."""
+    payoffs = (Column(f"u:{player}", "payoff", layout="+z.6f") for player in players)
+    return (*payoffs, Column("max regret", "number"), Column("identity"))
 
-    request_type = TraceRequest
+
+def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
+    """Values for these columns; ! marks a regret that no equilibrium has."""
+    mark = "" if profile.get("is_equilibrium", True) else " !"
+    return {
+        **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
+        "max regret": small(profile["max_regret"]) + mark,
+        "identity": identity_text(profile.get("identity")) or None,
+    }
+
+
+class TraceStudy(Study[TraceRequest, dict[str, Any], dict[str, Any]]):
+    """Follow the branch of a request, then polish and verify equilibria on it."""
 
     def __init__(self, request: TraceRequest, *, figures: bool = False) -> None:
         """Resolve the request; raises as :meth:`Setting.of`."""
@@ -149,7 +161,8 @@ class TraceStudy(Study[TraceRequest]):
             value = in_the_middle_of_most(counts)
             yield value, _crossings_again(self.setting, value, progress, session)
 
-    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
+    def conclude(self, parts: Sequence[dict[str, Any]], session: Session) -> dict[str, Any]:
+        records, finished = parts, session.finished
         setting, solver = self.setting, self.setting.solver.instance
         found = dict(records[0]) if records else _STOPPED | {"points": 0}
         found.pop("interrupted", None)
