@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.members import members
 from eqbench.errors import UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -27,7 +28,6 @@ from eqbench.plots.stability import regime_diagram
 from eqbench.report.svg import GRAY, INK
 from eqbench.studies.branch import POINTS
 from eqbench.studies.extremes import KnownPayoffs
-from eqbench.studies.flow.members import members
 from eqbench.studies.flow.points import SimulatedRun, read_points
 from eqbench.studies.flow.rest_points import verdicts
 from eqbench.studies.flow.simulate import SimulationStudy

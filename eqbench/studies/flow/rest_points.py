@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from eqbench.dynamics import Flow
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.members import Place, members
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices, directions, exchanges
 from eqbench.model.game import Game
 from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray
 from eqbench.studies.branch import Measured, alike, measured
-from eqbench.studies.flow.members import Place, members
 from eqbench.studies.requests import SAMPLES
 
 # Real parts and singular values up to this share of the spectral norm of the Jacobian are zero.
