@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,9 @@ from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray, IntArray
 from eqbench.plots import style
 from eqbench.plots.branches import LINE_STYLES
-from eqbench.plots.stability import regime_diagram
 from eqbench.report.svg import GRAY, INK
-from eqbench.studies.branch import POINTS
 from eqbench.studies.extremes import KnownPayoffs
-from eqbench.studies.flow.points import SimulatedRun, read_points
-from eqbench.studies.flow.rest_points import verdicts
-from eqbench.studies.flow.simulate import SimulationStudy
+from eqbench.studies.flow.points import SimulatedRun
 from eqbench.studies.frame import Drawn
 
 MOVES = 0.02  # range over the second half of a run above which a frequency moves
@@ -388,33 +383,14 @@ def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:
 
 
 NO_PLANES = "at the end no two that drive each other move, so no orbits are drawn"
-VALUES = 121  # of the parameter at which published sets are looked at, next to the simulated ones
 
 
-def draw_simulation(
-    study: SimulationStudy, folder: Path, document: Mapping[str, Any]
+def draw_runs(
+    game: Game, runs: Sequence[SimulatedRun], pairs: Sequence[tuple[str, str]]
 ) -> Iterator[Drawn]:
-    """Draw orbits, time series and profits for each value of the parameter.
-
-    If there are several values, a diagram of the regimes along them too.
-    """
-    runs = {run.name: run for run in read_points(study.games[0], folder / POINTS)}
-    places = [value["parameter"] for value in document["values"]]
-    for value, game in zip(places, study.games, strict=False):
-        rows = [row for row in document["runs"] if row["parameter"] == value]
-        named = [runs[row["name"]]._replace(name=row["start"]) for row in rows]
-        suffix = f"-{document['parameter']}-{value:g}" if len(places) > 1 else ""
-        if drawn := [run for run in named if len(run.times) > 1]:
-            if planes := planes_of(game, drawn, study.request.pairs):
-                yield f"phase{suffix}", phase_figure(game, drawn, planes)
-            remark = "" if planes else NO_PLANES
-            yield f"series{suffix}", series_figure(game, drawn, remark=remark)
-            yield f"profits{suffix}", profit_figure(game, drawn)
-    if len(places) > 1:
-        between = np.linspace(min(places), max(places), VALUES).tolist()
-        games = [study.games[0].at(**{document["parameter"]: value}) for value in between]
-        games += study.games
-        found = (verdicts(game, study.solver.instance.flow(game), samples=0) for game in games)
-        entries = [verdict.to_json() for each in found for verdict in each]
-        labels = document["parameter"], study.request.game
-        yield "regimes", regime_diagram(entries, document["runs"], *labels)
+    """Draw orbits, if any frequencies move together, time series and profits."""
+    planes = planes_of(game, runs, pairs)
+    if planes:
+        yield "phase", phase_figure(game, runs, planes)
+    yield "series", series_figure(game, runs, remark="" if planes else NO_PLANES)
+    yield "profits", profit_figure(game, runs)
