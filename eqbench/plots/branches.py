@@ -82,7 +82,7 @@ def payoff_figure(
         panels += [style.Panel(main, "", whose, settings={"xmargin": 0.01}), *close_ups]
     size = 7.2 + 3.0 * len(windows), max(4.4, 2.7 * len(rows))
     title, columns = next(iter(branches)) if single else "", 1 + len(windows)
-    grid: dict[str, Any] = {"sharex": "col", "width_ratios": [2.2] + [1.0] * len(windows)}
+    grid: style.Look = {"sharex": "col", "width_ratios": [2.2] + [1.0] * len(windows)}
     return style.draw_figure(panels, *size, columns, title=title, x_label=first.parameter, **grid)
 
 
@@ -158,7 +158,7 @@ MAX_PANELS = 60
 MOST_COLUMNS = 6
 LEAST = 0.1
 LINE_STYLES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 2)), (0, (6, 1, 1, 1, 1, 1)))
-_OTHERS: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.7}
+_OTHERS: style.Look = {"linewidth": 0.6, "alpha": 0.7}
 
 
 def frequency_table(tree: GameTree) -> pd.DataFrame:
@@ -224,7 +224,7 @@ def frequency_figure(
     drawn = [(each.broken(), _OTHERS) for each in others] + [(branch.broken(), {})]
     values = np.concatenate([each.values for each in (branch, *others)])
     low, high = window or (float(values.min()), float(values.max()))
-    limits: dict[str, Any] = {"xlim": (low, high), "ylim": (-0.04, 1.04)}
+    limits: style.Look = {"xlim": (low, high), "ylim": (-0.04, 1.04)}
     if branch.parameter == PARAMETER:  # in its first decades hardly anything changes
         limits = {"xscale": "log"} | limits | {"xlim": (max(low, LEAST), high)}
     panels = []
@@ -240,7 +240,7 @@ def frequency_figure(
     if fixed:
         title += f"; nothing is free at {', '.join(fixed)}"
     size = 1.2 + 2.7 * columns, 0.6 + 1.8 * math.ceil(len(panels) / columns)
-    words: dict[str, Any] = {"title": title, "x_label": branch.parameter, "y_label": "frequency"}
+    words: style.Look = {"title": title, "x_label": branch.parameter, "y_label": "frequency"}
     words["legend"] = "card" if are_cards else None
     return style.draw_figure(panels, *size, columns, **words, sharex=True, sharey=True)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -165,7 +164,7 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "")
     widths = [WIDTHS[len(shown)]] * len(shown) + [WIDTHS[-1]]
     title = "\n".join(filter(None, [title_of(game), "; ".join(filter(None, words))]))
     size = sum(widths) + 2.6, 1.5 + 0.72 * len(widest)
-    grid: dict[str, Any] = {"sharex": "col", "sharey": True, "width_ratios": widths}
+    grid: style.Look = {"sharex": "col", "sharey": True, "width_ratios": widths}
     figure = style.draw_figure(panels, *size, len(widths), title=title, x_label="time", **grid)
     figure.set_layout_engine("constrained", wspace=0.03)  # so that numbers on the axes keep apart
     for ax in figure.axes:
@@ -212,7 +211,7 @@ TURNS = 30
 MOST_POINTS = 40_000  # of all lines; beyond that they become a picture inside the SVG
 MARK = "#c81e1e"
 TOGETHER = 0.055  # names that are so close to each other are written as one
-_RING: dict[str, Any] = {"size": 7, "fillstyle": "none"}
+_RING: style.Look = {"size": 7, "fillstyle": "none"}
 _MEMBERS_DRAWN = 32
 _SAME = 1e-6
 
@@ -279,7 +278,7 @@ def _marks(known: Sequence[KnownSet], actions: IntArray) -> list[style.Series]:
 
     series = list[style.Series]()
     named: dict[tuple[float, float], tuple[bool, set[str]]] = {}
-    above: dict[str, Any] = {"clip_on": False, "zorder": 5}
+    above: style.Look = {"clip_on": False, "zorder": 5}
     for each in known:
         corners = _outline(each, actions)
         if not len(corners):
@@ -356,7 +355,7 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> style.Figure:
             ratios.append(style.line(table["x"], table["mean"], color))
         styles = itertools.cycle(LINE_STYLES[1:])
         for (known, payoffs), dashes in zip(published.items(), styles, strict=False):
-            look: dict[str, Any] = {"linestyle": dashes, "linewidth": 0.9, "zorder": 3}
+            look: style.Look = {"linestyle": dashes, "linewidth": 0.9, "zorder": 3}
             low, high = payoffs[player]
             for rate in sorted({low, high}):
                 profits.append(style.line((0, end), (0, rate * end), INK, known, **look))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,7 @@ REGIME_COLORS = dict(
 # the last one looks like it. No regime has one of these colors.
 _CENTERS = ("#d9cdf0", "#b795e0", "#8a5cc4", "#5a2d94", "#2f0f57")
 _LINE = "same verdict at both ends,\nnothing computed between"
-_SQUARE: dict[str, Any] = {"marker": "s", "size": 9}
+_SQUARE: style.Look = {"marker": "s", "size": 9}
 _NAMED = {STABLE: "#0f4c5c", UNSTABLE: "#d6336c"}
 ROW, STRIP, THIN = 0.22, 1.1, 0.3  # inches
 WIDEST = 0.03  # of the range of the parameter: a column of the strip
@@ -81,10 +80,8 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
     """
     colors = verdict_colors(entry.verdict for entry in entries)
     names = style.by_name(entry.name for entry in entries)
-    mark: dict[str, Any] = {"marker": "D", "size": 6, "markeredgecolor": "white"} if bars else {}
-    joint: dict[str, Any] = (
-        {"linewidth": 10, "solid_capstyle": "butt"} if bars else {"linewidth": 1}
-    )
+    mark: style.Look = {"marker": "D", "size": 6, "markeredgecolor": "white"} if bars else {}
+    joint: style.Look = {"linewidth": 10, "solid_capstyle": "butt"} if bars else {"linewidth": 1}
     keys = [style.dots([], [], c, word, **(_SQUARE if bars else {})) for word, c in colors.items()]
     keys += [] if bars else [style.line([], [], INK, _LINE)]
     series = list[style.Series]()
@@ -120,7 +117,7 @@ def eigenvalue_figure(entries: Entries, title: str = "") -> style.Figure:
     for k, ((real, imaginary), entry) in enumerate(zip(points, entries, strict=True)):
         # with each color another in turn
         marker = style.MARKERS[(k + k // len(COLORS)) % len(style.MARKERS)]
-        look: dict[str, Any] = {"marker": marker, "size": 5, "markerfacecolor": "none"}
+        look: style.Look = {"marker": marker, "size": 5, "markerfacecolor": "none"}
         label = f"{entry.name}: {entry.verdict}"
         series.append(style.dots(real, imaginary, COLORS[k % len(COLORS)], label, **look))
     # where all real parts are rounding, they are not to fill the axis
