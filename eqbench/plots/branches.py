@@ -18,6 +18,7 @@ from scipy.ndimage import binary_erosion
 
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
+from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.plots import style
@@ -25,10 +26,16 @@ from eqbench.plots.kuhn import bar_figure, write_animation
 from eqbench.report.naming import identity_text
 from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.spec import parse_spec
-from eqbench.studies.branch import POINTS, Branch, crossing_counts, read_points, turning_points
+from eqbench.studies.branch import (
+    LAMBDA,
+    POINTS,
+    Branch,
+    crossing_counts,
+    read_points,
+    turning_points,
+)
 from eqbench.studies.frame import FIGURES, Drawn
 from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, node_title
-from eqbench.studies.qre import PARAMETER, QuantalStudy
 from eqbench.studies.trace.follow import Setting
 
 TOGETHER = 0.004  # of all payoffs: lines that are so close hide each other
@@ -225,7 +232,7 @@ def frequency_figure(
     values = np.concatenate([each.values for each in (branch, *others)])
     low, high = window or (float(values.min()), float(values.max()))
     limits: style.Look = {"xlim": (low, high), "ylim": (-0.04, 1.04)}
-    if branch.parameter == PARAMETER:  # in its first decades hardly anything changes
+    if branch.parameter == LAMBDA:  # in its first decades hardly anything changes
         limits = {"xscale": "log"} | limits | {"xlim": (max(low, LEAST), high)}
     panels = []
     for name, own in table.groupby("panel", sort=False):
@@ -245,11 +252,11 @@ def frequency_figure(
     return style.draw_figure(panels, *size, columns, **words, sharex=True, sharey=True)
 
 
-def draw_quantal(study: QuantalStudy, folder: Path) -> Iterator[Drawn]:
+def draw_quantal(game: Game, folder: Path, title: str) -> Iterator[Drawn]:
     """Draw the frequencies along branches; the first one, the principal branch, stands out."""
     files = folder / POINTS, *sorted(folder.glob("points-*.csv"))
-    branch, *others = (read_points(study.game, file, PARAMETER) for file in files)
-    yield "frequencies", frequency_figure(branch, others=others, title=study.request.game)
+    branch, *others = (read_points(game, file, LAMBDA) for file in files)
+    yield "frequencies", frequency_figure(branch, others=others, title=title)
 
 
 def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> Iterator[Drawn]:

@@ -24,12 +24,10 @@ from eqbench.plots import style
 from eqbench.plots.branches import LINE_STYLES
 from eqbench.report.svg import GRAY, INK
 from eqbench.studies.extremes import KnownPayoffs
-from eqbench.studies.flow.points import SimulatedRun
+from eqbench.studies.flow.points import SimulatedRun, late_part, second_half
 from eqbench.studies.frame import Drawn
 
 MOVES = 0.02  # range over the second half of a run above which a frequency moves
-LATE_POINTS = 2001  # 2,000 intervals
-_EVEN = 1.5  # times the last distance of points is still the same distance
 _SAMPLES = 50  # points of a run at which couplings are taken
 
 
@@ -59,18 +57,6 @@ def title_of(game: Game) -> str:
 def free_frequencies(game: Game, run: SimulatedRun) -> FloatArray:
     """The free frequencies of a run, float64 (K, F)."""
     return run.behavior[:, Choices.of(game.tree).action]
-
-
-def second_half(run: SimulatedRun) -> slice:
-    """The points in the second half of the time of a run."""
-    return slice(int(np.searchsorted(run.times, run.times[[0, -1]].mean())), None)
-
-
-def late_part(run: SimulatedRun) -> slice:
-    """The last points of a run, 2,001 at most, that are as close together as the last two."""
-    steps = np.diff(run.times[-LATE_POINTS:])
-    even = np.logical_and.accumulate(steps[::-1] <= _EVEN * steps[-1:])
-    return slice(len(run.times) - 1 - int(even.sum()), None)
 
 
 def last_turns(values: FloatArray, turns: int) -> FloatArray:
