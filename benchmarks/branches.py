@@ -15,7 +15,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from measuring import cpu_s, in_child, peak_bytes, repeated_us
+
+import eqbench
+from eqbench.equilibria.dimension import local_dimension
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.registry import load_game, load_solver
+from eqbench.solver import warm_up
+from eqbench.studies.branch import crossing_counts, read_points
+from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, held
+from eqbench.studies.trace.study import in_the_middle_of_most
+from eqbench.verification import verify
 
 LEDUC = {"game": "leduc", "epsilon": 1e-9, "repetitions": 3}
 STARTS = {"game": "kuhn3", "epsilon": 1e-7, "starts": 100}
@@ -91,8 +103,6 @@ def follow_branch(case: int) -> dict[str, Any]:
     A branch costs the time from nothing to the other end of its range. What it takes to make a
     fold exact is measured apart, at some folds.
     """
-    from eqbench.registry import load_game
-
     game, first, last, epsilon, goals = CASES[case]
     loaded = load_game(game, max_nodes=MOST_NODES)
     solver = _prepared(loaded, epsilon)
@@ -100,17 +110,16 @@ def follow_branch(case: int) -> dict[str, Any]:
     for _ in zip(range(WARM_UP), warm.follow(warm.start(first)), strict=False):
         pass
     continuation = solver.continuation(loaded)
-    before, begin, began = peak_bytes(), time.process_time(), time.perf_counter()
+    before, begin = peak_bytes(), time.process_time()
     point = continuation.start(first)
-    start_s, folds, direction = time.process_time() - begin, [], 1.0
+    folds, direction = [], 1.0
     for after in continuation.follow(point):
         if direction * after.direction < 0:
             folds.append((point, after))
         point, direction = after, after.direction
         if not first <= point.value <= last:
             break
-    times = {"cpu_s": time.process_time() - begin, "start_s": start_s}
-    times["elapsed_s"] = time.perf_counter() - began
+    cpu_seconds = time.process_time() - begin
     work, peak = continuation.statistics, peak_bytes()
     some = folds[:: -(-len(folds) // MOST_FOLDS)] if folds else []
     return {
@@ -120,7 +129,7 @@ def follow_branch(case: int) -> dict[str, Any]:
         "epsilon": epsilon,
         "goals": goals,
         "free": continuation.system.choices.size,
-        **times,
+        "cpu_s": cpu_seconds,
         **work,
         "folds": len(folds),
         "exact_fold_s": [cpu_s(lambda ends=ends: continuation.fold(*ends)) for ends in some],
@@ -132,9 +141,6 @@ def follow_branch(case: int) -> dict[str, Any]:
 
 def _prepared(game: Any, epsilon: float) -> Any:
     """The solver, its kernels compiled for a game."""
-    from eqbench.registry import load_solver
-    from eqbench.solver import warm_up
-
     solver = load_solver(f"arclength(epsilon={epsilon})")
     solver.prepare(game)
     warm_up(game)
@@ -146,7 +152,6 @@ def _parts(continuation: Any, point: Any) -> dict[str, list[float]]:
 
     The evaluation contains the derivatives of the game.
     """
-    import numpy as np
     from scipy.linalg import lapack
 
     system, value = continuation.system, point.value
@@ -164,10 +169,6 @@ def _parts(continuation: Any, point: Any) -> dict[str, list[float]]:
 
 def random_starts(game: str, epsilon: float, starts: int) -> dict[str, Any]:
     """Time of homotopies from random weights to polished profiles, and their max regrets."""
-    import numpy as np
-
-    from eqbench.registry import load_game
-
     loaded = load_game(game)
     continuation = _prepared(loaded, epsilon).continuation(loaded)
     value = float(loaded.tree.payoffs.value)
@@ -188,16 +189,11 @@ def random_starts(game: str, epsilon: float, starts: int) -> dict[str, Any]:
 
 
 def _verified(game: Any, behavior: Any) -> Any:
-    from eqbench.model.profile import BehaviorProfile
-    from eqbench.verification import verify
-
     return verify(game.tree, BehaviorProfile.of(game.tree, behavior))
 
 
 def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
     """Time of a homotopy and of polishing its end, and the verified regrets of both profiles."""
-    from eqbench.registry import load_game
-
     loaded = load_game(game)
     _prepared(loaded, epsilon)
     homotopy, homotopy_s, polish_s = _inside("continuation"), [], []
@@ -213,7 +209,6 @@ def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
     return {
         "game": game,
         "epsilon": epsilon,
-        "repetitions": repetitions,
         "homotopy_s": homotopy_s,
         "polish_s": polish_s,
         "factorizations": system.counts["factorizations"],
@@ -244,10 +239,6 @@ def coexisting(decks: Sequence[int], epsilons: Sequence[float], starts: int) -> 
 
 def _traced(cards: int, epsilon: float, starts: int) -> dict[str, Any]:
     """Follow a branch to count its points, then again to look at some pots."""
-    from eqbench.registry import load_game
-    from eqbench.studies.branch import crossing_counts, read_points
-    from eqbench.studies.trace.study import in_the_middle_of_most
-
     game = load_game(kuhn(cards))
     with tempfile.TemporaryDirectory() as folder:
         counted = _trace(folder, cards, epsilon)
@@ -274,8 +265,6 @@ def _traced(cards: int, epsilon: float, starts: int) -> dict[str, Any]:
 
 def _trace(folder: str, cards: int, epsilon: float, **asked: Any) -> dict[str, Any]:
     """Summary of `eqbench trace`, in whose folder the points and profiles are."""
-    import eqbench
-
     ends = {"first": Fraction(repr(first_pot(cards))), "last": Fraction(LAST_POT)}
     solver = f"arclength(epsilon={epsilon})"
     found = eqbench.trace(kuhn(cards), solver=solver, beyond=0.0, out=folder, **ends, **asked)
@@ -284,9 +273,6 @@ def _trace(folder: str, cards: int, epsilon: float, **asked: Any) -> dict[str, A
 
 def _looked_at(game: Any, entry: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the equilibria at one pot, with the dimension around each."""
-    from eqbench.equilibria.dimension import local_dimension
-    from eqbench.model.profile_json import parse_profile, profile_from_json
-
     there = game.at(pot=Fraction(repr(entry["parameter"])))
     equilibria = entry["equilibria"]
     texts = [(folder / each["profile"]).read_text(encoding="utf-8") for each in equilibria]
@@ -310,8 +296,6 @@ def many_cards(decks: Sequence[int], pot: int, epsilon: float) -> dict[str, Any]
     the smaller one that has their quantiles. Shown is the equilibrium, polished and verified, to
     which the homotopy with uniform weights leads, one of several.
     """
-    from eqbench.registry import load_game
-
     rows, aggression = [], []
     for cards in decks:
         game = load_game(kuhn(cards, pot))
@@ -333,16 +317,12 @@ def many_cards(decks: Sequence[int], pot: int, epsilon: float) -> dict[str, Any]
 
 def _aggression(tree: Any, behavior: Any) -> Any:
     """Frequencies of betting or calling by node and card, times the share still held."""
-    from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, held
-
     frequencies = KuhnNodes.of(tree).aggression(behavior)
     return (held(frequencies) * frequencies).reshape(len(NODES), -1)
 
 
 def _agreement(small: Any, large: Any) -> list[dict[str, Any]]:
     """Shares of hands that bet or call at each node, and the mean difference at equal quantiles."""
-    import numpy as np
-
     pairs = large.reshape(*small.shape, -1).mean(axis=2)
     difference = np.abs(pairs - small).mean(axis=1)
     return [

@@ -11,6 +11,11 @@ from typing import Any
 
 from measuring import in_child
 
+from eqbench.harness.experiment import Experiment
+from eqbench.harness.request import Request
+from eqbench.harness.run import carry_out
+from eqbench.isolation.server import close_server
+
 # It tells what only its process has in memory, and what the record counts as memory.
 AT_ONCE = '''
 from dataclasses import dataclass
@@ -67,11 +72,6 @@ def run(
     `parent_mib` is the resident memory of this process after 1, 2, 5, 10, … cells and after all,
     `others` how many cores other programs have used meanwhile.
     """
-    from eqbench.harness.experiment import Experiment
-    from eqbench.harness.request import Request
-    from eqbench.harness.run import carry_out
-    from eqbench.isolation.server import close_server
-
     parent_mib: dict[int, float] = {}
     finished = itertools.count(1)
 

@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 from measuring import cpu_s, solved
+
+from eqbench.model.profile import BehaviorProfile
+from eqbench.registry import load_game, load_solver
+from eqbench.solver import obstacle_of
+from eqbench.solvers.cfr import iteration
+from eqbench.verification import verify
 
 
 def goofspiel(cards: int) -> str:
@@ -42,13 +49,11 @@ def beside_openspiel(repetitions: int, games: Sequence[str] = tuple(BESIDE)) -> 
     Ours is the time of a whole `solve`, snapshots included. OpenSpiel's includes the Python loop
     that calls its C++ iteration, which is far below a microsecond per call.
     """
-    return {"solver": CFR_PLUS, "rows": [_compared(name, repetitions) for name in games]}
+    return {"rows": [_compared(name, repetitions) for name in games]}
 
 
 def _compared(name: str, repetitions: int) -> dict[str, Any]:
     import pyspiel
-
-    from eqbench.registry import load_game, load_solver
 
     their_name, our_iterations, their_iterations, compared = BESIDE[name]
     game, solver = load_game(name), load_solver(CFR_PLUS)
@@ -63,8 +68,6 @@ def _compared(name: str, repetitions: int) -> dict[str, Any]:
         theirs_us.append(1e6 * other / their_iterations)
     return {
         "game": name,
-        "our_iterations": our_iterations,
-        "their_iterations": their_iterations,
         "ours_us": ours_us,
         "theirs_us": theirs_us,
         "nash_conv": _nash_convs(solver, game, their_game, compared),
@@ -75,8 +78,6 @@ def _compared(name: str, repetitions: int) -> dict[str, Any]:
 def _nash_convs(solver: Any, game: Any, their_game: Any, iterations: int) -> dict[str, Any]:
     """NashConv of both averages, ours by our verifier and OpenSpiel's by OpenSpiel."""
     import pyspiel
-
-    from eqbench.verification import verify
 
     theirs = pyspiel.CFRPlusSolver(their_game)
     for _ in range(iterations):
@@ -92,8 +93,6 @@ def _nash_convs(solver: Any, game: Any, their_game: Any, iterations: int) -> dic
 def _nash_conv_times(game: Any, their_game: Any, repetitions: int) -> dict[str, list[float]]:
     """CPU microseconds of NashConv of the uniform profile: our kernels, and OpenSpiel."""
     import pyspiel
-
-    from eqbench.model.profile import BehaviorProfile
 
     model, uniform = game.payoff_model(), BehaviorProfile.uniform(game.tree).probabilities
     theirs = pyspiel.UniformRandomPolicy(their_game)
@@ -117,9 +116,6 @@ def beside_liteefg(
 
     Both are solvers of the same frame, whose fixed costs are taken off: those of one iteration.
     """
-    from eqbench.registry import load_game, load_solver
-    from eqbench.verification import verify
-
     rows = []
     for name in games:
         game, us, nash_conv = load_game(name), {}, {}
@@ -143,8 +139,6 @@ def random_starts(game: str, starts: int, iterations: int, target: float) -> dic
 
     Times on the clock are those of the whole solve that stops at the target.
     """
-    from eqbench.registry import load_game, load_solver
-
     loaded = load_game(game)
     rows = []
     for alternating in (False, True):
@@ -157,8 +151,6 @@ def random_starts(game: str, starts: int, iterations: int, target: float) -> dic
 
 
 def _start(solver: Any, game: Any, seed: int, iterations: int, target: float) -> dict[str, Any]:
-    from eqbench.verification import verify
-
     begin = time.perf_counter()
     stopped = solved(solver, game, iterations=iterations, target=target, seed=seed)
     elapsed_s = time.perf_counter() - begin
@@ -199,14 +191,12 @@ def best_of_starts(starts: int, games: int, iterations: int) -> dict[str, Any]:
 
 def _rows(spec: str, starts: int, iterations: int) -> list[dict[str, Any]]:
     """All starts on one game, a row for each solver."""
-    from eqbench.registry import load_game, load_solver
-
     game = load_game(spec)
     rows = []
     for name in FROM_RANDOM:
         solver = load_solver(name)
         regrets = [_least_share(solver, game, seed, iterations) for seed in range(starts)]
-        rows.append({"game": game.spec, "solver": name, "max_regrets": regrets})
+        rows.append({"solver": name, "max_regrets": regrets})
     return rows
 
 
@@ -218,10 +208,6 @@ def last_iterate(
 
 
 def _last(name: str, spec: str, iterations: Sequence[int], most_s: float) -> dict[str, Any]:
-    from eqbench.registry import load_game, load_solver
-    from eqbench.solver import obstacle_of
-    from eqbench.verification import verify
-
     game, solver = load_game(name), load_solver(spec)
     row: dict[str, Any] = {"game": name, "solver": spec, "us": None, "nash_conv": []}
     if obstacle_of(solver, game):
@@ -239,8 +225,6 @@ def _last(name: str, spec: str, iterations: Sequence[int], most_s: float) -> dic
 
 
 def _least_share(solver: Any, game: Any, seed: int, iterations: int) -> float:
-    from eqbench.verification import verify
-
     handed = solved(solver, game, iterations=iterations, seed=seed).candidates
     regret = min(verify(game.tree, candidate.profile).max_regret for candidate in handed)
     # rounding can leave a regret below zero
@@ -256,11 +240,6 @@ def by_threads(game: str, repetitions: int, iterations: int) -> dict[str, Any]:
     Both are measured in turns, on the clock and as the processors' time over the number of
     threads, which other programs on the machine disturb less.
     """
-    import numpy as np
-
-    from eqbench.registry import load_game, load_solver
-    from eqbench.solvers.cfr import iteration
-
     loaded, solver = load_game(game), load_solver(CFR_PLUS)
     solver.prepare(loaded)
     form, memory = loaded.sequence_form, np.ones(READ_ITEMS)
@@ -283,10 +262,9 @@ def by_threads(game: str, repetitions: int, iterations: int) -> dict[str, Any]:
             row["read_cpu_gb_s"].append(memory.nbytes / 1e9 / cpu * row["threads"])
     for row in rows:
         del row["work"]
-    entries, arrays = loaded.interleaved, form.arrays
+    entries = loaded.interleaved
     return {
-        "entries": len(arrays.weight),
-        "uncompressed_bytes": arrays.opponents.nbytes + arrays.weight.nbytes,
+        "entries": len(form.arrays.weight),
         "bytes": entries.opponents.nbytes + entries.codes.nbytes + entries.weights.nbytes,
         "rows": rows,
     }
@@ -302,7 +280,6 @@ def _both_clocks(work: Callable[[], Any]) -> tuple[float, float]:
 def _reading(memory: Any, threads: int) -> Callable[[], None]:
     """Function that adds up an array, each thread a share of it."""
     import numba
-    import numpy as np
 
     # so many sums that none waits for another's addition
     add = numba.njit(nogil=True, fastmath=True)(lambda share: share.sum())

@@ -6,14 +6,15 @@ import math
 import statistics
 import tempfile
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from measuring import eqbench_json
 
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.report.trials import Entry
-    from eqbench.store.stored_run import StoredRun
+from eqbench.model.facts import constant_sum
+from eqbench.model.game import Game
+from eqbench.registry import load_game
+from eqbench.report.trials import Entry, Trials, grouped
+from eqbench.store.stored_run import StoredRun, read_run
 
 LARGE = 5_000  # nodes of a tree above which it counts as large
 MET = 1e-6  # share of the objective up to which it meets its bound
@@ -24,8 +25,6 @@ def which(experiments: Sequence[str], words: Sequence[str] = ()) -> dict[str, An
 
     With `words`, further ones for `eqbench run`, the runs are not kept.
     """
-    from eqbench.store.stored_run import read_run
-
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in experiments:
@@ -36,9 +35,6 @@ def which(experiments: Sequence[str], words: Sequence[str] = ()) -> dict[str, An
 
 def of_run(name: str, run: StoredRun) -> list[dict[str, Any]]:
     """What each solver reached on the games of each kind."""
-    from eqbench.registry import load_game
-    from eqbench.report.trials import Entry, grouped
-
     entries = [Entry("", cell, run) for cell in run.cells]
     games = {entry.record.game_spec: entry.record.game for entry in entries}
     kinds = {spec: kind_of(load_game(game)) for spec, game in games.items()}
@@ -55,8 +51,6 @@ def of_run(name: str, run: StoredRun) -> list[dict[str, Any]]:
 
 def kind_of(game: Game) -> str:
     """Players, sum of payoffs, form and size in a few words."""
-    from eqbench.model.facts import constant_sum
-
     tree = game.tree
     moves = [len(actions) for actions in tree.infoset_actions]
     strategic = len(moves) == tree.n_players and tree.n_terminals == math.prod(moves)
@@ -82,8 +76,6 @@ def reached(by_game: dict[str, list[Entry]], known: dict[str, set[str]]) -> dict
     A game is solved if half of its seeds are. `known` are the equilibria of each game that any
     solver found.
     """
-    from eqbench.report.trials import Trials
-
     tried = [cells for cells in by_game.values() if cells]
     trials = [Trials(cells) for cells in tried]
     records = [cells[0].record for cells in tried]
@@ -96,7 +88,6 @@ def reached(by_game: dict[str, list[Entry]], known: dict[str, set[str]]) -> dict
         "rough_s": median([each.time_to(1e-6) for each in trials]),
         "regret": median([median(each.figures("max_regret")) for each in trials]),
         "share": statistics.fmean(shares) if shares else None,
-        "lists": sum(any(e.claim == "complete list" for e in r.equilibria) for r in records),
         "credible": sum(each["credible"] == each["sets"] for each in credible),
         "bounds": sum(is_met(record.statistics) for record in records),
     }

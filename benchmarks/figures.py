@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from branches import kuhn
-from tables import ROOT, expected_best
+from pages import ROOT
+from tables import expected_best
 
+import eqbench
 from eqbench.plots.style import (
     MARKERS,
     SMALL_SIZE,
@@ -123,8 +125,6 @@ def nash_conv(run: Path, path: Path) -> None:
     """
     from matplotlib import colormaps
 
-    import eqbench
-
     traces, results = eqbench.load_traces(run), eqbench.load_results(run)
     series = list[Series]()
     styles = zip(cycle(colormaps["tab10"].colors), cycle("os^Dv<>ph"), strict=False)
@@ -149,8 +149,6 @@ def answer(run: Path, path: Path) -> None:
 
     What met the target is filled. Regrets below rounding are drawn at the edge.
     """
-    import eqbench
-
     cells = eqbench.load_results(run).dropna(subset=["max_regret"])
     target = cells["target"].iloc[0]
     names = sorted(set(cells["equilibrium"].dropna()))

@@ -25,7 +25,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 from measuring import cpu_s, eqbench_json, solved
+
+from eqbench.errors import EqbenchError
+from eqbench.model.gambit_text import efg_text
+from eqbench.registry import load_game, load_solver
+from eqbench.studies.frame import answer
+from eqbench.studies.qre import QuantalStudy
+from eqbench.studies.requests import QuantalRequest
 
 KUHN = ("kuhn2", "kuhn3_reduced", "kuhn3")
 END = 1e6
@@ -67,25 +75,18 @@ def catalog(timeout: float, most_games: int | None = None) -> dict[str, Any]:
 
 def catalog_game(path: Path, name: str, timeout: float) -> dict[str, Any]:
     """Sizes of a game and how its cells ended, or why it is refused."""
-    from eqbench.errors import EqbenchError
-    from eqbench.registry import load_game
-
     try:
         tree = load_game(str(path)).tree
     except EqbenchError as error:
-        why = str(error).replace(str(path), path.name)
-        return {"game": name, "refused": type(error).__name__, "why": why}
+        return {"game": name, "refused": type(error).__name__}
     sizes = {"players": tree.n_players, "nodes": tree.n_nodes, "infosets": tree.n_infosets}
     if tree.n_players > PLAYERS or tree.n_nodes > NODES:
         return {"game": name, **sizes}
-    kept = ("solver", "status", "reason", "elapsed_s", "max_regret")
     asked = ("--game", str(path), "--solver", CATALOG_SOLVERS, "--timeout", str(timeout))
     with tempfile.TemporaryDirectory() as folder:
         cells = eqbench_json("run", *asked, "--out", f"{folder}/run")["cells"]
-    figures = [
-        {key: cell[key] for key in kept} | {"profiles": len(cell["equilibria"])} for cell in cells
-    ]
-    return {"game": name, **sizes, "cells": figures}
+    kept = [{"solver": cell["solver"], "status": cell["status"]} for cell in cells]
+    return {"game": name, **sizes, "cells": kept}
 
 
 # -- Logit equilibria ----------------------------------------------------------------------------
@@ -99,13 +100,11 @@ def logit_path(repetitions: int, games: Sequence[str] = KUHN) -> dict[str, Any]:
     game, the same path with a callback at every point, snapshots and their regrets. Building the
     game, imports and compilation are left out of both.
     """
-    return {"end": END, "rows": [_both_ways(name, repetitions) for name in games]}
+    return {"rows": [_both_ways(name, repetitions) for name in games]}
 
 
 def _both_ways(name: str, repetitions: int) -> dict[str, Any]:
     from pygambit.qre import logit_solve_lambda
-
-    from eqbench.registry import load_game, load_solver
 
     game, solver = load_game(name), load_solver(f"gambit_logit_path(end={END:g})")
     solver.prepare(game)
@@ -114,15 +113,12 @@ def _both_ways(name: str, repetitions: int) -> dict[str, Any]:
     for _ in range(repetitions):
         directly.append(cpu_s(lambda: logit_solve_lambda(theirs, [END], max_accel=1.1)))
         through.append(cpu_s(lambda: runs.append(solved(solver, game))))
-    ended, figures = runs[-1].ended, runs[-1].monitor.statistics
+    figures = runs[-1].monitor.statistics
     return {
         "game": name,
         "directly_s": directly,
         "through_eqbench_s": through,
-        "reason": ended.reason,
-        "detail": ended.detail,
         "lambda": figures["lambda"],
-        "points": figures["steps"],
     }
 
 
@@ -138,11 +134,7 @@ def logit(
     the regret on the branch and that of the equilibrium near its end, measured by the verifier.
     """
     random = _summary(RANDOM, branches)
-    kept = ("seed", "lambda", "max_regret", "cpu_s", "turns")
-    drawn = [
-        {name: entry[name] for name in kept} | {"polished": entry["equilibrium"]["max_regret"]}
-        for entry in random["branches"][1:]
-    ]
+    drawn = [{"seed": own["seed"], "cpu_s": own["cpu_s"]} for own in random["branches"][1:]]
     return {
         "compared": [_compared(name, repetitions) for name in games],
         "reached": [_summary(name, 0)["branches"][0] | {"game": name} for name in reached],
@@ -157,8 +149,6 @@ def _compared(name: str, repetitions: int) -> dict[str, Any]:
     processor, and then the mean of several in a row.
     """
     from pygambit.qre import logit_solve_lambda
-
-    from eqbench.registry import load_game, load_solver
 
     game = load_game(name)
     theirs = _to_gambit(game)
@@ -180,12 +170,6 @@ def _compared(name: str, repetitions: int) -> dict[str, Any]:
 
 def _summary(name: str, branches: int) -> dict[str, Any]:
     """Summary of `eqbench qre` for a game."""
-    from msgspec import to_builtins
-
-    from eqbench.studies.frame import answer
-    from eqbench.studies.qre import QuantalStudy
-    from eqbench.studies.requests import QuantalRequest
-
     found: dict[str, Any] = to_builtins(
         answer(QuantalStudy(QuantalRequest(game=name, branches=branches)))
     )
@@ -202,8 +186,6 @@ def stall(
 
     Gambit lengthens each step by `max_accel`, so that lambda is known to that.
     """
-    from eqbench.registry import load_game, load_solver
-
     loaded = load_game(game)
     tree, path = loaded.tree, load_solver(f"logit(stop_lambda={END:.0f})").branch(loaded, at=WHERE)
     sets = {i: row for i in range(tree.n_infosets) if (row := _underflow(tree, path, i, 0.0))}
@@ -221,8 +203,8 @@ def stall(
         rows.append({"log2_q": -BITS * count, "predicted": predicted} | stop)
     regrets = loaded.payoff_model().regrets(path.behavior[-1])
     ours = {"lambda": float(path.lambdas[-1]), "max_regret": float(regrets.max())}
-    turns = {"turns": len(path.turns)}
-    return {"ours": ours | turns, "sets": list(sets.values()), "rows": rows}
+    ours["turns"] = len(path.turns)
+    return {"ours": ours, "sets": list(sets.values()), "rows": rows}
 
 
 def _underflow(tree: Any, path: Any, infoset: int, shift: float) -> dict[str, Any]:
@@ -280,15 +262,13 @@ def _gambit_stop(tree: Any, moves: int, max_accel: float) -> dict[str, float]:
     """Last point that Gambit accepts, and the first that it refuses."""
     import pygambit
 
-    from eqbench.model.gambit_text import efg_text
-
     game = pygambit.read_efg(io.StringIO(_with_chance(efg_text(tree), moves)))
     events: list[Any] = []
     pygambit.qre.logit_solve_lambda(game, [END], max_accel=max_accel, event_callback=events.append)
     kind = {name: getattr(pygambit.gambit, f"Logit{name}Event") for name in ("Path", "Bifurcation")}
     points = [event.qre.lam for event in events if isinstance(event, kind["Path"])]
     refused = [event.after.lam for event in events if isinstance(event, kind["Bifurcation"])]
-    return {"last": points[-1], "refused": refused[-1] if refused else math.nan, "n": len(points)}
+    return {"last": points[-1], "refused": refused[-1] if refused else math.nan}
 
 
 def _with_chance(text: str, moves: int) -> str:

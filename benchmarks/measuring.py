@@ -61,6 +61,22 @@ def eqbench_json(*words: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+def first_measurement(players: int) -> float:
+    """CPU seconds of the compiled way in a process that has loaded neither it nor Numba."""
+    import numpy as np
+
+    from eqbench.registry import load_game
+
+    tree = load_game(f"kuhn{players}").tree
+
+    def measure() -> None:
+        from eqbench.verification.compiled_sweep import CompiledSweep
+
+        CompiledSweep(tree).evaluate(np.ones(tree.n_actions))
+
+    return cpu_s(measure)
+
+
 class Solved(NamedTuple):
     """The end of a solve: all that was handed over in its order, monitor, termination."""
 

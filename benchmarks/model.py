@@ -7,9 +7,22 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from measuring import calls_of, cpu_s, in_child, peak_bytes, solved
+import numpy as np
+from measuring import cpu_s, in_child, peak_bytes, solved
 
-EXACT_UP_TO = GENERIC_UP_TO = 26  # cards
+import eqbench
+from eqbench.equilibria import Identifier, known_corners
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
+from eqbench.model.payoff_model import SequenceFormModel
+from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.tree import CHANCE, TERMINAL
+from eqbench.registry import default_registry, load_game, load_solver
+from eqbench.verification import Verifier
+from eqbench.verification.compiled_sweep import CompiledSweep
+from eqbench.verification.sweep import Numbers, TreeSweep
+
 # Iterations of CFR+ a repetition; about a tenth of a second. The last game is put together node by
 # node with a TreeBuilder, as an imported game would be.
 LARGE = {
@@ -20,49 +33,8 @@ LARGE = {
     "random_tree(depth=17)": 200,
 }
 IMPORTED = "random_tree(depth=17)"
-METHODS = ("counterfactual_values", "linearize")
 KINDS = ("strict member", "off the path", "near", "random")
 NEAR = 1e-5  # how far frequencies are moved
-
-
-# -- Building and verifying ----------------------------------------------------------------------
-
-
-def bulk_games(decks: Sequence[int], repetitions: int) -> dict[str, Any]:
-    """Seconds to build and to verify three-player Kuhn poker, in floats and in rationals."""
-    return {"rows": [_bulk_game(cards, repetitions) for cards in decks]}
-
-
-def _bulk_game(cards: int, repetitions: int) -> dict[str, Any]:
-    import numpy as np
-
-    import eqbench
-    from eqbench.model.profile import random_profile
-    from eqbench.registry import default_registry
-    from eqbench.verification import verify_exactly
-
-    def seconds(work: Callable[[], Any]) -> list[float]:
-        return [_elapsed_s(work) for _ in range(repetitions)]
-
-    rng, spec = np.random.default_rng(0), f"kuhn(players=3,cards={cards})"
-    # not by load_game, which would read large games from the cache
-    build_s = seconds(default_registry().describe_game(spec)[0].build)
-    game = eqbench.load_game(spec)
-    profile = eqbench.BehaviorProfile.of(game.tree, random_profile(game.tree, rng))
-    verify_s, exact_s = seconds(lambda: eqbench.verify(game, profile)), None
-    if cards <= EXACT_UP_TO:  # thousandths; every information set has two actions
-        high = [Fraction(int(part), 1000) for part in rng.integers(0, 1001, game.tree.n_infosets)]
-        parts = [part for bets in high for part in (1 - bets, bets)]
-        exact = eqbench.BehaviorProfile.of_exact(game.tree, parts)
-        exact_s = seconds(lambda: verify_exactly(game.tree, exact))
-    times = {"build_s": build_s, "verify_s": verify_s, "exact_s": exact_s}
-    return {"game": spec, "nodes": game.tree.n_nodes, **times}
-
-
-def _elapsed_s(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 # -- Large games ---------------------------------------------------------------------------------
@@ -76,10 +48,6 @@ def large_games(repetitions: int, games: Sequence[str] = tuple(LARGE)) -> dict[s
 
 def large_game(name: str, repetitions: int) -> dict[str, Any]:
     """CPU seconds and memory in bytes of one game in this process."""
-    import eqbench
-    from eqbench.model.game import Game
-    from eqbench.registry import default_registry, load_solver
-
     for small in ("kuhn2", "kuhn3"):  # loads and compiles everything
         eqbench.solve(small, "cfr_plus", eqbench.Budget(iterations=10))
     before = peak_bytes()
@@ -114,11 +82,6 @@ def large_game(name: str, repetitions: int) -> dict[str, Any]:
 
 def _put_together(tree: Any) -> tuple[float, Any]:
     """CPU seconds that a TreeBuilder takes for the nodes of a tree, and the tree that it makes."""
-    import numpy as np
-
-    from eqbench.model.builder import TreeBuilder
-    from eqbench.model.tree import CHANCE, TERMINAL
-
     places = [None, *zip(tree.parent.tolist()[1:], tree.move.tolist()[1:], strict=True)]
     player, infoset, chance = tree.player.tolist(), tree.infoset.tolist(), tree.chance.tolist()
     payoffs = iter(tree.payoffs.base.tolist())
@@ -150,20 +113,11 @@ def measured_game(name: str, repetitions: int) -> dict[str, Any]:
     Both ways of the verifier, and the regrets of the solvers' kernels. `first_s` is what the
     compiled way takes the first time, with the machine code loaded from the cache.
     """
-    import numpy as np
-
-    from eqbench.model.game import Game
-    from eqbench.model.payoff_model import SequenceFormModel
-    from eqbench.model.profile import random_profile
-    from eqbench.registry import default_registry
-    from eqbench.verification.compiled_sweep import CompiledSweep
-    from eqbench.verification.sweep import Numbers, TreeSweep
-
     instance, spec, _ = default_registry().describe_game(name)
     tree = instance.build()
     behavior = random_profile(tree, np.random.default_rng(0))
     CompiledSweep(tree).evaluate(behavior)  # now it is in the cache
-    first_s = in_child("model:first_measurement", players=tree.n_players)
+    first_s = in_child("measuring:first_measurement", players=tree.n_players)
     plain, compiled = TreeSweep(tree), CompiledSweep(tree)
     model = SequenceFormModel(Game(spec, tree).sequence_form)
     numbers = Numbers(behavior, tree.chance_probability, tree.payoffs.table)
@@ -188,84 +142,6 @@ def measured_game(name: str, repetitions: int) -> dict[str, Any]:
     }
 
 
-def first_measurement(players: int) -> float:
-    """CPU seconds of the compiled way in a process that has loaded neither it nor Numba."""
-    import numpy as np
-
-    from eqbench.registry import load_game
-
-    tree = load_game(f"kuhn{players}").tree
-
-    def measure() -> None:
-        from eqbench.verification.compiled_sweep import CompiledSweep
-
-        CompiledSweep(tree).evaluate(np.ones(tree.n_actions))
-
-    return cpu_s(measure)
-
-
-# -- Payoff models -------------------------------------------------------------------------------
-
-
-def payoff_models(decks: Sequence[int], repetitions: int) -> dict[str, Any]:
-    """Microseconds of values and derivatives: sums over ranks beside the generic kernels.
-
-    Both are asked about the same random profile, in turns. With 52 cards there are 1.7 million
-    terminals, and the generic kernels are left out.
-    """
-    return {"rows": [_payoff_model(cards, repetitions) for cards in decks]}
-
-
-def _payoff_model(cards: int, repetitions: int) -> dict[str, Any]:
-    import numpy as np
-
-    from eqbench.model.payoff_model import SequenceFormModel
-    from eqbench.model.profile import random_profile
-    from eqbench.model.rank_sums import RankSums
-    from eqbench.registry import load_game
-
-    game = load_game(f"kuhn(players=3,cards={cards},reduce=billingham)")
-    behavior = random_profile(game.tree, np.random.default_rng(0))
-    start = time.perf_counter()
-    models: dict[str, Any] = {"ranks": RankSums.of(game.tree)}
-    recognize_s = time.perf_counter() - start
-    if cards <= GENERIC_UP_TO:
-        models["generic"] = SequenceFormModel(game.sequence_form)
-    times: dict[str, dict[str, list[float]]] = {}
-    for method in METHODS:
-        works = {name: _call(getattr(model, method), behavior) for name, model in models.items()}
-        counts = {name: calls_of(work) for name, work in works.items()}
-        times[method] = {name: [] for name in works}
-        for _ in range(repetitions):
-            for name, work in works.items():
-                times[method][name].append(1e6 * cpu_s(work, counts[name]) / counts[name])
-    return {
-        "cards": cards,
-        "terminals": game.tree.n_terminals,
-        "free": len(models["ranks"].linearize(behavior).gains),
-        "recognize_s": recognize_s,
-        "us": times,
-        "largest_difference": _difference(list(models.values()), behavior),
-    }
-
-
-def _call(method: Callable[[Any], Any], behavior: Any) -> Callable[[], Any]:
-    method(behavior)  # compiles
-    return lambda: method(behavior)
-
-
-def _difference(models: list[Any], behavior: Any) -> float | None:
-    """Largest difference of values and derivatives, None if there is one model only."""
-    import numpy as np
-
-    if len(models) == 1:
-        return None
-    ours, theirs = (
-        [model.counterfactual_values(behavior), *model.linearize(behavior)] for model in models
-    )
-    return max(float(np.abs(x - y).max()) for x, y in zip(ours, theirs, strict=True))
-
-
 # -- Identification ------------------------------------------------------------------------------
 
 
@@ -275,19 +151,11 @@ def identification(game: str, count: int) -> dict[str, Any]:
     Members are the corners of the published sets. The regret is measured before, as in a run,
     where that is done anyway.
     """
-    from eqbench.registry import load_game
-
     loaded = load_game(game)
     return {"rows": [_identified(loaded, kind, count) for kind in KINDS]}
 
 
 def _identified(game: Any, kind: str, count: int) -> dict[str, Any]:
-    import numpy as np
-
-    from eqbench.equilibria import Identifier, known_corners
-    from eqbench.model.profile import BehaviorProfile
-    from eqbench.verification import Verifier
-
     verifier, identifier = Verifier(game.tree), Identifier(game)
     corners = [profile.probabilities for _, profile in known_corners(game)]
     rng = np.random.default_rng(0)
@@ -306,11 +174,6 @@ def _identified(game: Any, kind: str, count: int) -> dict[str, Any]:
 
 def _profile(kind: str, tree: Any, member: Any, rng: Any) -> Any:
     """A member, with random behavior where play does not lead, moved a little, or a random one."""
-    import numpy as np
-
-    from eqbench.model.inspection import infoset_reach
-    from eqbench.model.profile import random_profile
-
     if kind == "strict member":
         return member
     other = random_profile(tree, rng)

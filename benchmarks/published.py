@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tables import REFERENCE, ROOT
+from pages import REFERENCE, ROOT
 
 RUN = REFERENCE / "kuhn3"
 PAGES = REFERENCE / "reproduction"

@@ -22,13 +22,13 @@ import shlex
 import sys
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from measuring import ONE_THREAD, eqbench_json
-from tables import FUNCTIONS, HERE, RESULTS, ROOT, benchmarks, read_results, stale_pages, value_of
+from pages import HERE, RESULTS, ROOT, benchmarks, read_results, stale_pages
 
 
 def main() -> None:
@@ -108,21 +108,26 @@ def _of_experiment(entry: Mapping[str, Any], words: list[str]) -> dict[str, Any]
         out = ["--out", f"{folder}/run"] if words else []
         cells = eqbench_json("run", str(file), *words, *out)["cells"]
     settings = tomllib.loads(file.read_text(encoding="utf-8"))
-    kept = entry["keep"].items()
-    return {key: value for key, value in settings.items() if isinstance(value, int | float)} | {
-        "rows": [
-            {name: value_of(what, {**FUNCTIONS, **cell}) for name, what in kept} for cell in cells
-        ]
-    }
+    numbers = {key: value for key, value in settings.items() if isinstance(value, int | float)}
+    return numbers | {"rows": [kept(cell, entry["keep"]) for cell in cells]}
+
+
+def kept(cell: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Some of a cell, of its statistics, and of the first equilibrium that it found."""
+    found = cell["equilibria"]
+    exact = next((each["exact"]["regrets"] for each in found if each["exact"]), None)
+    first = found[0] if found else {}
+    known = {**first, **cell["statistics"], **cell, "exact_regrets": exact}
+    return {name: known.get(name) for name in names}
 
 
 def _of_commands(entry: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
-    """Summaries of commands by name, without what is dropped."""
+    """Some of the summaries of commands, by name."""
     summaries = {}
     for name, command in entry["commands"].items():
         with tempfile.TemporaryDirectory() as folder:
             summary = eqbench_json(*shlex.split(command), *words, "--out", f"{folder}/{name}")
-        summaries[name] = {key: summary[key] for key in summary if key not in entry["drop"]}
+        summaries[name] = {key: summary[key] for key in entry["keep"]}
     return summaries
 
 

@@ -118,6 +118,7 @@ GUARDED = {
     "eqbench/model/tree_files.py": TREES,
     "eqbench/equilibria/identity.py": KNOWN,
     "eqbench/equilibria/nearest.py": KNOWN,
+    "eqbench/studies/flow/regimes.py": "studies/test_regimes.py",
 }
 
 

@@ -18,6 +18,7 @@ from scipy.ndimage import binary_erosion
 
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
+from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.plots import style
@@ -25,10 +26,16 @@ from eqbench.plots.kuhn import bar_figure, write_animation
 from eqbench.report.naming import identity_text
 from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.spec import parse_spec
-from eqbench.studies.branch import POINTS, Branch, crossing_counts, read_points, turning_points
+from eqbench.studies.branch import (
+    LAMBDA,
+    POINTS,
+    Branch,
+    crossing_counts,
+    read_points,
+    turning_points,
+)
 from eqbench.studies.frame import FIGURES, Drawn
 from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, node_title
-from eqbench.studies.qre import PARAMETER, QuantalStudy
 from eqbench.studies.trace.follow import Setting
 
 TOGETHER = 0.004  # of all payoffs: lines that are so close hide each other
@@ -82,7 +89,7 @@ def payoff_figure(
         panels += [style.Panel(main, "", whose, settings={"xmargin": 0.01}), *close_ups]
     size = 7.2 + 3.0 * len(windows), max(4.4, 2.7 * len(rows))
     title, columns = next(iter(branches)) if single else "", 1 + len(windows)
-    grid: dict[str, Any] = {"sharex": "col", "width_ratios": [2.2] + [1.0] * len(windows)}
+    grid: style.Look = {"sharex": "col", "width_ratios": [2.2] + [1.0] * len(windows)}
     return style.draw_figure(panels, *size, columns, title=title, x_label=first.parameter, **grid)
 
 
@@ -158,7 +165,7 @@ MAX_PANELS = 60
 MOST_COLUMNS = 6
 LEAST = 0.1
 LINE_STYLES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 2)), (0, (6, 1, 1, 1, 1, 1)))
-_OTHERS: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.7}
+_OTHERS: style.Look = {"linewidth": 0.6, "alpha": 0.7}
 
 
 def frequency_table(tree: GameTree) -> pd.DataFrame:
@@ -224,8 +231,8 @@ def frequency_figure(
     drawn = [(each.broken(), _OTHERS) for each in others] + [(branch.broken(), {})]
     values = np.concatenate([each.values for each in (branch, *others)])
     low, high = window or (float(values.min()), float(values.max()))
-    limits: dict[str, Any] = {"xlim": (low, high), "ylim": (-0.04, 1.04)}
-    if branch.parameter == PARAMETER:  # in its first decades hardly anything changes
+    limits: style.Look = {"xlim": (low, high), "ylim": (-0.04, 1.04)}
+    if branch.parameter == LAMBDA:  # in its first decades hardly anything changes
         limits = {"xscale": "log"} | limits | {"xlim": (max(low, LEAST), high)}
     panels = []
     for name, own in table.groupby("panel", sort=False):
@@ -240,16 +247,16 @@ def frequency_figure(
     if fixed:
         title += f"; nothing is free at {', '.join(fixed)}"
     size = 1.2 + 2.7 * columns, 0.6 + 1.8 * math.ceil(len(panels) / columns)
-    words: dict[str, Any] = {"title": title, "x_label": branch.parameter, "y_label": "frequency"}
+    words: style.Look = {"title": title, "x_label": branch.parameter, "y_label": "frequency"}
     words["legend"] = "card" if are_cards else None
     return style.draw_figure(panels, *size, columns, **words, sharex=True, sharey=True)
 
 
-def draw_quantal(study: QuantalStudy, folder: Path) -> Iterator[Drawn]:
+def draw_quantal(game: Game, folder: Path, title: str) -> Iterator[Drawn]:
     """Draw the frequencies along branches; the first one, the principal branch, stands out."""
     files = folder / POINTS, *sorted(folder.glob("points-*.csv"))
-    branch, *others = (read_points(study.game, file, PARAMETER) for file in files)
-    yield "frequencies", frequency_figure(branch, others=others, title=study.request.game)
+    branch, *others = (read_points(game, file, LAMBDA) for file in files)
+    yield "frequencies", frequency_figure(branch, others=others, title=title)
 
 
 def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> Iterator[Drawn]:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.members import members
 from eqbench.errors import UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -23,19 +22,12 @@ from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray, IntArray
 from eqbench.plots import style
 from eqbench.plots.branches import LINE_STYLES
-from eqbench.plots.stability import regime_diagram
 from eqbench.report.svg import GRAY, INK
-from eqbench.studies.branch import POINTS
 from eqbench.studies.extremes import KnownPayoffs
-from eqbench.studies.flow.members import members
-from eqbench.studies.flow.points import SimulatedRun, read_points
-from eqbench.studies.flow.rest_points import verdicts
-from eqbench.studies.flow.simulate import SimulationStudy
+from eqbench.studies.flow.points import SimulatedRun, late_part, second_half
 from eqbench.studies.frame import Drawn
 
 MOVES = 0.02  # range over the second half of a run above which a frequency moves
-LATE_POINTS = 2001  # 2,000 intervals
-_EVEN = 1.5  # times the last distance of points is still the same distance
 _SAMPLES = 50  # points of a run at which couplings are taken
 
 
@@ -65,18 +57,6 @@ def title_of(game: Game) -> str:
 def free_frequencies(game: Game, run: SimulatedRun) -> FloatArray:
     """The free frequencies of a run, float64 (K, F)."""
     return run.behavior[:, Choices.of(game.tree).action]
-
-
-def second_half(run: SimulatedRun) -> slice:
-    """The points in the second half of the time of a run."""
-    return slice(int(np.searchsorted(run.times, run.times[[0, -1]].mean())), None)
-
-
-def late_part(run: SimulatedRun) -> slice:
-    """The last points of a run, 2,001 at most, that are as close together as the last two."""
-    steps = np.diff(run.times[-LATE_POINTS:])
-    even = np.logical_and.accumulate(steps[::-1] <= _EVEN * steps[-1:])
-    return slice(len(run.times) - 1 - int(even.sum()), None)
 
 
 def last_turns(values: FloatArray, turns: int) -> FloatArray:
@@ -170,7 +150,7 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, remark: str = "")
     widths = [WIDTHS[len(shown)]] * len(shown) + [WIDTHS[-1]]
     title = "\n".join(filter(None, [title_of(game), "; ".join(filter(None, words))]))
     size = sum(widths) + 2.6, 1.5 + 0.72 * len(widest)
-    grid: dict[str, Any] = {"sharex": "col", "sharey": True, "width_ratios": widths}
+    grid: style.Look = {"sharex": "col", "sharey": True, "width_ratios": widths}
     figure = style.draw_figure(panels, *size, len(widths), title=title, x_label="time", **grid)
     figure.set_layout_engine("constrained", wspace=0.03)  # so that numbers on the axes keep apart
     for ax in figure.axes:
@@ -217,7 +197,7 @@ TURNS = 30
 MOST_POINTS = 40_000  # of all lines; beyond that they become a picture inside the SVG
 MARK = "#c81e1e"
 TOGETHER = 0.055  # names that are so close to each other are written as one
-_RING: dict[str, Any] = {"size": 7, "fillstyle": "none"}
+_RING: style.Look = {"size": 7, "fillstyle": "none"}
 _MEMBERS_DRAWN = 32
 _SAME = 1e-6
 
@@ -284,7 +264,7 @@ def _marks(known: Sequence[KnownSet], actions: IntArray) -> list[style.Series]:
 
     series = list[style.Series]()
     named: dict[tuple[float, float], tuple[bool, set[str]]] = {}
-    above: dict[str, Any] = {"clip_on": False, "zorder": 5}
+    above: style.Look = {"clip_on": False, "zorder": 5}
     for each in known:
         corners = _outline(each, actions)
         if not len(corners):
@@ -361,7 +341,7 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> style.Figure:
             ratios.append(style.line(table["x"], table["mean"], color))
         styles = itertools.cycle(LINE_STYLES[1:])
         for (known, payoffs), dashes in zip(published.items(), styles, strict=False):
-            look: dict[str, Any] = {"linestyle": dashes, "linewidth": 0.9, "zorder": 3}
+            look: style.Look = {"linestyle": dashes, "linewidth": 0.9, "zorder": 3}
             low, high = payoffs[player]
             for rate in sorted({low, high}):
                 profits.append(style.line((0, end), (0, rate * end), INK, known, **look))
@@ -388,33 +368,14 @@ def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:
 
 
 NO_PLANES = "at the end no two that drive each other move, so no orbits are drawn"
-VALUES = 121  # of the parameter at which published sets are looked at, next to the simulated ones
 
 
-def draw_simulation(
-    study: SimulationStudy, folder: Path, document: Mapping[str, Any]
+def draw_runs(
+    game: Game, runs: Sequence[SimulatedRun], pairs: Sequence[tuple[str, str]]
 ) -> Iterator[Drawn]:
-    """Draw orbits, time series and profits for each value of the parameter.
-
-    If there are several values, a diagram of the regimes along them too.
-    """
-    runs = {run.name: run for run in read_points(study.games[0], folder / POINTS)}
-    places = [value["parameter"] for value in document["values"]]
-    for value, game in zip(places, study.games, strict=False):
-        rows = [row for row in document["runs"] if row["parameter"] == value]
-        named = [runs[row["name"]]._replace(name=row["start"]) for row in rows]
-        suffix = f"-{document['parameter']}-{value:g}" if len(places) > 1 else ""
-        if drawn := [run for run in named if len(run.times) > 1]:
-            if planes := planes_of(game, drawn, study.request.pairs):
-                yield f"phase{suffix}", phase_figure(game, drawn, planes)
-            remark = "" if planes else NO_PLANES
-            yield f"series{suffix}", series_figure(game, drawn, remark=remark)
-            yield f"profits{suffix}", profit_figure(game, drawn)
-    if len(places) > 1:
-        between = np.linspace(min(places), max(places), VALUES).tolist()
-        games = [study.games[0].at(**{document["parameter"]: value}) for value in between]
-        games += study.games
-        found = (verdicts(game, study.solver.instance.flow(game), samples=0) for game in games)
-        entries = [verdict.to_json() for each in found for verdict in each]
-        labels = document["parameter"], study.request.game
-        yield "regimes", regime_diagram(entries, document["runs"], *labels)
+    """Draw orbits, if any frequencies move together, time series and profits."""
+    planes = planes_of(game, runs, pairs)
+    if planes:
+        yield "phase", phase_figure(game, runs, planes)
+    yield "series", series_figure(game, runs, remark="" if planes else NO_PLANES)
+    yield "profits", profit_figure(game, runs)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ RANGE_COLORS = ("#ffffff", *COLORS[: len(Range) - 1])
 RANGE_LETTERS = " VBTSC"
 STRIP_HEIGHT, STRIP_GAP = 0.13, 0.05
 MOST_LETTERS = 16  # those of more cards would touch each other
-MIDDLE: dict[str, Any] = {"ha": "center", "va": "center"}
+MIDDLE: style.Look = {"ha": "center", "va": "center"}
 
 
 def bar_figure(tree: GameTree, behavior: FloatArray, title: str = "") -> style.Figure:
@@ -121,7 +120,7 @@ def write_animation(branch: Branch, path: Path, frames: int) -> None:
     covering, plain = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
     first = next(images).quantize(COLORS_IN_GIF, covering, dither=plain)
     others = (image.quantize(palette=first, dither=plain) for image in images)
-    film: dict[str, Any] = {"save_all": True, "append_images": others, "loop": 0, "optimize": False}
+    film: style.Look = {"save_all": True, "append_images": others, "loop": 0, "optimize": False}
     try:
         path.parent.mkdir(exist_ok=True)
         first.save(path, "gif", duration=1000 / FRAMES_PER_SECOND, **film)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +11,10 @@ import pandas as pd
 from eqbench.plots import style
 from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.studies.flow.regimes import WORDS
-from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
+from eqbench.studies.flow.rest_points import STABLE, UNSTABLE, SetStability
 from eqbench.studies.frame import Drawn
 
-Entries = Sequence[Mapping[str, Any]]  # verdicts on sets at values of a parameter, as stored
+Entries = Sequence[SetStability]  # at one value of a parameter or several
 
 # As in the paper where it has the word: green is periodic, blue close to it.
 REGIME_COLORS = dict(
@@ -25,7 +24,7 @@ REGIME_COLORS = dict(
 # the last one looks like it. No regime has one of these colors.
 _CENTERS = ("#d9cdf0", "#b795e0", "#8a5cc4", "#5a2d94", "#2f0f57")
 _LINE = "same verdict at both ends,\nnothing computed between"
-_SQUARE: dict[str, Any] = {"marker": "s", "size": 9}
+_SQUARE: style.Look = {"marker": "s", "size": 9}
 _NAMED = {STABLE: "#0f4c5c", UNSTABLE: "#d6336c"}
 ROW, STRIP, THIN = 0.22, 1.1, 0.3  # inches
 WIDEST = 0.03  # of the range of the parameter: a column of the strip
@@ -42,19 +41,19 @@ def verdict_colors(verdicts: Iterable[str]) -> dict[str, str]:
 
 def regime_diagram(
     entries: Entries,
-    runs: Sequence[Mapping[str, Any]],
+    runs: Sequence[tuple[float, str]],
     parameter: str,
     title: str = "",
     between: style.Panel | None = None,
 ) -> style.Figure:
-    """Verdicts on published sets above the shares of regimes over all stored runs.
+    """Verdicts on published sets above the shares of regimes over runs, given by their values.
 
     Another thin panel may stand between the two.
     """
-    starts = pd.DataFrame(runs)
+    starts = pd.DataFrame(runs, columns=["parameter", "regime"])
     regimes = pd.crosstab(starts["parameter"], starts["regime"], normalize="index")
     places, regimes = regimes.index.to_numpy(), regimes.reindex(columns=WORDS, fill_value=0.0)
-    values = sorted({entry["value"] for entry in entries} | set(places.tolist()))
+    values = sorted({entry.value or 0.0 for entry in entries} | set(places.tolist()))
     sets = verdict_panel(entries, values, bars=True)
     width = min(0.9 * float(np.diff(places).min()), WIDEST * (values[-1] - values[0]))
     columns, bottoms = list[style.Series](), regimes.cumsum(axis=1) - regimes
@@ -79,18 +78,16 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
     Where neighboring values have the same verdict a line joins them, or where they are dense a
     bar, with marks for other verdicts only. A ring is where members of one set have different ones.
     """
-    colors = verdict_colors(entry["verdict"] for entry in entries)
-    names = style.by_name(entry["name"] for entry in entries)
-    mark: dict[str, Any] = {"marker": "D", "size": 6, "markeredgecolor": "white"} if bars else {}
-    joint: dict[str, Any] = (
-        {"linewidth": 10, "solid_capstyle": "butt"} if bars else {"linewidth": 1}
-    )
+    colors = verdict_colors(entry.verdict for entry in entries)
+    names = style.by_name(entry.name for entry in entries)
+    mark: style.Look = {"marker": "D", "size": 6, "markeredgecolor": "white"} if bars else {}
+    joint: style.Look = {"linewidth": 10, "solid_capstyle": "butt"} if bars else {"linewidth": 1}
     keys = [style.dots([], [], c, word, **(_SQUARE if bars else {})) for word, c in colors.items()]
     keys += [] if bars else [style.line([], [], INK, _LINE)]
     series = list[style.Series]()
     for row, name in enumerate(names):
-        own = {entry["value"]: entry for entry in entries if entry["name"] == name}
-        verdict = dict.fromkeys(values, "") | {v: entry["verdict"] for v, entry in own.items()}
+        own = {entry.value or 0.0: entry for entry in entries if entry.name == name}
+        verdict = dict.fromkeys(values, "") | {v: entry.verdict for v, entry in own.items()}
         for word, run in groupby(values, verdict.__getitem__):
             place = list(run)
             if word:
@@ -99,7 +96,7 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
                 if len(place) == 1 or not bars:
                     series.append(style.dots(*at, **mark))
         if not bars:
-            rings = [v for v, entry in own.items() if not entry["members"]["same_everywhere"]]
+            rings = [v for v, e in own.items() if e.members and not e.members.same_everywhere]
             label = "members of the set differ" if rings else ""
             series.append(
                 style.dots(rings, [row] * len(rings), GRAY, label, 9, markerfacecolor="none")
@@ -116,12 +113,12 @@ def verdict_panel(entries: Entries, values: Sequence[float], *, bars: bool = Fal
 def eigenvalue_figure(entries: Entries, title: str = "") -> style.Figure:
     """Eigenvalues of each equilibrium in the complex plane, unstable ones on the right."""
     series = [style.Series("axvline", (0,), {"color": GRAY, "linewidth": 0.8})]
-    points = [np.reshape(entry["eigenvalues"], (-1, 2)).T for entry in entries]
+    points = [np.reshape(entry.eigenvalues, (-1, 2)).T for entry in entries]
     for k, ((real, imaginary), entry) in enumerate(zip(points, entries, strict=True)):
         # with each color another in turn
         marker = style.MARKERS[(k + k // len(COLORS)) % len(style.MARKERS)]
-        look: dict[str, Any] = {"marker": marker, "size": 5, "markerfacecolor": "none"}
-        label = f"{entry['name']}: {entry['verdict']}"
+        look: style.Look = {"marker": marker, "size": 5, "markerfacecolor": "none"}
+        label = f"{entry.name}: {entry.verdict}"
         series.append(style.dots(real, imaginary, COLORS[k % len(COLORS)], label, **look))
     # where all real parts are rounding, they are not to fill the axis
     half = LEAST_HALF * max(float(np.abs(each).max()) for each in points)
@@ -131,15 +128,14 @@ def eigenvalue_figure(entries: Entries, title: str = "") -> style.Figure:
     return style.draw_figure([panel], 10, 4.2, title=title)
 
 
-def draw_stability(document: Mapping[str, Any]) -> Iterator[Drawn]:
-    """Draw the figures of a summary: eigenvalues at one value of the parameter, else verdicts."""
-    entries, parameter = document["equilibria"], document["parameter"]
-    values = sorted({entry["value"] for entry in entries})
+def draw_stability(entries: Entries, game: str, parameter: str | None) -> Iterator[Drawn]:
+    """Draw eigenvalues at one value of the parameter, else verdicts along it."""
+    values = sorted({entry.value or 0.0 for entry in entries})
     if len(values) > 1:
         panel = verdict_panel(entries, values)
-        size = 9, 1.2 + 0.28 * len(panel.settings["yticks"])
-        words = {"title": document["game"], "x_label": parameter}
-        yield "verdicts", style.draw_figure([panel], *size, **words)
+        height = 1.2 + 0.28 * len(panel.settings["yticks"])
+        figure = style.draw_figure([panel], 9, height, title=game, x_label=parameter or "")
+        yield "verdicts", figure
     elif entries:
-        title = style.game_title(document["game"], parameter, *values)
+        title = style.game_title(game, parameter, *values)
         yield "eigenvalues", eigenvalue_figure(entries, title)

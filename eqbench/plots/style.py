@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 Figure: TypeAlias = "matplotlib.figure.Figure"  # which takes a while to import
 Color = str | tuple[float, float, float]
+Look = dict[str, Any]  # keywords of matplotlib
 
 DOTS_PER_INCH = 150
 LABEL_SIZE, SMALL_SIZE = 9, 8
-LEGEND: dict[str, Any] = {"frameon": False, "fontsize": LABEL_SIZE}
+LEGEND: Look = {"frameon": False, "fontsize": LABEL_SIZE}
 LEGEND_ROWS, ROW_HEIGHT = 26, 0.2  # inches
 
 
@@ -96,7 +97,7 @@ class Panel:
         ax.set_ylabel(self.y_label, fontsize=LABEL_SIZE)
         ax.set_title(self.title, loc="left", fontsize=LABEL_SIZE)
         if self.own_legend:
-            place: dict[str, Any] = {"bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+            place: Look = {"bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
             ax.legend(handles=[*entries(ax).values()], loc="upper left", **place, **LEGEND)
 
 
@@ -147,12 +148,12 @@ def draw_figure(
         if words:  # an empty one would take space
             put(words, fontsize=LABEL_SIZE)
     if title:  # at the left, where no legend is in its way
-        at_left: dict[str, Any] = {"x": 0.01, "horizontalalignment": "left", "wrap": True}
+        at_left: Look = {"x": 0.01, "horizontalalignment": "left", "wrap": True}
         figure.suptitle(title, fontsize=LABEL_SIZE, **at_left)
     if shared:
         columns = math.ceil(len(shared) / LEGEND_ROWS)
         figure.set_figheight(max(height, ROW_HEIGHT * (2 + math.ceil(len(shared) / columns))))
-        look: dict[str, Any] = {"loc": "outside right upper", "title_fontsize": LABEL_SIZE}
+        look: Look = {"loc": "outside right upper", "title_fontsize": LABEL_SIZE}
         figure.legend(handles=[*shared.values()], title=legend, ncols=columns, **look, **LEGEND)
     for artist in figure.findobj(text.Text):
         artist.set_parse_math("$" not in artist.get_text())  # names are no formulas; ticks may be

@@ -104,6 +104,7 @@ def turning_points(values: FloatArray) -> NDArray[np.int64]:
     return moves[1:][signs[1:] * signs[:-1] < 0]
 
 
+LAMBDA = "lambda"  # parameter of branches of logit equilibria
 POINTS = "points.csv"  # file of a branch in the folder of a study
 LEADING = ("parameter", "arclength")
 

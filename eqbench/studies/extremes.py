@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.equilibria.known import SAME_PAYOFF, extremes, known_sets, payoff_of, some_member
@@ -62,6 +62,37 @@ def is_linear(known: KnownSet, figure: Callable[[FloatArray], float]) -> bool:
     return bool(np.abs(values(start + step) - base - slopes @ step).max() <= TOLERANCE)
 
 
+class Solution(Struct, frozen=True, kw_only=True):
+    """A published set of equilibria: smallest and largest payoff of each player.
+
+    Payoffs agree with it that differ by no more than `agree`.
+    """
+
+    name: str
+    payoffs: list[tuple[float, float]]
+    agree: float
+
+
+class Beside(Struct, frozen=True, kw_only=True):
+    """How far payoffs over several windows are from a published set, and which agree with it."""
+
+    name: str
+    gaps: list[float | None]
+    agrees: list[int]
+
+
+class Nearest(Struct, frozen=True, kw_only=True):
+    """The published sets whose payoffs are nearest, several if they share payoffs.
+
+    `gap` is in payoff units, `gap_share` that over the largest payoff of these sets in size, None
+    if it is 0. All are None if no equilibria were published.
+    """
+
+    nearest: list[str] | None = None
+    gap: float | None = None
+    gap_share: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class KnownPayoffs:
     """Payoffs of the published sets of equilibria of a game.
@@ -102,37 +133,31 @@ class KnownPayoffs:
         point = np.column_stack((payoffs, payoffs))
         return {name: _apart(point, known) for name, known in self.ranges.items()}
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def solutions(self) -> list[Solution]:
+        """Return the sets with their payoffs and tolerances."""
         return [
-            {"name": name, "payoffs": self.ranges[name].tolist(), "agree": agree}
+            Solution(name=name, payoffs=self.ranges[name].tolist(), agree=agree)
             for name, agree in self.tolerances.items()
         ]
 
-    def beside(self, payoffs: Sequence[FloatArray]) -> list[dict[str, Any]]:
-        """Return for each set how far payoffs over several windows are from it, as JSON values.
-
-        `agrees` are the positions of the windows whose payoffs are its payoffs within tolerance.
-        """
+    def beside(self, payoffs: Sequence[FloatArray]) -> list[Beside]:
+        """Return for each set how far payoffs over several windows are from it."""
         found = []
         for name, agree in self.tolerances.items():
             gaps = [self.gaps(row)[name] for row in payoffs]
             agrees = [window for window, gap in enumerate(gaps) if gap <= agree]
-            found.append({"name": name, "gaps": gaps, "agrees": agrees})
+            found.append(Beside(name=name, gaps=[*gaps], agrees=agrees))
         return found
 
-    def nearest(self, payoffs: FloatArray) -> dict[str, Any]:
-        """Return names of the sets whose payoffs are nearest to (N,), and how far; None without.
-
-        Several are nearest if they share payoffs. `gap` is in payoff units, `gap_share` that over
-        the largest payoff of these sets in size, None if it is 0.
-        """
+    def nearest(self, payoffs: FloatArray) -> Nearest:
+        """Return the sets whose payoffs are nearest to (N,), and how far they are."""
         gaps = self.gaps(payoffs)
         if not gaps:
-            return dict.fromkeys(("nearest", "gap", "gap_share"))
+            return Nearest()
         gap = min(gaps.values())
         names = [name for name in gaps if gaps[name] <= gap + self.rounding]
         size = max(map(self._size, names))
-        return {"nearest": names, "gap": gap, "gap_share": gap / size if size > 0 else None}
+        return Nearest(nearest=names, gap=gap, gap_share=gap / size if size > 0 else None)
 
 
 def _apart(one: FloatArray, other: FloatArray) -> float:

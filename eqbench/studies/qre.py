@@ -22,6 +22,7 @@ from eqbench.report.rows import INLINE, Column, Report, Table, table_of
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
+    LAMBDA,
     POINTS,
     POLISHED,
     SAME_PAYOFFS,
@@ -46,7 +47,6 @@ from eqbench.studies.resolve import solver_for
 from eqbench.text import seconds
 
 SCHEMA = "eqbench.qre/1"
-PARAMETER = "lambda"
 LEAST = 0.1  # lambda with which figures begin
 POINTS_PER_DECADE = 20  # of figures; the steps of a solver may be longer
 PRIORS = ("uniform", "random")
@@ -205,7 +205,7 @@ class QuantalStudy(Study[QuantalRequest, QuantalBranch, QuantalDocument]):
         passed = [value for value in self._grid() if value < found.lambda_]
         if not file.exists():
             return False
-        return bool(np.isin(passed, read_points(self.game, file, PARAMETER).values).all())
+        return bool(np.isin(passed, read_points(self.game, file, LAMBDA).values).all())
 
     def do(self, part: str, session: Session) -> QuantalBranch:
         """Follow a branch; its profiles are written, and its points if they are drawn."""
@@ -269,7 +269,9 @@ class QuantalStudy(Study[QuantalRequest, QuantalBranch, QuantalDocument]):
         if document.branches[0].points < 2:
             yield "nothing is drawn: the branch has no two points yet"
         else:
-            yield from call("eqbench.plots.branches:draw_quantal", self, folder)
+            yield from call(
+                "eqbench.plots.branches:draw_quantal", self.game, folder, self.request.game
+            )
 
 
 def _points_of(part: str, folder: Path) -> Path:
@@ -296,4 +298,4 @@ def branch_of(game: Game, path: ResponsePath) -> Branch:
     steps = np.hypot(np.linalg.norm(np.diff(free, axis=0), axis=1), np.diff(path.lambdas))
     payoffs = np.array([model.expected_payoffs(row) for row in path.behavior])
     arclength = np.concatenate(([0.0], np.cumsum(steps)))
-    return Branch(game, PARAMETER, path.lambdas, arclength, free, payoffs)
+    return Branch(game, LAMBDA, path.lambdas, arclength, free, payoffs)

@@ -10,8 +10,8 @@ import pytest
 import eqbench
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.known import corner_parameters, extremes
+from eqbench.equilibria.members import corners, members
 from eqbench.studies.extremes import is_linear
-from eqbench.studies.flow.members import corners, members
 
 
 def test_extremes_of_the_published_three_player_family() -> None:

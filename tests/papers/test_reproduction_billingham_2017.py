@@ -20,11 +20,11 @@ from helpers.study_cases import Jobs, summaries, verdict
 
 import eqbench
 from eqbench.equilibria import known_sets
+from eqbench.equilibria.members import members
 from eqbench.papers.billingham_2017 import lists, motion
 from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES, PAPER, PLACES, Found
 from eqbench.papers.paper import Claim
 from eqbench.papers.verdicts import Facts
-from eqbench.studies.flow.members import members
 from eqbench.studies.flow.points import SimulatedRun
 
 

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
-from helpers.branches import curves, dots, made_up_branch, texts
+from helpers.branches import made_up_branch
+from helpers.figures import drawn, handed, lines
 from PIL import Image
 
 import eqbench
-from eqbench.errors import UsageError
-from eqbench.model.profile import random_profile
-from eqbench.plots.branches import frequency_figure, frequency_table, payoff_figure
-from eqbench.plots.kuhn import bar_figure, write_animation
-from eqbench.plots.stability import REGIME_COLORS, regime_diagram, verdict_colors
-from eqbench.plots.style import by_name, log_log_figure, ordered_colors, power_law, save_figure
-from eqbench.studies.branch import Branch
-from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
-from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, held
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 from eqbench.equilibria import known_sets
+from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
+from eqbench.model.profile import random_profile
+from eqbench.plots.branches import (
+    crossing_figure,
+    frequency_figure,
+    frequency_table,
+    payoff_figure,
+)
 from eqbench.plots.flow import (
     MARK,
     coupled_pairs,
@@ -38,7 +37,19 @@ from eqbench.plots.flow import (
     profit_figure,
     series_figure,
 )
+from eqbench.plots.kuhn import bar_figure, write_animation
+from eqbench.plots.stability import (
+    REGIME_COLORS,
+    eigenvalue_figure,
+    regime_diagram,
+    verdict_colors,
+    verdict_panel,
+)
+from eqbench.plots.style import by_name, log_log_figure, ordered_colors, power_law, save_figure
+from eqbench.studies.branch import Branch
 from eqbench.studies.flow.points import SimulatedRun
+from eqbench.studies.flow.rest_points import STABLE, UNSTABLE, SetStability
+from eqbench.studies.kuhn_ranges import NODES, KuhnNodes, held
 
 FOLDED = (2.0, 3.0, 3.0, 2.5, 4.0)
 
@@ -48,16 +59,16 @@ def branch(spec: str = "skp", values: tuple[float, ...] = FOLDED) -> Branch:
     return made_up_branch(spec, values)
 
 
-# -- expectations ---------------------------------------------------------------------------------
+# -- expectations and frequencies -----------------------------------------------------------------
 
 
 def test_one_branch_has_a_line_for_each_player_and_dots_at_its_folds() -> None:
-    figure = payoff_figure({"SKP": branch()})
-    (ax,) = figure.axes
-    shown = [(x, y) for x, y in curves(ax) if not np.isnan(y).any()]
+    (panel,), words = handed(payoff_figure, {"SKP": branch()})
+    shown = [(x, y) for x, y in lines(panel) if len(x) == 5 and not np.isnan(y).any()]
     assert shown == [(list(FOLDED), column.tolist()) for column in branch().payoffs.T]
-    assert dots(ax) == [3.0, 2.5] * 3
-    assert {"SKP", "pot", "P1", "P2", "P3", "fold"} <= set(texts(figure))
+    assert [list(s.data[0]) for s in drawn(panel, marker="o")] == [[3.0, 2.5]] * 3
+    assert {s.look.get("label") for s in panel.series} >= {"P1", "P2", "P3", "fold"}
+    assert (words["title"], words["x_label"]) == ("SKP", "pot")
 
 
 def test_lines_are_broken_where_the_branch_was_outside_its_range() -> None:
@@ -65,59 +76,56 @@ def test_lines_are_broken_where_the_branch_was_outside_its_range() -> None:
     arclength = branch().arclength.copy()
     arclength[2:] -= arclength[2] - arclength[1]
     left = replace(branch(), arclength=arclength)
-    broken = [2.0, 3.0, np.nan, 3.0, 2.5, 4.0]
-    for figure in (payoff_figure({"SKP": left}), frequency_figure(left)):
-        assert figure.axes[0].get_xlim() == pytest.approx((2, 4), abs=0.1)
-        for x, y in curves(figure.axes[0]):
-            assert np.array_equal(x, broken, equal_nan=True)
+    for found in (handed(payoff_figure, {"SKP": left}), handed(frequency_figure, left)):
+        shown = [s.data for s in drawn(found.panels[0], linewidth=1.2)]
+        for x, y in shown:
+            assert np.array_equal(x, [2.0, 3.0, np.nan, 3.0, 2.5, 4.0], equal_nan=True)
             assert np.flatnonzero(np.isnan(y)).tolist() == [2]
-    assert dots(payoff_figure({"SKP": left}).axes[0]) == [2.5] * 3
+    (panel,), _ = handed(payoff_figure, {"SKP": left})
+    assert [list(s.data[0]) for s in drawn(panel, marker="o")] == [[2.5]] * 3
     assert branch().broken().values.tolist() == list(FOLDED)
 
 
 def test_close_up_shows_all_that_passes_through_it_and_is_marked() -> None:
-    figure = payoff_figure({"SKP": branch()}, windows=[(3.2, 3.4), (2, 3, -1, 1)])
-    main, first, second = figure.axes
-    assert first.get_xlim() == (3.2, 3.4)
-    assert second.get_ylim() == (-1, 1)
+    windows = [(3.2, 3.4), (2, 3, -1, 1)]
+    (main, first, second), _ = handed(payoff_figure, {"SKP": branch()}, windows=windows)
+    assert first.settings["xlim"] == (3.2, 3.4)
+    assert second.settings["ylim"] == (-1, 1)
     last = branch().payoffs[3:]  # from pot 2.5 to pot 4
     between = [np.interp([3.2, 3.4], [2.5, 4], column) for column in last.T]
-    bottom, top = first.get_ylim()
+    bottom, top = first.settings["ylim"]
     assert bottom < np.min(between) < np.max(between) < top
     assert top - bottom < 1.2 * float(np.ptp(between))
-    boxes = [x for x, y in curves(main) if len(x) == 5 and x[0] == x[-1]]
-    assert [box[0] for box in boxes] == [3.2, 2]
-    assert [ax.get_title(loc="left") for ax in (first, second)] == ["1", "2"]
-    assert {"1", "2"} <= {text.get_text() for text in main.texts}
+    assert [box[0] for box, _ in lines(main) if len(box) == 5 and box[0] == box[-1]] == [3.2, 2]
+    assert [panel.title for panel in (first, second)] == ["1", "2"]
+    assert [s.data[0] for s in main.series if s.method == "annotate"] == ["1", "2"]
 
 
-@pytest.mark.parametrize("window", [(5, 6), (2, 3, 7, 8)])
-def test_close_up_of_nothing_is_refused(window: tuple[float, ...]) -> None:
-    with pytest.raises(UsageError, match="close-up"):
-        payoff_figure({"SKP": branch()}, windows=[window])
-
-
-def test_more_panels_than_can_be_read_are_refused() -> None:
-    with pytest.raises(UsageError, match="1 to 60"):
-        frequency_table(eqbench.load_game("leduc").tree)
-
-
-# -- frequencies ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda: payoff_figure({"SKP": branch()}, windows=[(5, 6)]), "close-up"),
+        (lambda: payoff_figure({"SKP": branch()}, windows=[(2, 3, 7, 8)]), "close-up"),
+        (lambda: frequency_table(eqbench.load_game("leduc").tree), "1 to 60"),
+    ],
+)
+def test_what_shows_nothing_or_too_much_is_refused(draw: Callable[[], Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        draw()
 
 
 def test_three_player_kuhn_has_its_nodes_in_order_with_a_line_for_each_card() -> None:
     branches = branch("kuhn3", FOLDED)
     tree = branches.game.tree
-    figure = frequency_figure(branches)
-    assert len(figure.axes) == 12
-    for ax, node in zip(figure.axes, NODES, strict=True):
-        assert ax.get_title(loc="left").endswith(node.title)
-        for card, curve in enumerate(curves(ax), start=1):
+    panels, _ = handed(frequency_figure, branches)
+    for panel, node in zip(panels, NODES, strict=True):
+        assert panel.title.endswith(node.title)
+        for card, curve in enumerate(lines(panel), start=1):
             infoset = tree.infoset_of(node.player, f"{card}:{node.history}")
             action = tree.action_start[infoset] + 1
             column = int(np.searchsorted(branches.choices.action, action))
             assert curve == (list(FOLDED), branches.free[:, column].tolist())
-        assert len(curves(ax)) == 4
+        assert len(lines(panel)) == 4
 
 
 def test_other_games_have_a_panel_for_each_public_history() -> None:
@@ -126,15 +134,15 @@ def test_other_games_have_a_panel_for_each_public_history() -> None:
     assert table["panel"].unique().tolist() == titles
     assert table["label"].tolist() == ["1", "2", "3"] * 4
     assert sorted(table.index) == [*range(12)]
-    assert len(frequency_figure(branch("kuhn2")).axes) == 4
+    assert [panel.title for panel in handed(frequency_figure, branch("kuhn2")).panels] == titles
 
 
 def test_nodes_at_which_nothing_is_free_are_named_and_take_no_panel() -> None:
     """Simplified Kuhn poker has no choice at the nodes 6, 9 and 12."""
-    figure = frequency_figure(branch(), title="SKP")
-    numbers = [ax.get_title(loc="left").split()[0] for ax in figure.axes]
-    assert numbers == ["1", "2", "3", "4", "5", "7", "8", "10", "11"]
-    assert figure.get_suptitle() == "SKP; nothing is free at 6, 9, 12"
+    panels, words = handed(frequency_figure, branch(), title="SKP")
+    numbers = "1 2 3 4 5 7 8 10 11"
+    assert " ".join(panel.title.split()[0] for panel in panels) == numbers
+    assert words["title"] == "SKP; nothing is free at 6, 9, 12"
 
 
 def test_what_lies_on_another_line_is_dashed() -> None:
@@ -142,11 +150,12 @@ def test_what_lies_on_another_line_is_dashed() -> None:
     payoffs = branch().payoffs.copy()
     payoffs[:3, 1] = payoffs[:3, 0]
     payoffs[3:, 1] = payoffs[3:, 0] + 1
-    (ax,) = payoff_figure({"SKP": replace(branch(), payoffs=payoffs)}, folds=False).axes
-    lines = [line for line in ax.get_lines() if len(line.get_xdata())]
-    assert [line.get_linestyle() for line in lines] == ["-", "-", "--", "-"]
-    assert np.flatnonzero(np.isfinite(lines[1].get_ydata())).tolist() == [2, 3, 4]
-    assert np.flatnonzero(np.isfinite(lines[2].get_ydata())).tolist() == [0, 1, 2]
+    shown = {"SKP": replace(branch(), payoffs=payoffs)}
+    (panel,), _ = handed(payoff_figure, shown, folds=False)
+    found = list(drawn(panel))
+    assert ["linestyle" in s.look for s in found] == [False, False, True, False]
+    assert np.flatnonzero(np.isfinite(found[1].data[1])).tolist() == [2, 3, 4]
+    assert np.flatnonzero(np.isfinite(found[2].data[1])).tolist() == [0, 1, 2]
 
 
 def test_ordered_colors_are_seen_on_white() -> None:
@@ -162,8 +171,9 @@ def test_ordered_colors_are_seen_on_white() -> None:
 def test_power_law_is_recovered() -> None:
     x = np.array([4.0, 5.0, 13.0, 26.0])
     assert power_law(x, 3 * x**2.5) == pytest.approx((3, 2.5))
-    figure = log_log_figure({"cost": (x, 3 * x**2.5)}, x_label="cards", y_label="seconds")
-    assert "cost: slope 2.50" in texts(figure)
+    of = {"cost": (x, 3 * x**2.5)}
+    (panel,), _ = handed(log_log_figure, of, x_label="cards", y_label="seconds")
+    assert panel.series[0].look["label"] == "cost: slope 2.50"
 
 
 @pytest.mark.parametrize(
@@ -194,103 +204,94 @@ def test_same_data_give_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     assert contents[0].startswith(b"<?xml" if suffix == ".svg" else b"\x89PNG")
 
 
-def entries_at(values, name, verdict):
-    return [{"name": name, "value": value, "verdict": verdict} for value in values]
+# -- regimes --------------------------------------------------------------------------------------
+
+TWO, FOUR = (f"centre manifold of oscillatory dimension {n}" for n in (2, 4))
 
 
-def runs_at(value, *words):
-    return [{"parameter": value, "regime": word} for word in words]
+def entries_at(values: tuple[float, ...], name: str, verdict: str) -> list[SetStability]:
+    numbers = dict.fromkeys(
+        ("unstable", "centre_oscillatory", "zero", "stable", "scale", "speed", "max_regret"), 0
+    )
+    rest = {"eigenvalues": [(0, 1)], "across": None, "payoffs": [], "is_equilibrium": True}
+    more = numbers | rest | {"place": "inside", "parameters": {}, "name": name, "verdict": verdict}
+    return [msgspec.convert(more | {"value": value}, SetStability) for value in values]
 
 
-def marks(ax):
-    """Places and colors of the diamonds of a panel."""
-    drawn = [line for line in ax.get_lines() if line.get_marker() == "D" and len(line.get_xdata())]
-    return sorted((line.get_xdata()[0], line.get_color()) for line in drawn)
+RANGES = [
+    *entries_at((2.0, 2.5, 3.0), "skp:1", TWO),
+    *entries_at((3.0, 3.5, 4.0), "skp:2", UNSTABLE),
+    *entries_at((2.0,), "skp:1a", UNSTABLE),
+]
+# as Solution 2 of Billingham (2017), which meets Solution 1 at a pot of 3
+MEETING = [
+    *entries_at((3.0,), "skp:2", FOUR),
+    *entries_at((3.5, 4.0), "skp:2", UNSTABLE),
+    *entries_at((5.0,), "skp:2", UNSTABLE),  # it does not exist at 4.5
+    *entries_at((4.5,), "skp:8", UNSTABLE),
+]
 
 
-def bars(ax):
-    """Ends of the bars of a panel, from the top."""
-    drawn = [line.get_xdata() for line in ax.get_lines() if len(line.get_xdata()) > 1]
-    return [(min(x), max(x)) for x in drawn]
+@pytest.mark.parametrize(
+    ("entries", "rows", "bars", "marks"),
+    [
+        (RANGES, ["skp:1a", "skp:1", "skp:2"], [(2.0, 3.0), (3.0, 4.0)], [(2.0, UNSTABLE)]),
+        (
+            *(MEETING, ["skp:2", "skp:8"], [(3.5, 4.0)]),
+            [(3.0, FOUR), (4.5, UNSTABLE), (5.0, UNSTABLE)],
+        ),
+    ],
+)
+def test_bars_join_neighbors_with_one_verdict_and_marks_are_the_others(
+    entries: list[SetStability], rows: Any, bars: Any, marks: Any
+) -> None:
+    values = sorted({entry.value for entry in entries})
+    panel, colors = verdict_panel(entries, values, bars=True), {}
+    colors = verdict_colors(entry.verdict for entry in entries)
+    assert panel.settings["yticklabels"] == rows
+    assert [(min(x), max(x)) for x, _ in lines(panel)] == bars
+    shown = sorted((s.data[0][0], s.look["color"]) for s in drawn(panel, marker="D"))
+    assert shown == [(value, colors[verdict]) for value, verdict in marks]
 
 
-def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
-    center = "centre manifold of oscillatory dimension 2"
-    entries = [
-        *entries_at((2.0, 2.5, 3.0), "skp:1", center),
-        *entries_at((3.0, 3.5, 4.0), "skp:2", "unstable"),
-        *entries_at((2.0,), "skp:1a", "unstable"),
-    ]
-    runs = runs_at(2.5, *["periodic"] * 3)
-    runs += runs_at(3.5, "undecided", *["chaotic_transient"] * 3)
-    figure = regime_diagram(entries, runs, "pot", title="skp")
-    above, below = figure.axes
-    assert figure.get_suptitle() == "skp"
-    assert [label.get_text() for label in above.get_yticklabels()] == ["skp:1a", "skp:1", "skp:2"]
-    assert bars(above) == [(2.0, 3.0), (3.0, 4.0)]
-    assert marks(above) == [(2.0, "#d6336c")]  # the diamond of 1a
-    assert "wherever they exist" in above.get_title(loc="left")  # also where nothing was simulated
-    shown = {
-        (round(bar.get_x() + bar.get_width() / 2, 6), bar.get_facecolor()): bar.get_height()
-        for bar in below.patches
-        if bar.get_height()
-    }
-    assert sorted(shown.values()) == [0.25, 0.75, 1.0]
-    assert {place for place, _ in shown} == {2.5, 3.5}
+def test_regime_diagram_has_shares_of_words_below_the_verdicts() -> None:
+    runs = [*[(2.5, "periodic")] * 3, (3.5, "undecided"), *[(3.5, "chaotic_transient")] * 3]
+    (above, below), words = handed(regime_diagram, RANGES, runs, "pot", "skp")
+    assert (words["title"], below.x_label) == ("skp", "pot")
+    assert "wherever they exist" in above.title  # also where nothing was simulated
+    shares = {s.look["label"]: s.data[1].tolist() for s in below.series if s.look["label"]}
+    assert shares == {"periodic": [1, 0], "chaotic transient": [0, 0.75], "undecided": [0, 0.25]}
+    assert all(s.data[0].tolist() == [2.5, 3.5] for s in below.series)
 
 
-def test_every_regime_word_and_every_verdict_has_its_own_color():
+def test_every_regime_word_and_every_verdict_has_its_own_color() -> None:
     centers = [f"centre manifold of oscillatory dimension {number}" for number in (0, 2, 4, 6, 8)]
     colors = verdict_colors([UNSTABLE, STABLE, *centers[::-1]])
     assert list(colors) == [*centers, STABLE, UNSTABLE]
     assert len({*REGIME_COLORS.values(), *colors.values()}) == 12
 
 
-def test_published_sets_are_ordered_by_their_numbers():
-    names = ["skp:10", "skp:9", "skp:2", "skp:10a", "skp:1", "skp:2a", "skp:2", "skp:1a"]
-    ordered = ["skp:1a", "skp:1", "skp:2a", "skp:2", "skp:9", "skp:10a", "skp:10"]
-    assert by_name(names) == ordered
+def test_published_sets_are_ordered_by_their_numbers() -> None:
+    ordered = [f"skp:{k}" for k in ["1a", "1", "2a", "2", "9", "10a", "10"]]
+    assert by_name(["skp:2", *sorted(ordered)]) == ordered
     assert by_name(["szafron:c11=1/2", "szafron:0<c11<1/2"])[0] == "szafron:0<c11<1/2"
 
 
-def test_bars_join_neighbors_with_one_verdict_and_marks_are_the_others():
-    """As Solution 2 of Billingham (2017), which meets Solution 1 at a pot of 3."""
-    center = "centre manifold of oscillatory dimension 4"
-    entries = [
-        *entries_at((3.0,), "skp:2", center),
-        *entries_at((3.5, 4.0), "skp:2", UNSTABLE),
-        *entries_at((5.0,), "skp:2", UNSTABLE),  # it does not exist at 4.5
-        *entries_at((4.5,), "skp:8", UNSTABLE),
-    ]
-    runs = runs_at(3.5, "periodic") + runs_at(4.5, "periodic")
-    above, _ = regime_diagram(entries, runs, "pot").axes
-    assert bars(above) == [(3.5, 4.0)]
-    colors = verdict_colors((center, UNSTABLE))
-    pink = colors[UNSTABLE]
-    assert marks(above) == [(3.0, colors[center]), (4.5, pink), (5.0, pink)]
-
-
 # -- bars -----------------------------------------------------------------------------------------
-
-
-def bar_heights(ax: Axes) -> tuple[list[float], list[float]]:
-    """Heights of the bars of a panel, and of their black parts."""
-    whole, black, *_ = ax.containers
-    return [bar.get_height() for bar in whole], [bar.get_height() for bar in black]
 
 
 @pytest.mark.parametrize("spec", ["kuhn3", "kuhn(players=3,cards=17,reduce=billingham)"])
 def test_bars_are_shortened_by_what_was_bet_before(spec: str) -> None:
     tree = eqbench.load_game(spec).tree
     behavior = random_profile(tree, np.random.default_rng(3))
-    figure = bar_figure(tree, behavior, title="a title")
+    panels, words = handed(bar_figure, tree, behavior, title="a title")
     aggression = KuhnNodes.of(tree).aggression(behavior)
-    for row, ax in enumerate(figure.axes):
-        whole, black = bar_heights(ax)
+    for row, panel in enumerate(panels):
+        whole, black, *_ = (s.data[1] for s in drawn(panel, "bar"))
         assert whole == pytest.approx(held(aggression)[row])
         assert black == pytest.approx(held(aggression)[row] * aggression[row])
-        assert ax.get_title(loc="left") == f"{row + 1} · {NODES[row].title}"
-    assert "a title" in texts(figure)
+        assert panel.title == f"{row + 1} · {NODES[row].title}"
+    assert words["title"] == "a title"
 
 
 def test_ranges_stand_below_the_bars() -> None:
@@ -299,8 +300,8 @@ def test_ranges_stand_below_the_bars() -> None:
     behavior = np.zeros(tree.n_actions)
     for row, bets in {0: [1, 0, 0, 0.5], 9: [0, 0, 1, 1], 10: [0, 0, 1, 1]}.items():
         behavior[nodes.action[row]] = bets
-    figure = bar_figure(tree, behavior)
-    shown = [{(t.get_position()[0], t.get_text()) for t in ax.texts} for ax in figure.axes]
+    panels, _ = handed(bar_figure, tree, behavior)
+    shown = [{(s.data[0], s.data[2]) for s in drawn(panel, "text")} for panel in panels]
     assert shown[0] == {(1, "B"), (4, "V")}
     assert shown[9] == {(3, "C")}
     nobody = [row for row, panel in enumerate(shown) if (2.5, "nobody makes this bet") in panel]
@@ -368,24 +369,6 @@ def two_oscillators(game, names):
     return run_of(game, names, values)
 
 
-def lines_of(ax):
-    """The orbits in a plane."""
-    return [
-        line for line in ax.get_lines() if line.get_color() != MARK and len(line.get_xdata()) > 1
-    ]
-
-
-def marked(ax):
-    """Published sets in a plane."""
-    return [line for line in ax.get_lines() if line.get_color() == MARK and len(line.get_xdata())]
-
-
-def ring(ax):
-    """The mark of a published equilibrium that is a point of the plane."""
-    (found,) = [line for line in marked(ax) if line.get_marker() == "o"]
-    return found
-
-
 def test_frequencies_are_named_as_in_the_publication(game, names):
     assert sorted(names) == ["a1", "a2", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3"]
     labels = [game.tree.infoset_labels[i] for i in Choices.of(game.tree).infoset]
@@ -451,66 +434,70 @@ def test_last_turns_begin_with_a_rise_through_the_middle():
     assert len(last_turns(motion, 0)) < 100
 
 
-def test_planes_show_the_late_orbit_and_published_solutions(game, names, two_oscillators, tmp_path):
+def test_planes_show_the_late_orbit_and_published_solutions(game, names, two_oscillators):
     """Billingham (2017, Figure 12): Solution 5 has b3 = 2 / (P + 1) and c3 + d1 = 2 (P-2)/(P+1)."""
-    figure = phase_figure(
-        game, [two_oscillators], planes_of(game, [two_oscillators], [("b3", "d1")])
-    )
-    (ax,) = figure.axes
-    (orbit,) = lines_of(ax)
-    b3, d1 = (
-        two_oscillators.behavior[:, Choices.of(game.tree).action[names.index(n)]]
-        for n in ("b3", "d1")
-    )
-    np.testing.assert_array_equal(orbit.get_xdata(), b3)
-    np.testing.assert_array_equal(orbit.get_ydata(), d1)
-    (end,) = [
-        line for line in ax.get_lines() if len(line.get_xdata()) == 1 and line is not ring(ax)
-    ]
-    assert end.get_xydata().tolist() == [[b3[-1], d1[-1]]]
-    np.testing.assert_allclose(ring(ax).get_xydata()[0], [2 / 4.75, 2 * 1.75 / 4.75], rtol=1e-9)
-    assert [(text.get_text(), text.xyann) for text in ax.texts] == [("5", (6, 0))]  # at the right
-    again = phase_figure(game, [two_oscillators], planes_of(game, (), [("b3", "d1")]))
-    for name, drawn in (("one.svg", figure), ("two.svg", again)):
-        save_figure(drawn, tmp_path / name)
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("b3\nP3|2:KK|bet", "d1\nP1|3:KBF|call")
+    planes = planes_of(game, [two_oscillators], [("b3", "d1")])
+    assert planes == planes_of(game, (), [("b3", "d1")])
+    (panel,), _ = handed(phase_figure, game, [two_oscillators], planes)
+    columns = [Choices.of(game.tree).action[names.index(name)] for name in ("b3", "d1")]
+    orbit = two_oscillators.behavior[:, columns].T
+    own = [s for s in drawn(panel) if s.look["color"] != MARK]
+    np.testing.assert_array_equal(own[0].data, orbit)
+    np.testing.assert_array_equal(own[1].data, orbit[:, -1:])
+    (ring,) = drawn(panel, color=MARK)
+    np.testing.assert_allclose(np.ravel(ring.data), [2 / 4.75, 2 * 1.75 / 4.75], rtol=1e-9)
+    ((text, _, offset),) = (s.data for s in panel.series if s.method == "annotate")
+    assert (text, offset) == ("5", (6, 0))  # at the right
+    assert (panel.x_label, panel.y_label) == ("b3\nP3|2:KK|bet", "d1\nP1|3:KBF|call")
 
 
 def test_series_show_what_moves_and_list_the_rest(game, names, two_oscillators):
-    figure = series_figure(game, [two_oscillators])
-    left = [ax for ax in figure.axes if ax.get_ylabel()]
-    assert [ax.get_ylabel().split()[0] for ax in left] == [
-        n for n in names if n in {"b2", "d1", "b3", "d2"}
-    ]
-    title = figure.get_suptitle()
-    assert "a2 1.00" in title
-    assert "c3 0.00" in title
-    assert "b3" not in title
+    panels, words = handed(series_figure, game, [two_oscillators])
+    shown = [panel.y_label.split()[0] for panel in panels if panel.y_label]
+    assert shown == [name for name in names if name in {"b2", "d1", "b3", "d2"}]
+    assert all(word in words["title"] for word in ("a2 1.00", "c3 0.00"))
+    assert "b3" not in words["title"]
 
 
 def test_profits_stand_beside_lines_of_published_payoffs(game, two_oscillators):
     """At pot 3.75 only Solution 5 exists, with payoffs of one value for each player."""
-    figure = profit_figure(game, [two_oscillators])
+    panels, _ = handed(profit_figure, game, [two_oscillators])
     (known,) = {known.name: known for known in known_sets(game)}.values()
     expected = known.payoffs_near(np.full(len(known.parameters), 0.5))
     for player in range(3):
-        above, below = figure.axes[player], figure.axes[3 + player]
-        profit, published = above.get_lines()
-        assert published.get_ydata()[-1] == pytest.approx(40 * expected[player], abs=1e-6)
-        np.testing.assert_allclose(profit.get_ydata()[-1], two_oscillators.profits[-1, player])
-        average, level = below.get_lines()
-        assert level.get_ydata()[0] == pytest.approx(expected[player], abs=1e-8)
-        np.testing.assert_allclose(average.get_ydata(), two_oscillators.payoffs[0, player])
+        (profit, published), (average, level) = (panels[k].series for k in (player, 3 + player))
+        assert published.data[1][-1] == pytest.approx(40 * expected[player], abs=1e-6)
+        assert profit.data[1][-1] == pytest.approx(two_oscillators.profits[-1, player])
+        assert level.data[0] == pytest.approx(expected[player], abs=1e-8)
+        np.testing.assert_allclose(average.data[1], two_oscillators.payoffs[0, player])
 
 
 def test_averages_begin_where_points_are_dense(game, names):
     """Early points of a long run are further apart than a period, so their averages would jump."""
-    times = np.concatenate((np.linspace(0, 950, 191), np.linspace(950.5, 1000, 100)))
-    figure = profit_figure(game, [run_of(game, names, {}, times=times)])
-    average = figure.axes[3].get_lines()[0]
-    assert average.get_xdata()[0] == pytest.approx(50 * 5, rel=0.03)
-    even = np.linspace(0, 1000, 10_001)
-    figure = profit_figure(game, [run_of(game, names, {}, times=even)])
-    assert figure.axes[3].get_lines()[0].get_xdata()[0] == pytest.approx(5.0, abs=0.2)
-    assert figure.get_suptitle() == "skp(pot=3.75)"
+    uneven = np.concatenate((np.linspace(0, 950, 191), np.linspace(950.5, 1000, 100)))
+    for times, first in ((uneven, 250), (np.linspace(0, 1000, 10_001), 5.0)):
+        panels, words = handed(profit_figure, game, [run_of(game, names, {}, times=times)])
+        assert panels[3].series[0].data[0].iloc[0] == pytest.approx(first, rel=0.04)
+        assert words["title"] == "skp(pot=3.75)"
+
+
+@pytest.mark.parametrize(
+    ("draw", "axes"),
+    [
+        (lambda game, run: payoff_figure({"SKP": branch()}), 1),
+        (lambda game, run: crossing_figure({"SKP": branch()}), 1),
+        (lambda game, run: frequency_figure(branch()), 9),
+        (lambda game, run: eigenvalue_figure(RANGES), 1),
+        (lambda game, run: regime_diagram(RANGES, [(2.5, "periodic"), (3, "periodic")], "pot"), 2),
+        (lambda game, run: phase_figure(game, [run], [(0, 1)]), 1),
+        (lambda game, run: series_figure(game, [run]), 8),
+        (lambda game, run: profit_figure(game, [run]), 6),
+    ],
+)
+def test_every_figure_can_be_drawn(
+    game, two_oscillators, tmp_path: Path, draw: Callable[..., Any], axes: int
+) -> None:
+    figure = draw(game, two_oscillators)
+    assert len(figure.axes) == axes
+    save_figure(figure, tmp_path / "figure.svg")
+    assert "<svg" in (tmp_path / "figure.svg").read_text()

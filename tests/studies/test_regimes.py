@@ -2,305 +2,311 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from msgspec import to_builtins
 
 import eqbench
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
+from eqbench.studies.flow import regimes
 from eqbench.studies.flow.regimes import LEAST_TIMES, WORDS, Regime, classify
 from eqbench.studies.requests import SPACING
 
+FIGURES = Path(__file__).parents[1] / "data" / "regimes.json"
 TIMES = np.arange(8001) * 0.25
 SLOW, FAST = 2 * np.pi / 17, 2 * np.pi / (7 * np.sqrt(2))
+ENDS = ("to_zero", "to_one", "at_zero", "at_one", "frozen")
 
 
-def components(regime: Regime) -> tuple[tuple[int, ...], ...]:
-    return tuple(fact.actions for fact in regime.facts)
+class Motion(NamedTuple):
+    """A made-up motion: influence of sets on each other, log-odds, and what it is.
+
+    `ends` are the actions that go to a face, stay at one or freeze; `periods` are 0 for none, and
+    None if they do not matter. Its tangent grows like the time unless `growth` says otherwise, or
+    is not measured if that is 0. All sets have two actions unless `sizes` are given.
+    """
+
+    influence: Any
+    log_odds: Sequence[Any]
+    word: str
+    parts: Sequence[Sequence[int]] = ((1, 3),)
+    periods: Sequence[float] | None = (17,)
+    growth: Any = None
+    reason: str = ""
+    ends: dict[str, list[int]] | None = None
+    transient: tuple[float, float] | None = None
+    sizes: tuple[int, ...] = ()
+    ending: str = ""
+
+    def flow(self) -> Any:
+        """A flow whose Jacobian is the same everywhere."""
+        matrix = np.array(self.influence, dtype=float)
+        sizes = self.sizes or (2,) * len(matrix)
+        choices = Choices.of_blocks(np.concatenate(([0], np.cumsum(sizes))))
+        return SimpleNamespace(choices=choices, state_jacobian=lambda state: matrix)
+
+    def trajectory(self) -> Trajectory:
+        times = TIMES[: len(self.log_odds[0])]
+        growth = np.log1p(times) if self.growth is None else self.growth
+        measured = not (isinstance(growth, int) and growth == 0)
+        tangent = np.eye(1, len(self.log_odds))[0] if measured else None
+        profits = np.zeros((len(times), 2))
+        states = np.array(self.log_odds).T
+        return Trajectory(
+            times, states, profits, growth if measured else None, tangent, self.ending
+        )
+
+    def regime(self, **changes: Any) -> Regime:
+        return classify(self.flow(), self.trajectory()._replace(**changes), LABELS)
 
 
-def flow(influence: Any, sizes: tuple[int, ...] | None = None) -> Any:
-    """A flow whose Jacobian is the same everywhere; all sets have two actions if none is said."""
-    matrix = np.array(influence, dtype=float)
-    sizes = sizes or (2,) * len(matrix)
-    choices = Choices.of_blocks(np.concatenate(([0], np.cumsum(sizes))))
-    return SimpleNamespace(choices=choices, state_jacobian=lambda state: matrix)
+LABELS = [str(action) for action in range(20)]
 
 
-def trajectory(*log_odds: Any, growth: Any = None, ending: str = "") -> Trajectory:
-    """A trajectory with these log-odds; its tangent grows like the time."""
-    times = TIMES[: len(log_odds[0])]
-    growth = np.log1p(times) if growth is None else growth
-    tangent = np.eye(1, len(log_odds))[0]
-    states = np.array(log_odds).T
-    return Trajectory(times, states, np.zeros((len(times), 2)), growth, tangent, ending)
+def numbers(actions: Sequence[str]) -> list[int]:
+    return [int(action) for action in actions]
+
+
+def components(regime: Regime) -> list[list[int]]:
+    return [numbers(each.actions) for each in regime.components]
 
 
 def circle(frequency: float, size: float = 2.0) -> tuple[Any, Any]:
     return size * np.sin(frequency * TIMES), size * np.cos(frequency * TIMES)
 
 
+STILL = 0 * TIMES
 SWINGS = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
-PAIR = [[0, 1], [-1, 0]]
-
-
-def test_a_closed_orbit_is_periodic_with_its_period() -> None:
-    regime = classify(flow(PAIR), trajectory(*circle(SLOW)))
-    assert regime.word == "periodic"
-    assert components(regime) == ((1, 3),)
-    (facts,) = regime.facts
-    assert facts.loops == 1
-    assert facts.period == pytest.approx(17, rel=1e-6)
-    assert facts.lines[0].frequency == pytest.approx(1 / 17, rel=1e-3)
-    assert facts.line_share > 0.999
-    assert regime.transient == 0
-    assert "17" in regime.reason
-
-
-class Motion(NamedTuple):
-    """A made-up motion and what it is; `periods` are 0 for none, and None if they do not matter."""
-
-    influence: Any
-    log_odds: Any
-    word: str
-    parts: tuple[tuple[int, ...], ...] = ((1, 3),)
-    periods: Sequence[float] | None = (17,)
-    growth: Any = None
-    reason: str = ""
-
-
-TWO_PAIRS = np.kron(np.eye(2), PAIR)
+PAIR, TWO_PAIRS = [[0, 1], [-1, 0]], np.kron(np.eye(2), [[0, 1], [-1, 0]])
 ONE_WAY = TWO_PAIRS + 0.01 * (np.arange(16).reshape(4, 4) == 12)
+HARDLY = TWO_PAIRS + 0.9e-5 * (np.arange(16).reshape(4, 4) == 12)
 CIRCLES, APART, JOINT = (*circle(SLOW), *circle(FAST)), ((1, 3), (5, 7)), ((1, 3, 5, 7),)
 IN_RATIO = *circle(SLOW), *circle(1.5 * SLOW)
+OUT_OF_RATIO = *circle(SLOW), *circle(11 / 9 * SLOW)
 ONCE, THRICE = np.sin(SLOW * TIMES), np.sin(3 * SLOW * TIMES)
 NOISE = np.random.default_rng(1).normal(size=(2, len(TIMES) + 8))
 SMOOTH = [np.convolve(row, np.hanning(9), mode="valid")[: len(TIMES)] for row in NOISE]
-DRIFT = np.add(circle(SLOW, 0.5), [0.002 * TIMES, 0 * TIMES])
+DRIFT = np.add(circle(SLOW, 0.5), [0.002 * TIMES, STILL])
+DWELLING = np.where(TIMES < 900, 30 * np.sin(SLOW * TIMES), 900 - 30 - TIMES)
+FATES = (
+    *(-0.1 * TIMES + np.sin(TIMES), 0.02 * TIMES, 0.3 + np.exp(-0.05 * TIMES)),
+    *(-np.log1p(100 * TIMES), 30 * np.sin(SLOW * TIMES), -10 + np.sin(SLOW * TIMES)),
+)
+ROUND = circle(SLOW)
+RETURNING = {"at_zero": [1], "frozen": [3]}
 MOTIONS = {
+    "closed orbit": Motion(PAIR, ROUND, "periodic", reason="17", transient=(0, 0)),
+    "early end": Motion(
+        PAIR, ROUND, "periodic", ending="the step became 0", reason="ended early: the step became 0"
+    ),
     "three loops": Motion(PAIR, (ONCE + 2 * THRICE, THRICE + 0.2 * ONCE), "periodic"),
     "two": Motion(TWO_PAIRS, CIRCLES, "quasi_periodic", APART, (17, 7 * np.sqrt(2))),
     "two in a small ratio": Motion(TWO_PAIRS, IN_RATIO, "periodic", APART, (17, 34 / 3)),
+    "two in a larger ratio": Motion(
+        TWO_PAIRS, OUT_OF_RATIO, "quasi_periodic", APART, (17, 17 * 9 / 11)
+    ),
     "coupled": Motion(TWO_PAIRS + 0.1, CIRCLES, "quasi_periodic", JOINT, [0]),
     "coupled one way": Motion(ONE_WAY, CIRCLES, "quasi_periodic", JOINT, [0]),
-    "chaos just ended": Motion(
-        PAIR, circle(SLOW), "undecided", growth=0.05 * np.minimum(TIMES, 1300)
-    ),
-    "weak chaos": Motion(PAIR, circle(SLOW), "undecided", growth=0.007 * TIMES),
+    "hardly coupled": Motion(HARDLY, CIRCLES, "quasi_periodic", APART, None),
+    "chaos just ended": Motion(PAIR, ROUND, "undecided", growth=0.05 * np.minimum(TIMES, 1300)),
+    "weak chaos": Motion(PAIR, ROUND, "undecided", growth=0.007 * TIMES),
     "broad spectrum": Motion(PAIR, SMOOTH, "undecided", periods=[0]),
     "wide swings that do not grow": Motion(PAIR, circle(SLOW, 60.0), "periodic"),
     "drift": Motion(PAIR, DRIFT, "undecided", periods=None, reason="log-odds drift by"),
-    "rest": Motion(PAIR, (0 * TIMES, 0 * TIMES + 1), "periodic", (), [], reason="rests"),
+    "rest": Motion(
+        PAIR, (STILL, STILL + 1), "periodic", (), [], reason="rests", ends={"frozen": [1, 3]}
+    ),
     "few times": Motion(
         PAIR, circle(np.pi), "undecided", periods=None, reason="8.0 times per turn of the 12"
     ),
     "few returns": Motion(
         PAIR, circle(np.pi / 250), "undecided", periods=None, reason="only 2 of the 24 turns"
     ),
+    "exponential growth": Motion(
+        PAIR, ROUND, "chaotic_transient", growth=0.03 * TIMES, reason="0.03 since t = 1800"
+    ),
+    "chaos that ended lately": Motion(
+        *(PAIR, ROUND, "chaotic_transient"),
+        growth=0.05 * np.minimum(TIMES, 1650),
+        reason="no faster than in regular motion",
+    ),
+    "chaos that slowed down": Motion(
+        *(PAIR, ROUND, "chaotic_transient"),
+        growth=0.05 * np.minimum(TIMES, 1500) + 0.01 * np.maximum(TIMES - 1500, 0),
+        reason="less than half as fast, at 0.01 since t = 1800",
+    ),
+    "chaos in the first half": Motion(
+        PAIR, ROUND, "periodic", growth=0.05 * np.minimum(TIMES, 400), transient=(200, 400)
+    ),
+    "growing swings": Motion(
+        *(PAIR, SWINGS, "boundary_absorption"),
+        periods=None,
+        growth=0.03 * TIMES,
+        transient=(1, 200),
+        reason="switches along faces",
+    ),
+    "growing swings, not measured": Motion(
+        PAIR, SWINGS, "boundary_absorption", periods=None, growth=0, transient=(1, 200)
+    ),
+    "orbit, not measured": Motion(
+        PAIR, ROUND, "undecided", growth=0, reason="only absorption could be told"
+    ),
+    "rest, not measured": Motion(
+        *(PAIR, (STILL, STILL), "undecided", (), []),
+        growth=0,
+        reason="only absorption could be told",
+        ends={"frozen": [1, 3]},
+    ),
+    # log 999 is reached by the second at 345 and by the first before
+    "all fates": Motion(
+        *(np.ones((6, 6)), FATES, "periodic", [[9]], None),
+        ends={"to_zero": [1, 7], "to_one": [3], "at_zero": [11], "frozen": [5]},
+        transient=(345, 346),
+    ),
+    "coming back from a face": Motion(
+        *(np.eye(4), (*ROUND, -150 + 0.07 * TIMES, 150 - 0.07 * TIMES), "undecided"),
+        *([[1], [3]], None),
+        ends={"at_zero": [5], "at_one": [7]},
+    ),
+    **{
+        f"near a face {why}": Motion(
+            *(np.eye(2), (log_odds, STILL + 1), "undecided", (), []),
+            reason="may return: 1",
+            ends=RETURNING,
+        )
+        for why, log_odds in {
+            "on its way back from farther than it moved": -1000 + 0.1 * TIMES,
+            "on its way back since lately": -1000 + 0.2 * np.abs(TIMES - 1800),
+            "without a trend": -1000 + np.sin(TIMES),
+            "so far that rounding hides its motion": np.full_like(TIMES, -1e300),
+            "so far that rounding feigns motion": -1e16 - 2.0 * (TIMES > 1500),
+        }.items()
+    },
+    "constant": Motion(
+        *(np.eye(3), [value + STILL for value in (-40, 40, -10)], "boundary_absorption", (), []),
+        reason="converges: nothing moves any more",
+        ends={"to_zero": [1], "to_one": [3], "frozen": [5]},
+        transient=(0, 0),
+    ),
+    "dwelling where swings grow": Motion(
+        *(np.ones((3, 3)), (*SWINGS, DWELLING), "boundary_absorption"),
+        periods=None,
+        reason="switches along faces with growing dwell times",
+        ends={"at_zero": [5]},
+        transient=(0, 2000),
+    ),
+    "one near a face": Motion(
+        *(np.ones((3, 3)), (*ROUND, -10 + np.sin(TIMES)), "quasi_periodic"),
+        periods=None,
+        ends={"at_zero": [5]},
+    ),
+    # of three actions the last dies out, and the others swing against each other
+    "larger set": Motion(
+        *(np.ones((2, 2)), (np.sin(SLOW * TIMES), -0.1 * TIMES), "periodic", [[0, 1]]),
+        ends={"to_zero": [2]},
+        sizes=(3,),
+        transient=(60, 90),
+    ),
+    "larger set without motion": Motion(
+        *(np.ones((2, 2)), (0.1 * TIMES, -0.1 * TIMES), "boundary_absorption", (), []),
+        ends={"to_zero": [0, 2], "to_one": [1]},
+        sizes=(3,),
+        transient=(60, 90),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", MOTIONS)
-def test_motion_has_its_word_its_components_and_their_periods(name: str) -> None:
+def test_motion_has_its_word_its_ends_its_components_and_their_periods(name: str) -> None:
     motion = MOTIONS[name]
-    regime = classify(flow(motion.influence), trajectory(*motion.log_odds, growth=motion.growth))
-    assert (regime.word, components(regime)) == (motion.word, motion.parts)
+    regime = motion.regime()
+    assert (regime.regime, components(regime)) == (motion.word, [*map(list, motion.parts)])
     assert motion.reason in regime.reason
-    assert (regime.transient is None) == (motion.word == "undecided")
+    assert {end: numbers(own) for end in ENDS if (own := getattr(regime, end))} == (
+        motion.ends or {}
+    )
+    settled = motion.word not in ("undecided", "chaotic_transient")
+    assert (regime.transient is not None) == settled
+    if motion.transient:
+        assert motion.transient[0] <= regime.transient <= motion.transient[1]
     if motion.periods is not None:
-        periods = [fact.period or 0 for fact in regime.facts]
+        periods = [each.period or 0 for each in regime.components]
         assert periods == pytest.approx(motion.periods, rel=1e-6)
 
 
-def test_exponential_growth_is_chaos_without_an_end() -> None:
-    regime = classify(flow(PAIR), trajectory(*circle(SLOW), growth=0.03 * TIMES))
-    assert regime.word == "chaotic_transient"
-    assert regime.lyapunov == pytest.approx(0.03)
-    assert [window.mean for window in regime.lyapunov_windows] == pytest.approx(
-        [0.03] * len(regime.lyapunov_windows)
-    )
-    assert regime.lyapunov_windows[-1].end == TIMES[-1]
-    assert regime.transient is None
-    assert "still chaotic at the end of the time: 0.03 since t = 1800" in regime.reason
+def figures(regime: Regime) -> dict[str, Any]:
+    """All numbers of a regime, also those in its reason."""
+    found = to_builtins(regime)
+    found["reason"] = [float(text) for text in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", regime.reason)]
+    return found
 
 
-@pytest.mark.parametrize(
-    ("growth", "said"),
-    [
-        (0.05 * np.minimum(TIMES, 1650), "no faster than in regular motion"),
-        (
-            0.05 * np.minimum(TIMES, 1500) + 0.01 * np.maximum(TIMES - 1500, 0),
-            "less than half as fast, at 0.01 since t = 1800",
-        ),
-    ],
-)
-def test_chaos_that_dies_down_before_the_end_is_said_to_be_so_on_average(
-    growth: Any, said: str
-) -> None:
-    regime = classify(flow(PAIR), trajectory(*circle(SLOW), growth=growth))
-    assert regime.word == "chaotic_transient"
-    assert "still chaotic" not in regime.reason
-    assert said in regime.reason
-    (since,) = re.findall(r"since t = (\S+) a small displacement", regime.reason)
-    assert 1300 < float(since) <= 1650
+@pytest.mark.parametrize("name", MOTIONS)
+def test_figures_of_a_motion_are_those_that_are_stored(name: str) -> None:
+    """`python tests/studies/test_regimes.py` stores them; what changes is seen in the file."""
+    assert_near(figures(MOTIONS[name].regime()), json.loads(FIGURES.read_text())[name])
 
 
-def test_chaos_that_ends_in_the_first_half_is_a_transient_of_that_length() -> None:
-    growth = 0.05 * np.minimum(TIMES, 400)
-    regime = classify(flow(PAIR), trajectory(*circle(SLOW), growth=growth))
-    assert regime.word == "periodic"
-    assert 200 < regime.transient <= 400
+def assert_near(found: Any, stored: Any) -> None:
+    if isinstance(stored, dict):
+        assert found.keys() == stored.keys()
+        found, stored = [*found.values()], [stored[key] for key in found]
+    if isinstance(stored, list):
+        assert len(found) == len(stored)
+        for one, other in zip(found, stored, strict=True):
+            assert_near(one, other)
+    elif isinstance(stored, float):
+        assert found == pytest.approx(stored, rel=1e-5, abs=1e-9)
+    else:
+        assert found == stored
 
 
-def test_longer_and_longer_dwelling_at_faces_is_absorption_even_if_chaotic() -> None:
-    regime = classify(flow(PAIR), trajectory(*SWINGS, growth=0.03 * TIMES))
-    assert regime.word == "boundary_absorption"
-    assert regime.near_face_fraction > 0.95
-    assert regime.near_face_windows[0].mean < regime.near_face_fraction
-    assert 0 < regime.transient < 200
-    assert not regime.to_zero
-    assert not regime.to_one
-
-
-def test_absorption_needs_no_tangent_and_the_rest_does() -> None:
-    without = trajectory(*SWINGS)._replace(growth=None, tangent=None)
-    regime = classify(flow(PAIR), without)
-    assert (regime.word, regime.lyapunov) == ("boundary_absorption", None)
-    for log_odds in (circle(SLOW), (0 * TIMES, 0 * TIMES)):
-        without = trajectory(*log_odds)._replace(growth=None, tangent=None)
-        regime = classify(flow(PAIR), without)
-        assert regime.word == "undecided"
-        assert "only absorption could be told" in regime.reason
-
-
-def test_limits_are_told_from_what_settles_and_what_only_visits() -> None:
-    down, up = -0.1 * TIMES + np.sin(TIMES), 0.02 * TIMES
-    settling = 0.3 + np.exp(-0.05 * TIMES)
-    slowly_down = -np.log1p(100 * TIMES)
-    visiting = 30 * np.sin(SLOW * TIMES)
-    near_but_swinging = -10 + np.sin(SLOW * TIMES)
-    regime = classify(
-        flow(np.ones((6, 6))),
-        trajectory(down, up, settling, slowly_down, visiting, near_but_swinging),
-    )
-    assert regime.to_zero == (1, 7)
-    assert regime.to_one == (3,)
-    assert regime.at_zero == (11,)
-    assert regime.at_one == ()
-    assert regime.frozen == (5,)
-    assert components(regime) == ((9,),)
-    assert regime.facts[0].actions == (9,)
-    # log 999 is reached by `up` at 345 and by `down` before.
-    assert 345 < regime.transient < 346
-
-
-def test_what_comes_back_from_a_face_has_no_limit_there() -> None:
-    returning = -150 + 0.07 * TIMES
-    regime = classify(flow(np.eye(4)), trajectory(*circle(SLOW), returning, -returning))
-    assert not regime.to_zero
-    assert not regime.to_one
-    assert (regime.at_zero, regime.at_one) == ((5,), (7,))
-    assert components(regime) == ((1,), (3,))
-    assert regime.word == "undecided"
-
-
-@pytest.mark.parametrize(
-    "log_odds",
-    [
-        pytest.param(-1000 + 0.1 * TIMES, id="on its way back from farther than it moved"),
-        pytest.param(-1000 + 0.2 * np.abs(TIMES - 1800), id="on its way back since lately"),
-        pytest.param(-1000 + np.sin(TIMES), id="without a trend"),
-        pytest.param(np.full_like(TIMES, -1e300), id="so large that rounding hides its motion"),
-        pytest.param(-1e16 - 2.0 * (TIMES > 1500), id="so large that rounding feigns motion"),
-    ],
-)
-def test_what_may_return_from_a_face_has_no_limit_and_nothing_converges(log_odds: Any) -> None:
-    regime = classify(flow(np.eye(2)), trajectory(log_odds, 1 + 0 * TIMES))
-    assert regime.to_zero == ()
-    assert (regime.at_zero, regime.frozen, components(regime)) == ((1,), (3,), ())
-    assert (regime.word, regime.transient) == ("undecided", None)
-    assert "may return: 1" in regime.reason
-
-
-def test_what_is_constant_within_rounding_of_a_face_has_its_limit_there() -> None:
-    constant = [value + 0 * TIMES for value in (-40, 40, -10)]
-    regime = classify(flow(np.eye(3)), trajectory(*constant))
-    assert (regime.to_zero, regime.to_one) == ((1,), (3,))
-    assert (regime.at_zero, regime.at_one, regime.frozen) == ((), (), (5,))
-    assert regime.word == "boundary_absorption"
-    assert regime.reason.startswith("converges: nothing moves any more")
-
-
-def test_dwelling_at_a_face_for_the_last_half_is_no_limit_where_swings_grow() -> None:
-    dwelling = np.where(TIMES < 900, 30 * np.sin(SLOW * TIMES), 900 - 30 - TIMES)
-    regime = classify(flow(np.ones((3, 3))), trajectory(*SWINGS, dwelling))
-    assert regime.word == "boundary_absorption"
-    assert regime.reason.startswith("switches along faces with growing dwell times")
-    assert (regime.to_zero, regime.at_zero) == ((), (5,))
-    assert components(regime) == ((1, 3),)
-
-
-def test_what_may_return_counts_where_moving_log_odds_are_tested() -> None:
-    near = -10 + np.sin(TIMES)
-    regime = classify(flow(np.ones((3, 3))), trajectory(*circle(SLOW), near))
-    assert regime.at_zero == (5,)
-    assert components(regime) == ((1, 3),)
-    assert regime.near_face_fraction == pytest.approx(1 / 3)
-    assert regime.word == "quasi_periodic"
-
-
-def test_actions_of_larger_sets_count_one_by_one() -> None:
-    # Of three actions the last dies out, and the others swing against each other.
-    regime = classify(flow(np.ones((2, 2)), (3,)), trajectory(np.sin(SLOW * TIMES), -0.1 * TIMES))
-    assert regime.to_zero == (2,)
-    assert regime.to_one == ()
-    assert components(regime) == ((0, 1),)
-    assert regime.word == "periodic"
-    regime = classify(flow(np.ones((2, 2)), (3,)), trajectory(0.1 * TIMES, -0.1 * TIMES))
-    assert regime.to_zero == (0, 2)
-    assert regime.to_one == (1,)
-    assert (regime.word, components(regime)) == ("boundary_absorption", ())
-
-
-def test_the_regime_does_not_depend_on_where_the_clock_stands() -> None:
-    early = trajectory(*circle(SLOW), growth=0.05 * np.minimum(TIMES, 400))
-    late = early._replace(times=early.times + 1000)
-    first, second = classify(flow(PAIR), early), classify(flow(PAIR), late)
+def test_regime_does_not_depend_on_where_the_clock_stands() -> None:
+    motion = MOTIONS["chaos in the first half"]
+    first, second = motion.regime(), motion.regime(times=TIMES + 1000)
     assert second.transient == first.transient + 1000
-    assert _bare(second) == _bare(first)
-
-
-def _bare(regime: Regime) -> Regime:
-    return replace(
-        regime, reason="", transient=None, facts=(), lyapunov_windows=(), near_face_windows=()
-    )
+    assert (second.regime, components(second)) == (first.regime, components(first))
+    assert second.lyapunov == pytest.approx(first.lyapunov)
 
 
 def test_uneven_grids_are_refused_and_short_ones_leave_it_undecided() -> None:
-    good = trajectory(*circle(SLOW))
+    orbit = MOTIONS["closed orbit"]
     with pytest.raises(UsageError, match=r"0\.375"):
-        classify(flow(PAIR), good._replace(times=good.times**1.5 + good.times))
-    few = LEAST_TIMES - 1
-    regime = classify(flow(PAIR), trajectory(*(row[:few] for row in circle(SLOW))))
-    assert (regime.word, regime.near_face_fraction) == ("undecided", None)
+        orbit.regime(times=TIMES**1.5 + TIMES)
+    for count, word in ((LEAST_TIMES - 1, "undecided"), (LEAST_TIMES, "undecided"), (9, "")):
+        few = orbit._replace(log_odds=[row[:count] for row in ROUND], ending="the step became 0")
+        regime = few.regime()
+        assert regime.reason.endswith("the step became 0")
+        assert (regime.near_face_fraction is None) == (count < LEAST_TIMES)
+        assert word in regime.regime
 
 
-def test_an_early_end_is_said() -> None:
-    regime = classify(flow(PAIR), trajectory(*circle(SLOW), ending="the step became 0"))
-    assert regime.word == "periodic"
-    assert regime.reason.endswith("ended early: the step became 0")
-    few = trajectory(*(row[:9] for row in circle(SLOW)), ending="the step became 0")
-    regime = classify(flow(PAIR), few)
-    assert regime.word == "undecided"
-    assert "9 times" in regime.reason
-    assert "the step became 0" in regime.reason
+@pytest.mark.parametrize(
+    ("periods", "expected"),
+    [([17.0], True), ([8.0, 1.0], True), ([9.0, 1.0], False), ([3.0, 2.0 + 1e-5], False)],
+)
+def test_periods_are_commensurate_in_small_whole_numbers(
+    periods: list[float], expected: bool
+) -> None:
+    assert regimes._commensurate(periods) == expected
+
+
+def test_windows_double_the_time_and_the_last_one_comes_last() -> None:
+    regime = MOTIONS["exponential growth"].regime()
+    ends = [(window.start, window.end) for window in regime.lyapunov_windows]
+    assert ends[-2:] == [(500, 1000), (1000, 2000)]
+    assert ends[0] == (31.25, 62.5)  # of 126 times, half of which would be too few
+    assert [window.mean for window in regime.lyapunov_windows] == pytest.approx([0.03] * len(ends))
+    assert regime.lyapunov == regime.lyapunov_windows[-1].mean
 
 
 def regime_of(spec: str, seed: int, *, horizon: float, spacing: float, scale: float = 1) -> Regime:
@@ -309,21 +315,23 @@ def regime_of(spec: str, seed: int, *, horizon: float, spacing: float, scale: fl
     start = rng.normal(scale=scale, size=flow.choices.size)
     tangent = rng.normal(size=flow.choices.size)
     times = np.arange(round(horizon / spacing) + 1) * spacing
-    return classify(flow, flow.integrate(start, times, tangent=tangent / np.linalg.norm(tangent)))
+    labels = [str(action) for action in range(flow.choices.n_actions)]
+    path = flow.integrate(start, times, tangent=tangent / np.linalg.norm(tangent))
+    return classify(flow, path, labels)
 
 
-def named(spec: str, actions: tuple[int, ...]) -> set[str]:
+def named(spec: str, actions: Sequence[str]) -> set[str]:
     """Player and label of the information sets whose second actions these are."""
     tree = eqbench.load_game(spec).tree
-    owner = np.searchsorted(tree.action_start, actions, side="right") - 1
+    owner = np.searchsorted(tree.action_start, numbers(actions), side="right") - 1
     return {f"P{tree.infoset_player[i] + 1}|{tree.infoset_labels[i]}" for i in owner}
 
 
 def test_small_swings_of_matching_pennies_have_the_period_of_their_linearization() -> None:
     # With payoffs of 1 and -1 the log-odds turn with angular velocity 1 around the equilibrium.
     regime = regime_of("matching_pennies", 3, horizon=400, spacing=0.2, scale=0.01)
-    assert regime.word == "periodic"
-    assert regime.facts[0].period == pytest.approx(2 * np.pi, rel=1e-4)
+    assert regime.regime == "periodic"
+    assert regime.components[0].period == pytest.approx(2 * np.pi, rel=1e-4)
     assert not regime.to_zero
     assert not regime.to_one
 
@@ -332,20 +340,20 @@ def test_small_swings_of_matching_pennies_have_the_period_of_their_linearization
 def test_rock_paper_scissors_moves_on_a_torus(seed: int) -> None:
     # Sato, Akiyama and Farmer 2002: integrable if the payoffs for ties add up to zero.
     regime = regime_of("rock_paper_scissors", seed, horizon=1000, spacing=0.1)
-    assert regime.word == "quasi_periodic"
-    assert components(regime) == ((0, 1, 2, 3, 4, 5),)
+    assert regime.regime == "quasi_periodic"
+    assert components(regime) == [[0, 1, 2, 3, 4, 5]]
 
 
 @pytest.mark.parametrize("horizon", [1000, 10000])
 def test_play_of_shapleys_game_dwells_longer_and_longer(horizon: float) -> None:
     # All six actions come back, so none of them has a limit, however long it dwells.
     regime = regime_of("shapley", 5, horizon=horizon, spacing=0.25)
-    assert regime.word == "boundary_absorption"
+    assert regime.regime == "boundary_absorption"
     assert regime.reason.startswith("switches along faces")
     assert not regime.to_zero
     assert not regime.to_one
     (moving,) = components(regime)
-    assert sorted(moving + regime.at_zero + regime.at_one) == [0, 1, 2, 3, 4, 5]
+    assert sorted(moving + numbers([*regime.at_zero, *regime.at_one])) == [0, 1, 2, 3, 4, 5]
     assert regime.near_face_fraction > 0.95
     assert regime.transient < 100
 
@@ -353,9 +361,9 @@ def test_play_of_shapleys_game_dwells_longer_and_longer(horizon: float) -> None:
 def test_dominated_actions_die_out() -> None:
     spec = "prisoners_dilemma"
     regime = regime_of(spec, 6, horizon=40, spacing=0.05)
-    assert sorted(regime.to_zero + regime.to_one) == [1, 3]
-    assert regime.word == "boundary_absorption"
-    assert components(regime) == ()
+    assert sorted(regime.to_zero + regime.to_one) == ["1", "3"]
+    assert regime.regime == "boundary_absorption"
+    assert components(regime) == []
     assert regime.reason.startswith("converges: nothing moves any more")
 
 
@@ -363,10 +371,10 @@ def test_case_1_of_skp_is_periodic() -> None:
     # Billingham 2017, section 4.2.1: a1, a2 and c1 go to 0; b3 and d2 vary periodically.
     spec = "skp(pot=2.4)"
     regime = regime_of(spec, 7, horizon=3000, spacing=SPACING)
-    assert regime.word == "periodic"
+    assert regime.regime == "periodic"
     assert named(spec, regime.to_zero) >= {"P1|4:", "P2|4:K", "P1|3:KKB"}
-    (component,) = components(regime)
-    assert named(spec, component) == {"P3|2:KK", "P2|3:KKBF"}
+    (component,) = regime.components
+    assert named(spec, component.actions) == {"P3|2:KK", "P2|3:KKBF"}
     assert regime.lyapunov < 1e-3
 
 
@@ -375,30 +383,35 @@ def test_case_4_of_skp_is_two_oscillators() -> None:
     # whose oscillatory part has four dimensions.
     spec = "skp(pot=3.7)"
     regime = regime_of(spec, 8, horizon=3000, spacing=SPACING)
-    assert regime.word == "quasi_periodic"
+    assert regime.regime == "quasi_periodic"
     assert named(spec, regime.to_one) == {"P2|4:K", "P1|3:KKB"}
     assert "P3|3:KB" in named(spec, regime.to_zero)
-    parts = [named(spec, part) for part in components(regime)]
+    parts = [named(spec, each.actions) for each in regime.components]
     assert {"P2|2:K", "P1|3:KBF"} in parts
     assert {"P3|2:KK", "P2|3:KKBF"} in parts
-    assert all(fact.period for fact in regime.facts)
+    assert all(each.period for each in regime.components)
 
 
 def test_in_case_5_of_skp_chaos_is_no_regular_motion() -> None:
     # Billingham 2017, section 4.6: a complicated transient, then absorption at the boundary.
     regime = regime_of("skp(pot=4.2)", 9, horizon=3000, spacing=SPACING)
-    assert regime.word in {"chaotic_transient", "boundary_absorption"}
+    assert regime.regime in {"chaotic_transient", "boundary_absorption"}
     assert max(window.mean for window in regime.lyapunov_windows) > 0.01
 
 
 @pytest.mark.parametrize(("spec", "horizon"), [("kuhn2", 3000), ("leduc", 600)])
 def test_every_action_of_a_poker_game_has_one_fate(spec: str, horizon: float) -> None:
     regime = regime_of(spec, 10, horizon=horizon, spacing=1)
-    moving = [action for part in components(regime) for action in part]
+    moving = [action for each in regime.components for action in each.actions]
     at = [*regime.at_zero, *regime.at_one]
     fates = [*regime.to_zero, *regime.to_one, *at, *regime.frozen, *moving]
     tree = eqbench.load_game(spec).tree
     sizes = np.diff(tree.action_start)
     assert len(fates) == len(set(fates)) == (sizes[sizes > 2].sum() + (sizes == 2).sum())
-    assert regime.word in WORDS
+    assert regime.regime in WORDS
     assert 0 <= regime.near_face_fraction <= 1
+
+
+if __name__ == "__main__":
+    stored = [f"{json.dumps(n)}: {json.dumps(figures(m.regime()))}" for n, m in MOTIONS.items()]
+    FIGURES.write_text("{" + ",\n".join(stored) + "}\n", encoding="utf-8")

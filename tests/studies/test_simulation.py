@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from helpers.command import PLUGINS
@@ -21,7 +22,12 @@ from eqbench.report.terminal import plain_text, print_report
 from eqbench.requests import GivenProfile, from_data, to_data
 from eqbench.studies.extremes import KnownPayoffs
 from eqbench.studies.flow.points import read_points
-from eqbench.studies.flow.simulate import SimulationStudy, times_of, windows_of
+from eqbench.studies.flow.simulate import (
+    SimulationDocument,
+    SimulationStudy,
+    times_of,
+    windows_of,
+)
 from eqbench.studies.frame import Session, StudyFolder
 from eqbench.studies.requests import SimulationRequest
 from eqbench.verification import verify
@@ -36,13 +42,14 @@ def setting(game: str = "skp(pot=3.35)", solver: str = "drifting", **more: Any) 
 
 
 def simulated(folder: Path, of: SimulationStudy, **more: Any) -> dict[str, Any]:
-    document = StudyFolder.create(of, folder).carry_out(of, Session(folder, **more))
-    assert json.loads((folder / "summary.json").read_text()) == document
+    """Summary of a simulation in a folder."""
+    StudyFolder.create(of, folder).carry_out(of, Session(folder, **more))
+    document: dict[str, Any] = json.loads((folder / "summary.json").read_text())
     return document
 
 
 def printed(document: dict[str, Any], width: int = 150) -> str:
-    report = SimulationStudy.report(document)
+    report = msgspec.convert(document, SimulationDocument).tables()
     return plain_text(lambda console: print_report(report, console), width)
 
 
@@ -151,15 +158,6 @@ def test_interrupt_ends_the_present_trajectory_and_keeps_it(tmp_path: Path) -> N
     assert (tmp_path / run["profiles"]["final"]["profile"]).exists()
 
 
-@pytest.mark.parametrize("model", ["ode", "hands"])
-def test_same_request_gives_the_same_points(tmp_path: Path, model: Any) -> None:
-    texts = []
-    for name in ("one", "other"):
-        simulated(tmp_path / name, setting(model=model))
-        texts.append((tmp_path / name / "points.csv").read_text())
-    assert texts[0] == texts[1]
-
-
 def test_play_by_hand_is_random_by_start_and_has_no_exponent(tmp_path: Path) -> None:
     of = setting(model="hands", remember=50, profiles=UNIFORM, starts=1, solver="drifting")
     document = simulated(tmp_path, of)
@@ -184,20 +182,6 @@ def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_pat
     assert f", {joined[0]:.5g}–{joined[1]:.5g}\n" in text
 
 
-def test_points_are_written_before_a_trajectory_is_classified(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def lost(*arguments: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("eqbench.studies.flow.simulate.classify", lost)
-    of = setting(duration=200.0)
-    with pytest.raises(KeyboardInterrupt):
-        simulated(tmp_path, of)
-    assert [run.name for run in read_points(of.games[0], tmp_path / "points.csv")] == ["seed 0"]
-    assert json.loads((tmp_path / "summary.json").read_text())["runs"] == []
-
-
 def test_all_solutions_whose_payoffs_are_nearest_are_named(tmp_path: Path) -> None:
     """The families of three-player Kuhn poker share payoffs (Szafron et al. 2013)."""
     document = simulated(tmp_path, setting("kuhn3", starts=1))
@@ -211,24 +195,22 @@ def test_all_solutions_whose_payoffs_are_nearest_are_named(tmp_path: Path) -> No
     assert ", ".join(nearest) in text
 
 
-def test_windows_double_and_the_last_tenth_comes_last() -> None:
-    times = np.linspace(0, 512, 5121)
+DOUBLING = [(2.0**k, 2.0 ** (k + 1)) for k in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        pytest.param(np.linspace(0, 512, 5121), [*DOUBLING, (460.8, 512)], id="last tenth"),
+        pytest.param(np.linspace(0, 1, 101), [(0.25, 0.5), (0.5, 1)], id="20 intervals each"),
+        pytest.param(np.linspace(7, 8, 101), [(7.25, 7.5), (7.5, 8)], id="from the first time"),
+        pytest.param(np.linspace(0, 1, 11), [], id="too few"),
+        pytest.param(np.zeros(1), [], id="no motion"),
+    ],
+)
+def test_windows_double_and_the_last_tenth_comes_last(times: Any, expected: Any) -> None:
     found = [(times[window.first], times[window.last]) for window in windows_of(times)]
-    doubling = [(2.0**k, 2.0 ** (k + 1)) for k in range(1, 9)]
-    assert found == pytest.approx(np.array([*doubling, (460.8, 512)]))
-
-
-def test_windows_with_few_points_are_left_out() -> None:
-    assert [tuple(window) for window in windows_of(np.linspace(0, 1, 101))] == [
-        (25, 50),
-        (50, 100),
-    ]
-    assert windows_of(np.linspace(0, 1, 11)) == []
-    assert windows_of(np.zeros(1)) == []
-
-
-def test_windows_are_measured_from_the_first_time() -> None:
-    assert windows_of(np.linspace(7, 8, 101)) == windows_of(np.linspace(0, 1, 101))
+    assert np.reshape(found, (-1, 2)) == pytest.approx(np.reshape(expected, (-1, 2)))
 
 
 def test_payoffs_over_a_window_are_the_slope_of_profits() -> None:
@@ -247,13 +229,13 @@ def test_payoffs_of_a_solution_agree_with_it_and_with_no_other_one() -> None:
         tolerance = known.tolerances[name]
         assert 0 < tolerance <= 0.01 * np.abs(payoffs).max()
         rows = [payoffs[:, 0] + shift * tolerance for shift in (0, 0.99, 1.01)]
-        beside = {item["name"]: item["agrees"] for item in known.beside(rows)}
+        beside = {item.name: item.agrees for item in known.beside(rows)}
         assert beside.pop(name) == [0, 1]
         assert set(map(tuple, beside.values())) == {()}
         nearest = known.nearest(rows[2])
-        assert nearest["nearest"] == [name]
-        assert nearest["gap"] == pytest.approx(1.01 * tolerance)
-        assert nearest["gap_share"] == pytest.approx(nearest["gap"] / np.abs(payoffs).max())
+        assert nearest.nearest == [name]
+        assert nearest.gap == pytest.approx(1.01 * tolerance)
+        assert nearest.gap_share == pytest.approx(nearest.gap / np.abs(payoffs).max())
 
 
 def test_payoffs_that_vary_within_a_set_are_ranges() -> None:
@@ -287,25 +269,36 @@ def test_tolerances_separate_sets_but_not_by_rounding() -> None:
     assert found(1e-17 * payoffs) == [0]
 
 
-def test_sets_with_the_same_payoffs_are_equally_near() -> None:
-    payoffs = {"one": np.ones((2, 2)), "other": np.ones((2, 2)) + 1e-15, "far": np.zeros((2, 2))}
-    known = KnownPayoffs(payoffs, 1e-9)
-    nearest = known.nearest(np.array([1.0, 1.5]))
-    assert nearest["nearest"] == ["one", "other"]
-    assert nearest["gap"] == pytest.approx(0.5)
-
-
-def test_gap_has_no_share_where_all_payoffs_are_zero() -> None:
-    known = KnownPayoffs.of(eqbench.load_game("rock_paper_scissors"))
-    nearest = known.nearest(np.array([0.25, -0.25]))
-    assert nearest["gap"] == pytest.approx(0.25)
-    assert nearest["gap_share"] is None
-
-
-def test_without_published_equilibria_nothing_is_nearest() -> None:
-    known = KnownPayoffs.of(eqbench.load_game("leduc"))
-    assert set(known.nearest(np.zeros(2)).values()) == {None}
-    assert known.beside([np.zeros(2)]) == []
+@pytest.mark.parametrize(
+    ("known", "payoffs", "expected"),
+    [
+        pytest.param(
+            {"one": np.ones((2, 2)), "other": np.ones((2, 2)) + 1e-15, "far": np.zeros((2, 2))},
+            [1.0, 1.5],
+            (["one", "other"], 0.5, 0.5),
+            id="same payoffs",
+        ),
+        pytest.param(
+            "rock_paper_scissors",
+            [0.25, -0.25],
+            (["matrix:rock_paper_scissors"], 0.25, None),
+            id="no share of payoffs that are zero",
+        ),
+        pytest.param("leduc", [0.0, 0.0], (None, None, None), id="nothing published"),
+    ],
+)
+def test_nearest_are_all_sets_that_are_equally_near(
+    known: Any, payoffs: list[float], expected: tuple[Any, ...]
+) -> None:
+    if isinstance(known, str):
+        known = KnownPayoffs.of(eqbench.load_game(known))
+        assert [each.name for each in known.beside([np.array(payoffs)])] == (expected[0] or [])
+    else:
+        known = KnownPayoffs(known, 1e-9)
+    nearest = known.nearest(np.array(payoffs))
+    names, *figures = expected
+    assert nearest.nearest == names
+    assert [nearest.gap, nearest.gap_share] == pytest.approx(figures)
 
 
 FLOWS = (str(PLUGINS / "drifting.py"), str(PLUGINS / "winding.py"))
@@ -394,18 +387,6 @@ def test_files_are_called_without_their_folders_if_that_tells_them_apart() -> No
     typed = ("a.json", "other/a.json", "other/b.json", "-")
     starts = request_of("kuhn2", profiles=tuple(given(0.25, name) for name in typed)).starts
     assert [start.name for start in starts] == [*typed[:2], "b.json", "standard input"]
-
-
-def test_profile_is_read_once_and_kept_with_all_its_digits(tmp_path: Path) -> None:
-    digits = "0.1234567890123456789012345678901234567890"
-    text = json.dumps(given(0.25).data).replace("0.25", digits)
-    (tmp_path / "a.json").write_text(text)
-    request = from_data(SimulationRequest, {"game": "kuhn2", "start": [str(tmp_path / "a.json")]})
-    stored = json.loads(json.dumps(to_data(request)))
-    (tmp_path / "a.json").unlink()
-    assert from_data(SimulationRequest, stored) == request
-    (((_, data),),) = (entry.items() for entry in stored["start"])
-    assert Fraction(data["behavior"]["P1"]["1:"]["bet"]) == Fraction(digits)
 
 
 def test_names_before_are_read_from_files_of_earlier_studies() -> None:

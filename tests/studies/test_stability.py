@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.command import eqbench_here
+from helpers.figures import drawn, handed
 from scipy.optimize import linear_sum_assignment
 
 import eqbench
@@ -20,10 +20,11 @@ from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
-from eqbench.plots.stability import draw_stability, eigenvalue_figure
+from eqbench.plots.stability import draw_stability, eigenvalue_figure, verdict_panel
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.requests import GivenProfile
 from eqbench.studies.flow.rest_points import (
+    COUNTS,
     TOLERANCE,
     Spectrum,
     eigenvalues,
@@ -32,7 +33,7 @@ from eqbench.studies.flow.rest_points import (
     spectrum,
     verdicts,
 )
-from eqbench.studies.flow.stability import StabilityStudy
+from eqbench.studies.flow.stability import StabilityDocument, StabilityStudy
 from eqbench.studies.frame import Session, StudyFolder, answer
 from eqbench.studies.requests import StabilityRequest
 from eqbench.verification import verify
@@ -43,8 +44,8 @@ def flow(spec: str) -> Any:
     return eqbench.load_solver("replicator").flow(eqbench.load_game(spec))
 
 
-def study(game: str, folder: Path | None = None, **options: Any) -> dict[str, Any]:
-    """Summary of a study of stability, in a folder of its own unless one is given."""
+def study(game: str, folder: Path | None = None, **options: Any) -> StabilityDocument:
+    """Document of a study of stability, in a folder of its own unless one is given."""
     begun = StabilityStudy(StabilityRequest(game=game, **options))
     if folder is None:
         return answer(begun)
@@ -57,8 +58,8 @@ def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenPr
     return (GivenProfile(name, profile.on(tree).to_json()),)
 
 
-def printed(document: dict[str, Any], width: int = 160) -> str:
-    return plain_text(lambda console: print_report(StabilityStudy.report(document), console), width)
+def printed(document: StabilityDocument, width: int = 160) -> str:
+    return plain_text(lambda console: print_report(document.tables(), console), width)
 
 
 # -- published sets -----------------------------------------------------------------------------
@@ -92,12 +93,12 @@ def test_members_that_deviate_are_found_and_reported() -> None:
         "zero": 5,
         "stable": 5,
     }
-    entry = verdict.to_json()["members"]
-    assert entry["verdicts"] == {
-        "centre manifold of oscillatory dimension 4": entry["examined"] - 1,
+    entry = verdict.entry().members
+    assert entry.verdicts == {
+        "centre manifold of oscillatory dimension 4": entry.examined - 1,
         "centre manifold of oscillatory dimension 2": 1,
     }
-    assert (entry["same_everywhere"], entry["zero"], entry["stable"]) == (False, [1, 5], [5, 7])
+    assert (entry.same_everywhere, entry.zero, entry.stable) == (False, (1, 5), (5, 7))
     assert "the corner alpha=0" in printed(study("kuhn2"))
 
 
@@ -117,39 +118,37 @@ def test_set_at_which_a_flow_does_not_rest_is_no_matter_of_its_stability() -> No
 
 def test_document_has_one_entry_per_set_and_value_of_the_parameter() -> None:
     found = study("skp", parameter="pot", at=(Fraction(3), Fraction(61, 20)))
-    names = [(entry["name"], entry["value"]) for entry in found["equilibria"]]
+    names = [(entry.name, entry.value) for entry in found.equilibria]
     assert names == [("skp:2a", 3), ("skp:1", 3), ("skp:2", 3), ("skp:2", 3.05)]
-    assert found["schema"] == "eqbench.stability/1"
-    assert found["at"] == [3, 3.05]
-    json.dumps(found, allow_nan=False)
-    for entry in found["equilibria"]:
-        counted = [entry[key] for key in ("unstable", "centre_oscillatory", "zero", "stable")]
-        assert sum(counted) == len(entry["eigenvalues"]) == 11
-        assert entry["is_equilibrium"]
-        assert entry["members"]["refuted"] == 0
-    assert found["equilibria"][-1]["verdict"] == "unstable"
+    assert found.at == [3, 3.05]
+    for entry in found.equilibria:
+        counted = [getattr(entry, key) for key in COUNTS]
+        assert sum(counted) == len(entry.eigenvalues) == 11
+        assert entry.is_equilibrium
+        assert entry.members.refuted == 0
+    assert found.equilibria[-1].verdict == "unstable"
     assert "3.05" in printed(found)
 
 
 def test_rates_scale_eigenvalues_and_change_no_verdict() -> None:
-    slow = study("skp(pot=3.1)", solver="replicator(rate=1)")["equilibria"][0]
-    fast = study("skp(pot=3.1)")["equilibria"][0]
-    assert np.allclose(24 * np.array(slow["eigenvalues"]), fast["eigenvalues"], atol=1e-13)
-    assert slow["verdict"] == fast["verdict"]
-    assert slow["zero"] == fast["zero"]
+    slow = study("skp(pot=3.1)", solver="replicator(rate=1)").equilibria[0]
+    fast = study("skp(pot=3.1)").equilibria[0]
+    assert np.allclose(24 * np.array(slow.eigenvalues), fast.eigenvalues, atol=1e-13)
+    assert slow.verdict == fast.verdict
+    assert slow.zero == fast.zero
 
 
 def test_given_rest_point_that_is_no_equilibrium_is_called_that() -> None:
     spec = "rock_paper_scissors"
     pure = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
     found = study(spec, profiles=given(spec, pure))
-    entry = found["equilibria"][-1]
-    assert (entry["is_equilibrium"], entry["max_regret"], entry["verdict"]) == (
+    entry = found.equilibria[-1]
+    assert (entry.is_equilibrium, entry.max_regret, entry.verdict) == (
         False,
         1,
         "unstable",
     )
-    assert entry["across"] == 1
+    assert entry.across == 1
     assert "mine !" in printed(found)
     assert "! is not an equilibrium." in printed(found)
     assert "no equilibrium" not in printed(study(spec))
@@ -206,8 +205,8 @@ def test_rest_points_are_no_equilibria_and_all_unstable() -> None:
     spec = "skp(pot=2.5)"
     game = eqbench.load_game(spec)
     found, figures = rest_points(game, flow(spec), 300, 1)
-    assert figures["draws"] == 300
-    assert figures["distinct"] == figures["unstable"] == figures["unstable_across"] == len(found)
+    assert figures.draws == 300
+    assert figures.distinct == figures.unstable == figures.unstable_across == len(found)
     mixed = 0
     for each in found:
         measured = verify(game.tree, BehaviorProfile.of(game.tree, each.behavior))
@@ -222,7 +221,7 @@ def test_faces_have_the_eigenvalues_of_the_whole_jacobian() -> None:
     """Whichever actions are played, and whichever of them gives way to the others."""
     spec = "shapley"
     found, figures = rest_points(eqbench.load_game(spec), flow(spec), 400, 2)
-    assert figures["faces"] > 12
+    assert figures.faces > 12
     for each in found:
         whole = np.linalg.eigvals(flow(spec).frequency_jacobian(each.behavior))
         gaps = np.abs(each.spectrum.eigenvalues[:, None] - whole)
@@ -233,10 +232,10 @@ def test_rest_points_are_distinct_and_equilibria_are_not_among_them() -> None:
     spec = "rock_paper_scissors"
     found, figures = rest_points(eqbench.load_game(spec), flow(spec), 800, 3)
     rows = np.round([each.behavior for each in found], 6)
-    assert len(np.unique(rows, axis=0)) == len(found) == figures["distinct"]
+    assert len(np.unique(rows, axis=0)) == len(found) == figures.distinct
     pure = 9
     assert len(found) == pure + mixed_rest_points()
-    assert figures["equilibria"] > 0
+    assert figures.equilibria > 0
 
 
 def mixed_rest_points() -> int:
@@ -254,12 +253,12 @@ def mixed_rest_points() -> int:
 
 def test_search_is_in_the_document_and_the_table() -> None:
     found = study("shapley", rest_points=20)
-    (search,) = found["rest_points"]
-    assert search["distinct"] == len(search["points"]) > 0
-    for point in search["points"]:
-        assert set(point["frequencies"].values()) <= {*point["frequencies"].values()} - {0.0}
-        assert (point["is_equilibrium"], point["verdict"]) == (False, "unstable")
-    assert f"Rest points: 20 faces searched; found {search['distinct']} besides" in printed(found)
+    (search,) = found.rest_points
+    assert search.distinct == len(search.points) > 0
+    for point in search.points:
+        assert set(point.frequencies.values()) <= {*point.frequencies.values()} - {0.0}
+        assert (point.is_equilibrium, point.verdict) == (False, "unstable")
+    assert f"Rest points: 20 faces searched; found {search.distinct} besides" in printed(found)
     assert study("shapley", rest_points=20) == found
 
 
@@ -271,16 +270,14 @@ def test_points_are_the_profiles_of_the_entries(tmp_path: Path) -> None:
     with (tmp_path / "points.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0])[:6] == ["parameter", "name", "u:P1", "u:P2", "u:P3", "P1|2:|bet"]
-    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
-    assert summary == found
-    entries = [(entry["value"], entry["name"], entry) for entry in summary["equilibria"]]
-    for search in summary["rest_points"]:
+    entries = [(entry.value, entry.name, entry) for entry in found.equilibria]
+    for search in found.rest_points:
         entries += [
-            (search["value"], f"rest point {number}", point)
-            for number, point in enumerate(search["points"], start=1)
+            (search.value, f"rest point {number}", point)
+            for number, point in enumerate(search.points, start=1)
         ]
     assert len(entries) > 4
-    expected = {(value, name): entry["payoffs"] for value, name, entry in entries}
+    expected = {(value, name): entry.payoffs for value, name, entry in entries}
     assert {(float(row["parameter"]), row["name"]) for row in rows} == set(expected)
     for row in rows:
         game = eqbench.load_game("skp").at(pot=float(row["parameter"]))
@@ -318,38 +315,30 @@ def test_profile_in_a_file_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_figure_of_eigenvalues_shows_all_of_them() -> None:
-    entries = study("skp(pot=3.25)")["equilibria"]
-    (ax,) = eigenvalue_figure(entries).axes
-    drawn = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
-    assert [len(line.get_xdata()) for line in drawn] == [11, 11, 11]
-    assert [str(line.get_label()) for line in drawn] == [
-        f"{entry['name']}: {entry['verdict']}" for entry in entries
-    ]
+    entries = study("skp(pot=3.25)").equilibria
+    ((panel,), _) = handed(eigenvalue_figure, entries)
+    shown = {series.look["label"]: len(series.data[0]) for series in drawn(panel)}
+    assert shown == {f"{entry.name}: {entry.verdict}": 11 for entry in entries}
 
 
 def test_figure_of_verdicts_joins_neighbors_of_one_verdict_only() -> None:
     pots = (*(Fraction(k, 20) for k in range(56, 66)), Fraction(7, 2), Fraction(4))
-    found = study("skp", at=pots, samples=2)
-    ((name, figure),) = draw_stability(found)
-    assert (name, figure.get_suptitle()) == ("verdicts", "skp")
-    (ax,) = figure.axes
-    rows = [text.get_text() for text in ax.get_yticklabels()]
+    entries = study("skp", at=pots, samples=2).equilibria
+    panel = verdict_panel(entries, [float(pot) for pot in pots])
+    rows = panel.settings["yticklabels"]
     assert rows == [
-        "skp:1",
-        "skp:2a",
-        "skp:2",
-        *(f"skp:{k}" for k in ("3", "4", "5a", "5", "6", "7")),
+        *("skp:1", "skp:2a", "skp:2"),
+        *(f"skp:{k}" for k in ["3", "4", "5a", "5", "6", "7"]),
     ]
-    joined = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata())]
-    spans = {(rows[int(y[0])], x[0], x[-1]) for x, y in (bar.get_data() for bar in joined)}
+    spans = {(rows[int(y[0])], x[0], x[-1]) for x, y in (s.data for s in drawn(panel))}
     assert ("skp:1", 2.8, 3.0) in spans
     assert ("skp:2", 3.05, 3.25) in spans  # another verdict at 3
     assert ("skp:4", 3.25, 3.5) in spans  # nothing was computed between
-    assert {span[1:] for span in spans if span[0] == "skp:2a"} == {(3.0, 3.0)}  # at one value only
+    assert (3.0, 3.0) in {span[1:] for span in spans if span[0] == "skp:2a"}  # at one value only
 
 
 def test_nothing_is_drawn_without_equilibria() -> None:
-    assert not list(draw_stability({"equilibria": [], "parameter": None}))
+    assert not list(draw_stability([], "skp", None))
 
 
 def behavior(spec: str, **frequencies: float) -> np.ndarray:

@@ -13,6 +13,7 @@ from flint import fmpq, fmpq_mpoly_ctx
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.known import corner_parameters
+from eqbench.equilibria.members import members
 from eqbench.errors import EqbenchError
 from eqbench.harness.inprocess import solve
 from eqbench.model.choices import Choices
@@ -27,7 +28,6 @@ from eqbench.papers.formulas import is_true, value_at
 from eqbench.papers.stored import Stored
 from eqbench.registry import load_game
 from eqbench.store.run_folder import write_texts
-from eqbench.studies.flow.members import members
 from eqbench.verification import Verifier, verify_exactly
 
 DEALS = 24

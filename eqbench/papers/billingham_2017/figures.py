@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import regime_diagram
 from eqbench.plots.style import Panel, Series, dots, draw_figure, line, svg_of
 from eqbench.report.svg import COLORS, INK
+from eqbench.studies.flow.rest_points import SetStability
 
 LAST_POT = 6.0
 DASHES = ("-", "--", ":")
@@ -85,5 +88,6 @@ def figure_7(stored: Stored) -> str:
     ]
     limits = {"ylim": (-0.55, 0.55), "yticks": ()}
     strip = Panel(strips, title="Billingham 2017", settings=limits, own_legend=True)
-    entries = stored["stability"].summary["equilibria"]
-    return svg_of(regime_diagram(entries, runs, "pot", between=strip))
+    entries = msgspec.convert(stored["stability"].summary["equilibria"], list[SetStability])
+    regimes = [(run["parameter"], run["regime"]) for run in runs]
+    return svg_of(regime_diagram(entries, regimes, "pot", between=strip))

@@ -15,9 +15,8 @@ from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2017.lists import CENTERS, LAYOUT, NAMES, asked_for, letters
 from eqbench.papers.formulas import value_at
 from eqbench.papers.stored import Stored
-from eqbench.plots.flow import late_part, second_half
 from eqbench.registry import load_game, load_solver
-from eqbench.studies.flow.points import SimulatedRun, read_points
+from eqbench.studies.flow.points import SimulatedRun, late_part, read_points, second_half
 from eqbench.studies.flow.regimes import returns
 
 CASES = ("2.5", "3.1", "3.35", "3.75", "4.15", "4.65", "5.5")

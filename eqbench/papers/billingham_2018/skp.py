@@ -17,6 +17,7 @@ import numpy as np
 from scipy.optimize import root
 
 from eqbench.equilibria.known import some_member
+from eqbench.equilibria.members import corners
 from eqbench.equilibria.reference import published_sets
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -24,7 +25,6 @@ from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2018.compute import continuation, one_by_one
 from eqbench.plots.style import power_law
 from eqbench.registry import load_game
-from eqbench.studies.flow.members import corners
 
 KINDS = ("log", "arctan", "rational")
 EPSILONS = tuple(10.0**-k for k in range(3, 9))

@@ -25,6 +25,8 @@ from eqbench.text import cell_text, csv_text
 MOST_ROWS = 4000
 MOST_NUMBERS = 1_000_000
 LEAST_ROWS = 100  # where even these are more
+LATE_POINTS = 2001  # 2,000 intervals
+_EVEN = 1.5  # times the last distance of points is still the same distance
 
 
 class SimulatedRun(NamedTuple):
@@ -36,6 +38,18 @@ class SimulatedRun(NamedTuple):
     payoffs: FloatArray  # (K, N), expected ones at these times
     profits: FloatArray  # (K, N), payoffs integrated over time
     value: float | None = None  # of the payoff parameter, if it is written with the points
+
+
+def second_half(run: SimulatedRun) -> slice:
+    """The points in the second half of the time of a run."""
+    return slice(int(np.searchsorted(run.times, run.times[[0, -1]].mean())), None)
+
+
+def late_part(run: SimulatedRun) -> slice:
+    """The last points of a run, 2,001 at most, that are as close together as the last two."""
+    steps = np.diff(run.times[-LATE_POINTS:])
+    even = np.logical_and.accumulate(steps[::-1] <= _EVEN * steps[-1:])
+    return slice(len(run.times) - 1 - int(even.sum()), None)
 
 
 def run_columns(tree: GameTree, *, valued: bool = False) -> list[str]:

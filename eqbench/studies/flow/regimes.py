@@ -1,4 +1,4 @@
-"""Tell which regime a trajectory is in: periodic, quasi-periodic, chaotic, absorbed, or undecided.
+"""The regime of a trajectory: periodic, quasi-periodic, chaotic, absorbed, or undecided.
 
 Symbols in shapes: K times, F free frequencies, M actions, m moving ones, R returns.
 """
@@ -6,11 +6,12 @@ Symbols in shapes: K times, F free frequencies, M actions, m moving ones, R retu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from scipy.interpolate import make_interp_spline
 from scipy.sparse.csgraph import connected_components
@@ -19,6 +20,7 @@ from eqbench.dynamics import Flow, Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.tree import FloatArray, IntArray
+from eqbench.report.rows import Column
 from eqbench.studies.frame import legend
 
 WORDS = ("periodic", "quasi_periodic", "chaotic_transient", "boundary_absorption", "undecided")
@@ -76,25 +78,22 @@ NO_INFLUENCE = 1e-5  # share of the largest entry below which there is none
 Verdict = tuple[str, str, float | None]  # word, reason, and the time from which on it holds
 
 
-@dataclass(frozen=True)
-class Window:
-    """A mean over a stretch of time."""
+class Window(Struct, frozen=True):
+    """A mean over a stretch of time; None if it is not finite."""
 
     start: float
     end: float
-    mean: float
+    mean: float | None
 
 
-@dataclass(frozen=True)
-class SpectralLine:
+class SpectralLine(Struct, frozen=True):
     """A peak of the power spectrum: cycles per unit of time, and its share of the power."""
 
     frequency: float
     share: float
 
 
-@dataclass(frozen=True)
-class Component:
+class Component(Struct, frozen=True):
     """Moving actions that influence each other, over the last half of the time.
 
     Attributes
@@ -109,115 +108,100 @@ class Component:
     line_share : share of the power in lines; 1 minus it is continuous
     """
 
-    actions: tuple[int, ...]
-    section: int
+    actions: list[str]
+    section: str
     returns: int
     samples_per_return: float
     loops: int | None
     mismatch: float | None
     period: float | None
-    lines: tuple[SpectralLine, ...]
+    lines: list[SpectralLine]
     line_share: float
 
 
-@dataclass(frozen=True)
-class Regime:
-    """The regime of a trajectory. Actions are global indices.
+def _near_if_moving(regime: Regime) -> float | None:
+    moves = regime.components or regime.at_zero or regime.at_one
+    return regime.near_face_fraction if moves else None
+
+
+class Regime(Struct, frozen=True, kw_only=True):
+    """The regime of a trajectory, with labels of actions.
 
     Where an information set has two actions, its second one stands for both.
 
     Attributes
     ----------
-    word : one of `WORDS`
+    regime : one of `WORDS`
     reason : a sentence with the figures that the word rests on
     to_zero, to_one : actions whose frequency is within `NEAR_FACE` of 0 or 1 for the whole last
         half of the time, while its log-odds keep growing, or are constant
     at_zero, at_one : others as near for as long, which may return: their log-odds are on their way
         back, show no trend, or are so large that rounding hides it
     frozen : other actions that settle to a constant
-    facts : what still moves, in groups that influence each other. Log-odds of what may return count
-        wherever those of moving actions are tested, but are not listed here
+    components : what still moves, in groups that influence each other. Log-odds of what may return
+        count wherever those of moving actions are tested, but are not listed here
     lyapunov_windows : mean growth rates of a small displacement over windows each of which doubles
-        the time, the last one last; none if they were not measured
-    near_face_windows : share of what still moves or may return within `NEAR_FACE` of 0 or 1
-    transient : when the motion became what `word` says, for good; not if it is undecided or chaotic
+        the time, the last one last; none if they were not measured. `lyapunov` is the last one
+    near_face_windows : share of what still moves or may return within `NEAR_FACE` of 0 or 1, the
+        last one is `near_face_fraction`
+    transient : when the motion became what `regime` says, for good; not if it is undecided or
+        chaotic
     """
 
-    word: str
+    regime: Annotated[str, Column()]
     reason: str
-    to_zero: tuple[int, ...] = ()
-    to_one: tuple[int, ...] = ()
-    at_zero: tuple[int, ...] = ()
-    at_one: tuple[int, ...] = ()
-    frozen: tuple[int, ...] = ()
-    facts: tuple[Component, ...] = ()
-    lyapunov_windows: tuple[Window, ...] = ()
-    near_face_windows: tuple[Window, ...] = ()
-    transient: float | None = None
-
-    @property
-    def lyapunov(self) -> float | None:
-        return self.lyapunov_windows[-1].mean if self.lyapunov_windows else None
-
-    @property
-    def near_face_fraction(self) -> float | None:
-        return self.near_face_windows[-1].mean if self.near_face_windows else None
-
-    def to_json(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Return JSON values with the labels of actions."""
-
-        def named(actions: Sequence[int]) -> list[str]:
-            return [labels[action] for action in actions]
-
-        return {
-            "regime": self.word,
-            "reason": self.reason,
-            **{end: named(getattr(self, end)) for end in ENDS},
-            "components": [
-                asdict(fact) | {"actions": named(fact.actions), "section": labels[fact.section]}
-                for fact in self.facts
-            ],
-            "lyapunov": self.lyapunov,
-            "lyapunov_windows": [asdict(window) for window in self.lyapunov_windows],
-            "near_face_fraction": self.near_face_fraction,
-            "near_face_windows": [asdict(window) for window in self.near_face_windows],
-            "transient": self.transient,
-        }
+    to_zero: list[str] = []
+    to_one: list[str] = []
+    at_zero: list[str] = []
+    at_one: list[str] = []
+    frozen: list[str] = []
+    components: list[Component] = []
+    lyapunov: Annotated[float | None, Column("Lyapunov", "number", layout="+.4f")] = None
+    lyapunov_windows: list[Window] = []
+    near_face_fraction: Annotated[
+        float | None, Column("near a face", "number", layout=".3f", of=_near_if_moving)
+    ] = None
+    near_face_windows: list[Window] = []
+    transient: Annotated[float | None, Column("settled at", "number", layout=",.0f")] = None
 
 
-def classify(flow: Flow, trajectory: Trajectory) -> Regime:
+def classify(flow: Flow, trajectory: Trajectory, labels: Sequence[str]) -> Regime:
     """Return the regime of a trajectory, by the last half of its time.
 
     Times are evenly spaced, at least `LEAST_TIMES`, and so close that the shortest oscillation has
     a dozen of them; else UsageError, or an undecided regime. Without the growth of a tangent only
-    absorption can be recognized.
+    absorption can be recognized. `labels` are those of all actions.
     """
     times, ending = trajectory.times, trajectory.ending
     ended = f"; the trajectory ended early: {ending}" if ending else ""
     if len(times) < LEAST_TIMES:
         reason = legend("regimes.short", times=len(times), least=LEAST_TIMES)
-        return Regime("undecided", reason + ended)
+        return Regime(regime="undecided", reason=reason + ended)
     spacing = np.diff(times)
     if np.ptp(spacing) > 1e-6 * spacing.mean():
         raise UsageError(
             f"a regime needs evenly spaced times; got spacings from {spacing.min():g} to "
             f"{spacing.max():g}. Use an even grid"
         )
-    motion = _Motion(flow, trajectory)
+    motion = _Motion(flow, trajectory, labels)
     word, reason, transient = motion.verdict()
-    ends = {end: tuple(motion.action[motion.limits.end == end].tolist()) for end in ENDS}
+    named = np.array(labels)[motion.action]
+    ends = {end: named[motion.limits.end == end].tolist() for end in ENDS}
     staying = {*ends["at_zero"], *ends["at_one"]}
-    facts = (
-        replace(fact, actions=tuple(a for a in fact.actions if a not in staying))
-        for fact in motion.facts
+    moving = (
+        replace(each, actions=[action for action in each.actions if action not in staying])
+        for each in motion.components
     )
+    growth, near = motion.growth_windows, motion.near_windows
     return Regime(
-        word,
-        reason + ended,
+        regime=word,
+        reason=reason + ended,
         **ends,
-        facts=tuple(fact for fact in facts if fact.actions),
-        lyapunov_windows=motion.growth_windows,
-        near_face_windows=motion.near_windows,
+        components=[each for each in moving if each.actions],
+        lyapunov=growth[-1].mean if growth else None,
+        lyapunov_windows=growth,
+        near_face_fraction=near[-1].mean,
+        near_face_windows=near,
         transient=transient,
     )
 
@@ -320,7 +304,7 @@ def _goes_away(distance: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.bool
 # -- components -----------------------------------------------------------------------------------
 
 
-def _component(times: FloatArray, log_odds: FloatArray, actions: IntArray) -> Component:
+def _component(times: FloatArray, log_odds: FloatArray, actions: Sequence[str]) -> Component:
     """Returns and spectral lines of moving actions (m,), from evenly spaced log-odds (K, m)."""
     swing = np.ptp(log_odds, axis=0)
     widest = np.argsort(-swing, kind="stable")[:MOST_COORDINATES]
@@ -334,14 +318,14 @@ def _component(times: FloatArray, log_odds: FloatArray, actions: IntArray) -> Co
         period = float(crossings[whole] - crossings[0]) / whole * loops
     lines = _spectral_lines(times, log_odds[:, section])
     return Component(
-        actions=tuple(actions.tolist()),
-        section=int(actions[section]),
+        actions=[*actions],
+        section=actions[section],
         returns=len(crossings),
         samples_per_return=len(times) / max(len(crossings), 1),
         loops=loops,
         mismatch=mismatch,
         period=period,
-        lines=tuple(lines[:SHOWN_LINES]),
+        lines=lines[:SHOWN_LINES],
         line_share=sum((line.share for line in lines), 0.0),
     )
 
@@ -414,25 +398,27 @@ class _Motion:
     near : share of what moves or may return, and is not gone, that is near a face (K,)
     """
 
-    def __init__(self, flow: Flow, trajectory: Trajectory) -> None:
+    def __init__(self, flow: Flow, trajectory: Trajectory, labels: Sequence[str]) -> None:
         self.times = times = trajectory.times
         self.half = half = len(times) // 2
         self.action, self.choice, self.log_odds = _described(flow.choices, trajectory.states)
         self.limits = limits = Limits.of(self.log_odds)
-        self.facts = [
-            _component(times[half:], self.log_odds[half:, part], self.action[part])
+        self.components = [
+            _component(
+                times[half:], self.log_odds[half:, part], [labels[a] for a in self.action[part]]
+            )
             for part in self._components(flow, trajectory.states)
         ]
         self.moving = self.log_odds[:, limits.moving]
         self.growth: FloatArray | None = None
-        self.growth_windows: tuple[Window, ...] = ()
+        self.growth_windows: list[Window] = []
         if trajectory.growth is not None:
             self.growth = growth = np.maximum.accumulate(trajectory.growth)
             self.growth_windows = self._windows(
                 lambda a, b: (growth[b] - growth[a]) / (times[b] - times[a])
             )
         self.near = np.zeros(len(times))
-        if self.facts:
+        if self.components:
             self.near = (np.abs(self.moving) >= NEAR_FACE_LOG_ODDS).mean(axis=1)
         self.near_windows = self._windows(lambda a, b: self.near[a : b + 1].mean())
 
@@ -456,21 +442,21 @@ class _Motion:
         parts = (places[label[place] == part] for part in range(count))
         return sorted(parts, key=lambda part: int(part[0]))
 
-    def _windows(self, mean: Callable[[int, int], float]) -> tuple[Window, ...]:
+    def _windows(self, mean: Callable[[int, int], float]) -> list[Window]:
         """Means from index to index over [K/4, K/2], [K/2, K] and so on, the last one last."""
         ends = [len(self.times) - 1]
         while ends[-1] // 2 >= SHORTEST:
             ends.append(ends[-1] // 2)
-        return tuple(
+        return [
             Window(float(self.times[a]), float(self.times[b]), float(mean(a, b)))
             for a, b in pairwise(reversed(ends))
-        )
+        ]
 
     def verdict(self) -> Verdict:
-        if not self.facts:
+        if not self.components:
             return self._at_rest()
         swing_growth = _swing_growth(self.moving)
-        if self.near_windows[-1].mean >= ABSORBED and swing_growth >= SWING_GROWTH:
+        if (self.near_windows[-1].mean or 0.0) >= ABSORBED and swing_growth >= SWING_GROWTH:
             seen = {"near": self._dwelling(), "growth": swing_growth, "exponent": self._exponent()}
             return "boundary_absorption", legend("regimes.switching", **seen), self._absorbed_from()
         if self.growth is None:
@@ -503,25 +489,25 @@ class _Motion:
         if lacking:
             return "undecided", f"{growth}, but {lacking}", None
         since = max(self._gone_from(), regular_since)
-        unclosed = [fact for fact in self.facts if fact.loops is None]
-        mismatch = max(fact.mismatch or 0.0 for fact in unclosed or self.facts)
+        unclosed = [each for each in self.components if each.loops is None]
+        mismatch = max(each.mismatch or 0.0 for each in unclosed or self.components)
         if unclosed:
-            share = min(fact.line_share for fact in unclosed)
+            share = min(each.line_share for each in unclosed)
             reason = legend("regimes.unclosed", growth=growth, mismatch=mismatch, share=share)
             if share < DISCRETE:
                 return "undecided", f"{reason}, too little for a regular motion", None
             return "quasi_periodic", reason, since
-        periods = [fact.period or 0.0 for fact in self.facts]
+        periods = [each.period or 0.0 for each in self.components]
         shown = ", ".join(f"{period:.6g}" for period in periods)
         reason = legend("regimes.closed", growth=growth, mismatch=mismatch, periods=shown)
         return "periodic" if _commensurate(periods) else "quasi_periodic", reason, since
 
     def _lacking(self) -> str:
         """Say what is missing to tell regular motions apart, with what to do."""
-        samples = min(fact.samples_per_return for fact in self.facts)
+        samples = min(each.samples_per_return for each in self.components)
         if samples < LEAST_SAMPLES:
             return legend("regimes.coarse", samples=samples, least=LEAST_SAMPLES)
-        returns = min(fact.returns for fact in self.facts)
+        returns = min(each.returns for each in self.components)
         if returns < LEAST_RETURNS:
             return legend("regimes.few", returns=returns, least=LEAST_RETURNS)
         late = self.moving[self.half :]

@@ -17,22 +17,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Any
+from typing import Annotated, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec import UNSET, Struct, UnsetType
 from numpy.typing import NDArray
 
 from eqbench.dynamics import Flow
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.members import Place, members
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices, directions, exchanges
 from eqbench.model.game import Game
 from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray
+from eqbench.report.naming import identity_text
+from eqbench.report.rows import Column
+from eqbench.store.schema import IdentityRecord
 from eqbench.studies.branch import Measured, alike, measured
-from eqbench.studies.flow.members import Place, members
 from eqbench.studies.requests import SAMPLES
+from eqbench.studies.resolve import value_of
 
 # Real parts and singular values up to this share of the spectral norm of the Jacobian are zero.
 TOLERANCE = 1e-9
@@ -41,6 +46,108 @@ FACE = 1e-9
 
 UNSTABLE, STABLE = "unstable", "asymptotically stable"
 COUNTS = ("unstable", "centre_oscillatory", "zero", "stable")
+_WORDS = {UNSTABLE: "unstable", STABLE: "stable"}
+
+
+# -- documents ------------------------------------------------------------------------------------
+
+
+def _word(entry: Counted) -> str:
+    return _WORDS.get(entry.verdict, "centre")
+
+
+class Counted(Struct, frozen=True, kw_only=True):
+    """Numbers of eigenvalues at a rest point and what they say; its place if it is of a set."""
+
+    unstable: Annotated[int, Column(kind="count")]
+    centre_oscillatory: Annotated[int, Column("oscillating", "count")]
+    zero: Annotated[int, Column(kind="count")]
+    stable: Annotated[int, Column(kind="count")]
+    verdict: Annotated[str, Column(of=_word)]
+    place: Place | None
+    parameters: dict[str, float]
+
+
+def _growth(entry: Stability) -> float:
+    growth = max((real for real, _ in entry.eigenvalues), default=0.0)
+    return growth if abs(growth) > TOLERANCE * entry.scale else 0
+
+
+class Stability(Counted, frozen=True, kw_only=True):
+    """A rest point: its eigenvalues, and how the verifier sees it."""
+
+    eigenvalues: Annotated[
+        list[tuple[float, float]],
+        Column("max re", "number", dispensable=3, layout=".3g", of=_growth),
+    ]
+    scale: float
+    speed: float
+    across: float | None
+    payoffs: list[float]
+    max_regret: Annotated[float, Column(kind="small", dispensable=1)]
+    is_equilibrium: bool
+
+
+class RestPoint(Stability, frozen=True, kw_only=True):
+    """A rest point with the frequencies of actions that are played."""
+
+    frequencies: dict[str, float]
+
+
+class Members(Struct, frozen=True, kw_only=True):
+    """What members of a set have in common: of each number of eigenvalues the least and most."""
+
+    examined: int
+    refuted: int
+    places: dict[str, int]
+    unstable: tuple[int, int]
+    centre_oscillatory: tuple[int, int]
+    zero: tuple[int, int]
+    stable: tuple[int, int]
+    verdicts: dict[str, int]
+    same_everywhere: bool
+    deviating: list[Counted]
+
+
+def _examined(entry: SetStability) -> str | None:
+    if not entry.members:
+        return None
+    return f"{entry.members.examined}{'' if entry.members.same_everywhere else ' *'}"
+
+
+class SetStability(Stability, frozen=True, kw_only=True):
+    """A published set by one of its members, or a given profile with what it is."""
+
+    name: str
+    value: float | None
+    members: Annotated[Members | UnsetType, Column(kind="number", dispensable=2, of=_examined)] = (
+        UNSET
+    )
+    identity: IdentityRecord | UnsetType | None = UNSET
+
+    @property
+    def equilibrium(self) -> Annotated[str, Column(identifies=True)]:
+        """Its name, what it is, and a mark unless it is an equilibrium."""
+        words = [self.name, f"= {identity_text(self.identity)}" if self.identity else ""]
+        return " ".join(filter(None, [*words, "" if self.is_equilibrium else "!"]))
+
+
+class Search(Struct, frozen=True, kw_only=True):
+    """A search for rest points that are no equilibria, in figures, and those found."""
+
+    value: float | None
+    draws: int
+    arrived: int
+    equilibria: int
+    distinct: int
+    faces: int
+    unstable: int
+    unstable_across: int
+    least_growth: float | None
+    points: list[RestPoint]
+
+
+# -- eigenvalues ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +194,6 @@ class Spectrum:
     def is_rest_point(self) -> bool:
         """Whether nothing moves there, up to what counts as zero."""
         return self.speed <= TOLERANCE * max(self.scale, np.finfo(float).tiny)
-
-    def to_json(self) -> dict[str, Any]:
-        pairs = np.column_stack((self.eigenvalues.real, self.eigenvalues.imag)).tolist()
-        rest = {"verdict": self.verdict, "scale": self.scale, "speed": self.speed}
-        return {"eigenvalues": pairs} | self.counts | rest
 
 
 def center_manifold(dimension: int) -> str:
@@ -153,6 +255,9 @@ def eigenvalues(matrix: FloatArray, rounding: float) -> NDArray[np.complex128]:
 ROUNDING = 1e-9
 
 
+S = TypeVar("S", bound=Counted)
+
+
 @dataclass(frozen=True, eq=False)
 class Looked(Measured):
     """A profile as the verifier sees it, and what the flow does near it."""
@@ -161,16 +266,23 @@ class Looked(Measured):
     place: Place | None = None  # in its set, if it is of one
     figures: Mapping[str, float] = field(default_factory=dict)  # by which people name it
 
-    def to_json(self) -> dict[str, Any]:
-        across = self.spectrum.across
-        return self.spectrum.to_json() | {
+    def entry(self, kind: type[S], **more: object) -> S:
+        """Return its entry of a document, a struct with the fields of its kind."""
+        seen, across = self.spectrum, self.spectrum.across
+        figures = {
+            **seen.counts,
+            "verdict": seen.verdict,
+            "place": self.place,
+            "parameters": self.figures,
+            "eigenvalues": [(value.real, value.imag) for value in seen.eigenvalues.tolist()],
+            "scale": seen.scale,
+            "speed": seen.speed,
             "across": across if np.isfinite(across) else None,
             "payoffs": self.payoffs,
             "max_regret": self.max_regret,
             "is_equilibrium": self.is_equilibrium,
-            "place": self.place,
-            "parameters": self.figures,
         }
+        return msgspec.convert(figures | more, kind)
 
 
 def look(game: Game, flow: Flow, behavior: FloatArray) -> Looked:
@@ -193,37 +305,30 @@ class SetVerdict:
     """
 
     name: str
-    value: Fraction | None
+    value: float | None
     looked: tuple[Looked, ...]
     refuted: int
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the first member as JSON, and what the others have in common with it."""
-        counts = [each.spectrum.counts for each in self.looked]
-        verdicts = [each.spectrum.verdict for each in self.looked]
-        deviating = [
-            {"place": each.place, "parameters": each.figures, **count, "verdict": verdict}
-            for each, count, verdict in zip(self.looked, counts, verdicts, strict=True)
-            if verdict != verdicts[0]
-        ]
-        return {
-            "name": self.name,
-            "value": None if self.value is None else float(self.value),
-            **self.looked[0].to_json(),
-            "members": {
-                "examined": len(self.looked),
-                "refuted": self.refuted,
-                "places": dict(Counter(str(each.place) for each in self.looked)),
-                **{k: [min(c[k] for c in counts), max(c[k] for c in counts)] for k in COUNTS},
-                "verdicts": dict(Counter(verdicts)),
-                "same_everywhere": not deviating,
-                "deviating": deviating,
-            },
+    def entry(self) -> SetStability:
+        """Return the entry of the first member, and what the others have in common with it."""
+        entries = [each.entry(Counted) for each in self.looked]
+        words = [each.verdict for each in entries]
+        deviating = [each for each in entries if each.verdict != words[0]]
+        counts = {key: [getattr(each, key) for each in entries] for key in COUNTS}
+        members = {
+            "examined": len(entries),
+            "refuted": self.refuted,
+            "places": Counter(str(each.place) for each in entries),
+            **{key: (min(values), max(values)) for key, values in counts.items()},
+            "verdicts": Counter(words),
+            "same_everywhere": not deviating,
+            "deviating": deviating,
         }
+        return self.looked[0].entry(SetStability, name=self.name, value=self.value, members=members)
 
 
 def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -> list[SetVerdict]:
-    """Say how stable each published set of equilibria of a game is under a flow, in their order.
+    """Return how stable each published set of equilibria is under a flow, in their order.
 
     Looked at are one member inside, the corners, and `samples` drawn at random. Those that are not
     equilibria or not rest points by measurement are left out and counted; UsageError if none is
@@ -250,8 +355,7 @@ def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -
                 f"the flow does not rest at any member of {name} that was looked at ({len(looked)})"
                 "; choose a solver whose flow rests at equilibria, such as replicator"
             )
-        value, refuted = game.tree.payoffs.value, len(looked) - len(held)
-        found.append(SetVerdict(name, value, tuple(held), refuted))
+        found.append(SetVerdict(name, value_of(game), tuple(held), len(looked) - len(held)))
     return found
 
 
@@ -268,8 +372,8 @@ _SAME = 1e-7
 
 def rest_points(
     game: Game, flow: Flow, draws: int, seed: int, interrupted: Callable[[], bool] = lambda: False
-) -> tuple[list[Looked], dict[str, Any]]:
-    """Return distinct rest points that are not equilibria, and counts of the search, for JSON.
+) -> tuple[list[Looked], Search]:
+    """Return distinct rest points that are not equilibria, and the search as a document has it.
 
     Each draw takes a share at random; so many information sets are mixed, on a random set of their
     actions, and the others pure. From a point inside that face Newton's method looks for one
@@ -288,28 +392,27 @@ def rest_points(
     places = alike([each.behavior for each in others], _SAME)
     found = [each for place, each in enumerate(others) if places[place] == place]
     growth = [float(each.spectrum.eigenvalues.real.max()) for each in found]
-    figures = {
-        "draws": drawn,
-        "arrived": len(arrived),
-        "equilibria": len(arrived) - len(others),
-        "distinct": len(found),
-        "faces": len({tuple(each.behavior > 0) for each in found}),
-        "unstable": sum(each.spectrum.counts["unstable"] > 0 for each in found),
-        "unstable_across": sum(each.spectrum.across > 0 for each in found),
-        "least_growth": min(growth, default=None),
-    }
-    return found, figures
-
-
-def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
-    """Return rest points as JSON values, with the frequencies of actions that are played."""
     labels = action_labels(game.tree)
-    free = [action for block in Choices.of(game.tree).blocks() for action in block]
-    return [
-        each.to_json()
-        | {"frequencies": {labels[a]: float(each.behavior[a]) for a in free if each.behavior[a]}}
-        for each in found
-    ]
+    free = [action for block in flow.choices.blocks() for action in block]
+    search = Search(
+        value=value_of(game),
+        draws=drawn,
+        arrived=len(arrived),
+        equilibria=len(arrived) - len(others),
+        distinct=len(found),
+        faces=len({tuple(each.behavior > 0) for each in found}),
+        unstable=sum(each.spectrum.counts["unstable"] > 0 for each in found),
+        unstable_across=sum(each.spectrum.across > 0 for each in found),
+        least_growth=min(growth, default=None),
+        points=[
+            each.entry(
+                RestPoint,
+                frequencies={labels[a]: float(each.behavior[a]) for a in free if each.behavior[a]},
+            )
+            for each in found
+        ],
+    )
+    return found, search
 
 
 def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:

@@ -5,14 +5,16 @@ Symbols in shapes: K times, N players, A actions, F free frequencies, S sequence
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from eqbench.dynamics import Dynamics, Flow, Trajectory
 from eqbench.equilibria import known_sets
@@ -24,12 +26,13 @@ from eqbench.model.profile_json import profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Column, Report, Row, Table, table_of
 from eqbench.studies.branch import POINTS, measured
-from eqbench.studies.extremes import AGREE, KnownPayoffs
-from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
-from eqbench.studies.flow.regimes import NEAR_FACE, classify
-from eqbench.studies.frame import Drawn, Session, Study, call, legend
+from eqbench.studies.extremes import AGREE, Beside, KnownPayoffs, Nearest, Solution
+from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows, read_points
+from eqbench.studies.flow.regimes import NEAR_FACE, Regime, classify
+from eqbench.studies.flow.rest_points import verdicts
+from eqbench.studies.frame import Document, Drawn, Session, Study, call, legend
 from eqbench.studies.requests import (
     HORIZON,
     HORIZON_BY_HAND,
@@ -47,6 +50,7 @@ LEAST_INTERVALS = 20  # of a window
 LAST_SHARE = 0.1
 MOST_PLACES = 12
 MOST_NEAREST = 3
+VALUES = 121  # of the parameter at which published sets are looked at for the figure of regimes
 _ENDS = {
     "to_zero": "{} → 0",
     "to_one": "{} → 1",
@@ -157,7 +161,130 @@ class Place:
         return RealizationPlan(np.ascontiguousarray(plans).mean(axis=0)).to_behavior(form)
 
 
-class SimulationStudy(Study[SimulationRequest, dict[str, Any], dict[str, Any]]):
+# -- documents ------------------------------------------------------------------------------------
+
+
+class Earned(Nearest, frozen=True, kw_only=True):
+    """Payoffs over a stretch of time, beside published ones."""
+
+    payoffs: list[float | None]
+
+
+class EarnedWindow(Earned, frozen=True, kw_only=True):
+    """Payoffs over a window, and the max regret of the average plan over it."""
+
+    from_: float = field(name="from")
+    to: float
+    average_max_regret: float
+
+
+class KeptProfile(Struct, frozen=True, kw_only=True):
+    """A profile in a file, and how the verifier sees it."""
+
+    payoffs: list[float]
+    regrets: list[float]
+    max_regret: float
+    profile: str
+
+
+class SimulatedValue(Struct, frozen=True, kw_only=True):
+    """A value of the payoff parameter, or None, with its game and published solutions."""
+
+    parameter: float | None
+    game: str
+    integrator: str | None
+    rate: float
+    solutions: list[Solution]
+
+
+def _average_regret(run: SimulatedTrajectory) -> float | None:
+    return run.profiles["average"].max_regret if "average" in run.profiles else None
+
+
+class SimulatedTrajectory(Regime, frozen=True, kw_only=True):
+    """A trajectory: its regime, what players earn, and its profiles.
+
+    Attributes
+    ----------
+    name : of its points; with the value of the parameter if there are several
+    payoffs : over the longest window, which is the one at the place `longest_window`
+    whole : payoffs over the whole time
+    solutions : for each published set how far payoffs over the windows are from it
+    """
+
+    name: str
+    start: Annotated[str, Column(identifies=True)]
+    parameter: float | None
+    time: Annotated[float, Column(kind="number", layout=",g")]
+    interrupted: bool
+    ending: str
+    payoffs: list[float | None] | None
+    windows: list[EarnedWindow]
+    longest_window: int | None
+    whole: Earned | None
+    solutions: list[Beside]
+    profiles: Annotated[dict[str, KeptProfile], Column("regret", "small", of=_average_regret)]
+    statistics: dict[str, float | int]
+    elapsed_s: float
+    cpu_s: float
+
+
+class SimulatedPart(SimulatedTrajectory, frozen=True, kw_only=True):
+    """A trajectory with the value at which it was followed."""
+
+    value: SimulatedValue
+
+
+_SHOWN = ("start", "regime", "time", "lyapunov", "near_face_fraction", "transient", "profiles")
+
+
+class SimulationDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag=SCHEMA):
+    """The trajectories of a game at each value of its parameter."""
+
+    game: str
+    solver: str
+    model: str
+    memory: int | None
+    players: list[str]
+    names: dict[str, str]
+    parameter: str | None
+    time: float
+    every: float
+    spread: float
+    finished: bool
+    values: list[SimulatedValue]
+    runs: list[SimulatedTrajectory]
+
+    def at(self, value: SimulatedValue) -> list[SimulatedTrajectory]:
+        """Return the trajectories at a value of the parameter."""
+        return [run for run in self.runs if run.parameter == value.parameter]
+
+    def tables(self) -> Report:
+        """Return at each value a table of regimes, then one of payoffs."""
+        if not self.runs:
+            return Report((Table("", lines=("no trajectory was completed",)),))
+        tables: list[Table] = []
+        for value in self.values:
+            tables += [self._regimes(value), _profits(self.players, value, self.at(value))]
+        profits = legend("simulate.profits")
+        if any(value.solutions for value in self.values):
+            profits += f" {legend('simulate.published', agree=AGREE)}"
+        return Report(tuple(tables), notes=(legend("simulate.regimes", near=NEAR_FACE), profits))
+
+    def _regimes(self, value: SimulatedValue) -> Table:
+        runs, how = self.at(value), f"integrator {value.integrator}"
+        if self.model == "hands":
+            how = f"hand by hand, players remember {self.memory:,} hands"
+        remarks = [(run.start, _destination(run, self.names)) for run in runs]
+        remarks += [(run.start, _remark(run)) for run in runs]
+        title = f"Trajectories of {value.game}: {how}, rate {value.rate:g}"
+        return table_of(runs, title, _merged(remarks, len(runs)), names=_SHOWN)
+
+
+# -- the study ------------------------------------------------------------------------------------
+
+
+class SimulationStudy(Study[SimulationRequest, SimulatedPart, SimulationDocument]):
     """Follow trajectories one after another, each from one start at one value of the parameter.
 
     Attributes
@@ -197,7 +324,7 @@ class SimulationStudy(Study[SimulationRequest, dict[str, Any], dict[str, Any]]):
     def parts(self) -> list[str]:
         return [f"run{number}" for number in range(1, len(self._runs) + 1)]
 
-    def do(self, part: str, session: Session) -> dict[str, Any]:
+    def do(self, part: str, session: Session) -> SimulatedPart:
         """Follow a trajectory; its points and its profiles are written."""
         number = int(part.removeprefix("run"))
         game, start = self._runs[number - 1]
@@ -216,29 +343,29 @@ class SimulationStudy(Study[SimulationRequest, dict[str, Any], dict[str, Any]]):
         behavior, payoffs = flow.behavior(states), flow.payoffs(states)
         points = SimulatedRun(name, path.times[rows], behavior, payoffs, path.profits[rows], value)
         append_points(session.folder / POINTS, game.tree, points, again=session.again)
+        regime = classify(flow, path, action_labels(game.tree))
         run = {
+            **asdict(regime),
+            **_earnings(place, path, session.folder, part),
             "name": name,
             "start": start.name,
             "parameter": place.value,
             "time": float(path.times[-1]),
             "interrupted": session.interrupted() and len(path.times) < len(self.times),
             "ending": path.ending,
-            **classify(flow, path).to_json(action_labels(game.tree)),
-            **_earnings(place, path, session.folder, part),
             "statistics": {key: n - before.get(key, 0) for key, n in flow.statistics.items()},
             "elapsed_s": elapsed_s,
             "cpu_s": cpu_s,
-            "value": {
-                "parameter": place.value,
-                "game": game.spec,
-                "integrator": None if place.hands else flow.integrator,
-                "rate": flow.rate,
-                "solutions": place.known.to_json(),
-            },
+            "value": SimulatedValue(
+                parameter=place.value,
+                game=game.spec,
+                integrator=None if place.hands else flow.integrator,
+                rate=flow.rate,
+                solutions=place.known.solutions(),
+            ),
         }
         # null in place of numbers that are not finite
-        record: dict[str, Any] = json.loads(json.dumps(run), parse_constant=lambda word: None)
-        return record
+        return msgspec.json.decode(msgspec.json.encode(run), type=SimulatedPart)
 
     def _watched(self, place: Place, session: Session) -> Callable[[], bool]:
         """Whether to stop; tells how far the trajectory is, where it can be seen."""
@@ -251,49 +378,50 @@ class SimulationStudy(Study[SimulationRequest, dict[str, Any], dict[str, Any]]):
 
         return interrupted
 
-    def conclude(self, parts: Sequence[dict[str, Any]], session: Session) -> dict[str, Any]:
-        records, finished = parts, session.finished
+    def conclude(self, parts: Sequence[SimulatedPart], session: Session) -> SimulationDocument:
         game, request = self.games[0], self.request
-        values = {record["value"]["game"]: record["value"] for record in records}
-        return {
-            "schema": SCHEMA,
-            "game": request.game if request.at else game.spec,
-            "solver": self.solver.spec,
-            "model": request.model,
-            "memory": self.memory,
-            "players": list(game.tree.players),
-            "names": published_names(game),
-            "parameter": self.parameter,
-            "time": self.horizon,
-            "every": float(self.times[1]),
-            "spread": request.spread,
-            "finished": finished,
-            "values": list(values.values()),
-            "runs": [
-                {key: item for key, item in record.items() if key != "value"} for record in records
-            ],
-        }
+        return SimulationDocument(
+            game=request.game if request.at else game.spec,
+            solver=self.solver.spec,
+            model=request.model,
+            memory=self.memory,
+            players=list(game.tree.players),
+            names=published_names(game),
+            parameter=self.parameter,
+            time=self.horizon,
+            every=float(self.times[1]),
+            spread=request.spread,
+            finished=session.finished,
+            values=list({part.value.game: part.value for part in parts}.values()),
+            runs=msgspec.convert(parts, list[SimulatedTrajectory], from_attributes=True),
+        )
 
-    @staticmethod
-    def report(document: Mapping[str, Any]) -> Report:
-        if not document["runs"]:
-            return Report((Table("", lines=("no trajectory was completed",)),))
-        tables: list[Table] = []
-        for value in document["values"]:
-            runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
-            tables += [_regimes(document, value, runs), _profits(document["players"], value, runs)]
-        published = any(value["solutions"] for value in document["values"])
-        profits = legend("simulate.profits")
-        if published:
-            profits += f" {legend('simulate.published', agree=AGREE)}"
-        return Report(tuple(tables), notes=(legend("simulate.regimes", near=NEAR_FACE), profits))
+    def draw(self, folder: Path, document: SimulationDocument) -> Iterable[Drawn]:
+        """Draw orbits, time series and profits at each value, and regimes along several."""
+        if not document.runs:
+            return
+        points = {run.name: run for run in read_points(self.games[0], folder / POINTS)}
+        several = len(document.values) > 1
+        for value, game in zip(document.values, self.games, strict=False):
+            named = [points[run.name]._replace(name=run.start) for run in document.at(value)]
+            suffix = f"-{self.parameter}-{value.parameter:g}" if several else ""
+            if drawn := [run for run in named if len(run.times) > 1]:
+                draw = "eqbench.plots.flow:draw_runs"
+                for name, figure in call(draw, game, drawn, self.request.pairs):
+                    yield f"{name}{suffix}", figure
+        if several:
+            ends = [value.parameter or 0.0 for value in document.values]
+            between = np.linspace(min(ends), max(ends), VALUES).tolist()
+            games = [self.games[0].at(**{str(self.parameter): value}) for value in between]
+            games += self.games
+            found = (verdicts(game, self._dynamics.flow(game), samples=0) for game in games)
+            entries = [verdict.entry() for each in found for verdict in each]
+            runs = [(run.parameter, run.regime) for run in document.runs]
+            words = self.parameter, self.request.game
+            yield "regimes", call("eqbench.plots.stability:regime_diagram", entries, runs, *words)
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
-        if document["runs"]:
-            yield from call("eqbench.plots.flow:draw_simulation", self, folder, document)
 
-
-def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[str, Any]:
+def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> Mapping[str, object]:
     """Return payoffs over windows next to published ones, and profiles, which are written too."""
     game, known, times = place.game, place.known, path.times
     last = len(times) - 1  # 0 if it never moved
@@ -302,23 +430,22 @@ def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[st
     averages = [place.average(path, window) for window in windows]
     longest = max(range(len(windows)), key=lambda w: np.ptp(windows[w]), default=None)
     start, final = place.flow.behavior(path.states[0]), place.flow.behavior(path.states[-1])
-    profiles = {"start": start, "final": final}
-    whole = None
+    profiles, whole = {"start": start, "final": final}, None
     if longest is not None:
         profiles["average"] = averages[longest]
         average = Stretch(0, last).payoffs(times, path.profits)
-        whole = {"payoffs": average.tolist(), **known.nearest(average)}
+        whole = Earned(payoffs=average.tolist(), **asdict(known.nearest(average)))
     return {
         "payoffs": None if longest is None else payoffs[longest].tolist(),
         "windows": [
-            {
-                "from": float(times[window.first]),
-                "to": float(times[window.last]),
-                "payoffs": row.tolist(),
-                **known.nearest(row),
-                "average_max_regret": measured(game.tree, average).max_regret,
-            }
-            for window, row, average in zip(windows, payoffs, averages, strict=True)
+            EarnedWindow(
+                from_=float(times[window.first]),
+                to=float(times[window.last]),
+                payoffs=own.tolist(),
+                **asdict(known.nearest(own)),
+                average_max_regret=measured(game.tree, average).max_regret,
+            )
+            for window, own, average in zip(windows, payoffs, averages, strict=True)
         ],
         "longest_window": longest,
         "whole": whole,
@@ -343,52 +470,25 @@ def published_names(game: Game) -> dict[str, str]:
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
-    how = f"integrator {value['integrator']}"
-    if document["model"] == "hands":
-        how = f"hand by hand, players remember {document['memory']:,} hands"
-    columns = (
-        Column("start", identifies=True),
-        Column("regime"),
-        Column("time", "number", layout=",g"),
-        Column("Lyapunov", "number", layout="+.4f"),
-        Column("near a face", "number", layout=".3f"),
-        Column("settled at", "number", layout=",.0f"),
-        Column("regret", "small"),
-    )
-    rows = []
-    for run in runs:
-        moves = run["components"] or run["at_zero"] or run["at_one"]
-        near = run["near_face_fraction"] if moves else None
-        regret = run["profiles"].get("average", {}).get("max_regret")
-        figures = (run["time"], run["lyapunov"], near, run["transient"], regret)
-        rows.append(Row.of(columns, (run["start"], run["regime"], *figures)))
-    remarks = [(run["start"], _destination(run, document["names"])) for run in runs]
-    remarks += [(run["start"], _remark(run)) for run in runs]
-    title = f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}"
-    return Table(title, columns, tuple(rows), notes=tuple(_merged(remarks, len(runs))))
-
-
-def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Say which frequencies go to 0 and to 1, or stay there."""
-    if run["near_face_fraction"] is None:
+def _destination(run: SimulatedTrajectory, names: Mapping[str, str]) -> str:
+    """Return which frequencies go to 0 and to 1, or stay there, in words."""
+    if run.near_face_fraction is None:
         return "limits not determined"
-    parts = [
-        form.format(first_of(sorted(names.get(place, place) for place in run[end]), MOST_PLACES))
-        for end, form in _ENDS.items()
-        if run[end]
-    ]
+    parts = []
+    for end, form in _ENDS.items():
+        if places := sorted(names.get(place, place) for place in getattr(run, end)):
+            parts.append(form.format(first_of(places, MOST_PLACES)))
     parts = parts or ["no frequency goes to 0 or 1"]
-    if run["regime"] == "boundary_absorption" and run["components"]:
+    if run.regime == "boundary_absorption" and run.components:
         parts.append("play keeps switching between faces")
     return "; ".join(parts)
 
 
-def _remark(run: Mapping[str, Any]) -> str:
-    """Say why a run is undecided or absorbed, which has several reasons, or ended early."""
-    if run["regime"] in ("undecided", "boundary_absorption"):
-        return f"{run['regime']}, {run['reason']}"
-    return f"ended early, {run['ending']}" if run["ending"] else ""
+def _remark(run: SimulatedTrajectory) -> str:
+    """Return why a run is undecided or absorbed, which has several reasons, or ended early."""
+    if run.regime in ("undecided", "boundary_absorption"):
+        return f"{run.regime}, {run.reason}"
+    return f"ended early, {run.ending}" if run.ending else ""
 
 
 def _merged(remarks: Sequence[tuple[str, str]], runs: int) -> Iterator[str]:
@@ -401,9 +501,10 @@ def _merged(remarks: Sequence[tuple[str, str]], runs: int) -> Iterator[str]:
             yield f"{'all starts' if 1 < runs == len(those) else ', '.join(those)}: {text}"
 
 
-def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
+def _profits(
+    players: Sequence[str], value: SimulatedValue, runs: Sequence[SimulatedTrajectory]
+) -> Table:
     """Return the payoffs of published solutions, then of runs."""
-    solutions = value["solutions"]
     columns = (
         Column("", identifies=True),
         *(Column(f"u:{player}", "payoff", layout="+z.5f") for player in players),
@@ -414,42 +515,43 @@ def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[An
     )
     blank = ("",) * 4
     rows = [
-        Row.of(columns, (known["name"], *(_range(*ends) for ends in known["payoffs"]), *blank))
-        for known in solutions
+        Row.of(columns, (known.name, *(_range(*ends) for ends in known.payoffs), *blank))
+        for known in value.solutions
     ]
     for run in runs:
-        published: tuple[Any, ...] = blank
-        if run["windows"]:
-            window = run["windows"][run["longest_window"]]
-            nearest = first_of(window["nearest"] or (), MOST_NEAREST)
-            published = (window["gap"], window["gap_share"], run["whole"]["gap_share"], nearest)
-        average = run["payoffs"] or [None] * len(players)
-        rows.append(Row.of(columns, (run["start"], *average, *published)))
+        published: tuple[object, ...] = blank
+        if run.longest_window is not None and run.whole:
+            window = run.windows[run.longest_window]
+            nearest = first_of(window.nearest or (), MOST_NEAREST)
+            published = (window.gap, window.gap_share, run.whole.gap_share, nearest)
+        average = run.payoffs or [None] * len(players)
+        rows.append(Row.of(columns, (run.start, *average, *published)))
     # those whose payoffs are all 0 have no share
-    notes = [_agreement(runs, k, known) for k, known in enumerate(solutions) if known["agree"]]
-    shown = columns if solutions else columns[: -len(blank)]
+    solutions = enumerate(value.solutions)
+    notes = [_agreement(runs, place, known) for place, known in solutions if known.agree]
+    shown = columns if value.solutions else columns[: -len(blank)]
     return Table("Profits per unit of time", shown, tuple(rows), notes=tuple(notes))
 
 
-def _agreement(runs: Sequence[Any], position: int, known: Mapping[str, Any]) -> str:
-    """Say over which times payoffs of runs are those of a published solution."""
+def _agreement(runs: Sequence[SimulatedTrajectory], place: int, known: Solution) -> str:
+    """Return over which times payoffs of runs are those of a published solution, in words."""
     times = [
-        f"{run['start']} over times {_stretches(run['windows'], agrees)}"
+        f"{run.start} over times {_stretches([run.windows[w] for w in agrees])}"
         for run in runs
-        if (agrees := run["solutions"][position]["agrees"])
+        if (agrees := run.solutions[place].agrees)
     ]
-    share = 100 * known["agree"] / np.abs(known["payoffs"]).max()
-    return f"within {share:.2g}% of {known['name']}: {'; '.join(times) or 'never'}"
+    share = 100 * known.agree / np.abs(known.payoffs).max()
+    return f"within {share:.2g}% of {known.name}: {'; '.join(times) or 'never'}"
 
 
-def _stretches(windows: Sequence[Mapping[str, Any]], chosen: Sequence[int]) -> str:
+def _stretches(windows: Sequence[EarnedWindow]) -> str:
     """Return windows as stretches of time, those that follow on each other as one."""
     stretches: list[list[float]] = []
-    for window in (windows[w] for w in chosen):
-        if stretches and window["from"] <= stretches[-1][1]:
-            stretches[-1][1] = max(window["to"], stretches[-1][1])
+    for window in windows:
+        if stretches and window.from_ <= stretches[-1][1]:
+            stretches[-1][1] = max(window.to, stretches[-1][1])
         else:
-            stretches.append([window["from"], window["to"]])
+            stretches.append([window.from_, window.to])
     return ", ".join(f"{first:,.5g}–{last:,.5g}" for first, last in stretches)
 
 

@@ -1,13 +1,14 @@
-"""Say which equilibria and other rest points of a game are stable under a flow."""
+"""Which equilibria and other rest points of a game are stable under a flow."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from eqbench.dynamics import Dynamics, Flow
 from eqbench.equilibria import Identifier, known_sets
@@ -16,32 +17,73 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import action_labels
 from eqbench.model.profile_json import profile_from_json
-from eqbench.report.naming import identity_text
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Column, Report, Table, table_of
 from eqbench.studies.branch import POINTS, columns
 from eqbench.studies.flow.points import append_rows
 from eqbench.studies.flow.rest_points import (
     COUNTS,
-    STABLE,
     TOLERANCE,
-    UNSTABLE,
     Looked,
-    entries,
+    Search,
+    SetStability,
     look,
     rest_points,
     verdicts,
 )
-from eqbench.studies.frame import Drawn, Session, Study, call, legend
+from eqbench.studies.frame import Document, Drawn, Session, Study, call, legend
 from eqbench.studies.requests import StabilityRequest
 from eqbench.studies.resolve import by_name, games_of_flow, solver_for, value_of
 from eqbench.text import cell_text
 
 SCHEMA = "eqbench.stability/1"
-_VERDICTS = {UNSTABLE: "unstable", STABLE: "stable"}
-_COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, strict=True))
+_SHOWN = ("equilibrium", *COUNTS, "eigenvalues", "max_regret", "members", "verdict")
 
 
-class StabilityStudy(Study[StabilityRequest, dict[str, Any], dict[str, Any]]):
+class StabilityPart(Struct, frozen=True, kw_only=True):
+    """What was found at one value of the parameter."""
+
+    equilibria: list[SetStability]
+    rest_points: Search | None
+    interrupted: bool
+
+
+class StabilityDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag=SCHEMA):
+    """The stability of equilibria, and of other rest points, at each value of the parameter."""
+
+    game: str
+    solver: str
+    players: list[str]
+    parameter: str | None
+    at: list[float | None]
+    tolerance: float
+    samples: int
+    seed: int
+    finished: bool
+    equilibria: list[SetStability]
+    rest_points: list[Search]
+
+    def tables(self) -> Report:
+        """Return a table of equilibria, and a sentence about each search."""
+        title, several = f"Stability in {self.game} under {self.solver}", bool(self.at)
+        searches = tuple(_searched(search, several=several) for search in self.rest_points)
+        if not self.equilibria:
+            return Report((Table(title, lines=searches),))
+        notes = [line for entry in self.equilibria for line in _deviations(entry, several=several)]
+        notes.append(legend("stability.eigenvalues", tolerance=self.tolerance))
+        if not all(entry.is_equilibrium for entry in self.equilibria):
+            notes.append("! is not an equilibrium.")
+        table = table_of(self.equilibria, title, notes, names=_SHOWN)
+        if several:
+            at = Column(str(self.parameter), "number", identifies=True, layout="g")
+            rows = (
+                replace(row, values={at.title: entry.value, **row.values})
+                for row, entry in zip(table.rows, self.equilibria, strict=True)
+            )
+            table = replace(table, columns=(at, *table.columns), rows=tuple(rows))
+        return Report((table, Table("", lines=searches)) if searches else (table,))
+
+
+class StabilityStudy(Study[StabilityRequest, StabilityPart, StabilityDocument]):
     """Look at published sets, given profiles and other rest points, at each value in turn."""
 
     def __init__(self, request: StabilityRequest, *, figures: bool = False) -> None:
@@ -78,15 +120,17 @@ class StabilityStudy(Study[StabilityRequest, dict[str, Any], dict[str, Any]]):
     def parts(self) -> list[str]:
         return [game.spec for game in self.games]
 
-    def do(self, part: str, session: Session) -> dict[str, Any]:
+    def do(self, part: str, session: Session) -> StabilityPart:
         """Look at all there is at a value of the parameter; profiles are written as points."""
         game, request = self.games[self.parts().index(part)], self.request
-        value, flow = value_of(game), self._dynamics.flow(game)
+        value, flow, identifier = value_of(game), self._dynamics.flow(game), Identifier(game)
         found = verdicts(game, flow, samples=request.samples, seed=request.seed)
-        equilibria = [each.to_json() for each in found]
-        equilibria += [_given_json(game, name, looked) for name, looked in self._given.items()]
+        equilibria = [each.entry() for each in found]
+        for name, looked in self._given.items():
+            more = {"name": name, "value": value, "identity": looked.identity(identifier)}
+            equilibria.append(looked.entry(SetStability, **more))
         profiles = [(each.name, each.looked[0]) for each in found] + [*self._given.items()]
-        resting: dict[str, Any] | None = None
+        search: Search | None = None
         if request.rest_points:
             drawn = itertools.count()
 
@@ -94,8 +138,7 @@ class StabilityStudy(Study[StabilityRequest, dict[str, Any], dict[str, Any]]):
                 session.done(next(drawn) / request.rest_points)
                 return session.interrupted()
 
-            others, figures = rest_points(game, flow, request.rest_points, request.seed, stopped)
-            resting = {"value": value} | figures | {"points": entries(game, others)}
+            others, search = rest_points(game, flow, request.rest_points, request.seed, stopped)
             profiles += [(f"rest point {n}", looked) for n, looked in enumerate(others, start=1)]
         free, cell = Choices.of(game.tree).action, "" if value is None else repr(value)
         rows = [
@@ -105,63 +148,28 @@ class StabilityStudy(Study[StabilityRequest, dict[str, Any], dict[str, Any]]):
         # rows of a value at which the search was interrupted, and is repeated, go
         header = columns(game.tree, ("parameter", "name"))
         append_rows(session.folder / POINTS, header, rows, again=session.again)
-        return {
-            "equilibria": equilibria,
-            "rest_points": resting,
-            "interrupted": resting is not None and resting["draws"] < request.rest_points,
-        }
+        interrupted = search is not None and search.draws < request.rest_points
+        return StabilityPart(equilibria=equilibria, rest_points=search, interrupted=interrupted)
 
-    def conclude(self, parts: Sequence[dict[str, Any]], session: Session) -> dict[str, Any]:
-        records, finished = parts, session.finished
+    def conclude(self, parts: Sequence[StabilityPart], session: Session) -> StabilityDocument:
         request, game = self.request, self.games[0]
-        return {
-            "schema": SCHEMA,
-            "game": request.game if request.at else game.spec,
-            "solver": self.solver.spec,
-            "players": list(game.tree.players),
-            "parameter": game.tree.payoffs.parameter,
-            "at": [value_of(game) for game in self.games] if request.at else [],
-            "tolerance": TOLERANCE,
-            "samples": request.samples,
-            "seed": request.seed,
-            "finished": finished,
-            "equilibria": [entry for record in records for entry in record["equilibria"]],
-            "rest_points": [r["rest_points"] for r in records if r["rest_points"]],
-        }
-
-    @staticmethod
-    def report(document: Mapping[str, Any]) -> Report:
-        title = f"Stability in {document['game']} under {document['solver']}"
-        equilibria, several = document["equilibria"], bool(document["at"])
-        searches = tuple(_searched(search, several=several) for search in document["rest_points"])
-        if not equilibria:
-            return Report((Table(title, lines=searches),))
-        at = Column(document["parameter"], "number", identifies=True, layout="g")
-        columns = (
-            *([at] if several else []),
-            Column("equilibrium", identifies=True),
-            *(Column(title, "count") for title in _COUNTED),
-            Column("max re", "number", dispensable=3, layout=".3g"),
-            Column("max regret", "small", dispensable=1),
-            Column("members", "number", dispensable=2),
-            Column("verdict"),
+        return StabilityDocument(
+            game=request.game if request.at else game.spec,
+            solver=self.solver.spec,
+            players=list(game.tree.players),
+            parameter=game.tree.payoffs.parameter,
+            at=[value_of(game) for game in self.games] if request.at else [],
+            tolerance=TOLERANCE,
+            samples=request.samples,
+            seed=request.seed,
+            finished=session.finished,
+            equilibria=[entry for part in parts for entry in part.equilibria],
+            rest_points=[part.rest_points for part in parts if part.rest_points],
         )
-        notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
-        notes.append(legend("stability.eigenvalues", tolerance=document["tolerance"]))
-        if not all(entry["is_equilibrium"] for entry in equilibria):
-            notes.append("! is not an equilibrium.")
-        rows = tuple(_equilibrium(document, entry) for entry in equilibria)
-        table = Table(title, columns, rows, notes=tuple(notes))
-        return Report((table, Table("", lines=searches)) if searches else (table,))
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
-        yield from call("eqbench.plots.stability:draw_stability", document)
-
-
-def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:
-    identity = Identifier(game).identify(looked.profile, looked.max_regret)
-    found = {"name": name, "value": value_of(game), **looked.to_json()}
-    return found | {"identity": identity and identity.to_json()}
+    def draw(self, folder: Path, document: StabilityDocument) -> Iterable[Drawn]:
+        entries, words = document.equilibria, (document.game, document.parameter)
+        yield from call("eqbench.plots.stability:draw_stability", entries, *words)
 
 
 def _moves(game: Game, flow: Flow, looked: Looked) -> str:
@@ -183,47 +191,30 @@ def _moves(game: Game, flow: Flow, looked: Looked) -> str:
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:
-    growth = max((pair[0] for pair in entry["eigenvalues"]), default=0.0)
-    identity, members = entry.get("identity"), entry.get("members")
-    words = [entry["name"], f"= {identity_text(identity)}" if identity else ""]
-    words += ["" if entry["is_equilibrium"] else "!"]
-    cells = {
-        document["parameter"]: entry["value"],
-        "equilibrium": " ".join(filter(None, words)),
-        **{title: entry[key] for title, key in _COUNTED.items()},
-        "max re": growth if abs(growth) > document["tolerance"] * entry["scale"] else 0,
-        "max regret": entry["max_regret"],
-        "members": members and f"{members['examined']}{'' if members['same_everywhere'] else ' *'}",
-        "verdict": _VERDICTS.get(entry["verdict"], "centre"),
-    }
-    return Row(entry["name"], cells)
-
-
-def _deviations(entry: Mapping[str, Any], *, several: bool) -> Iterator[str]:
-    """Say which members have another verdict than the one inside the set."""
-    members = entry.get("members")
-    if members is None:
+def _deviations(entry: SetStability, *, several: bool) -> Iterator[str]:
+    """Yield which members have another verdict than the one inside the set."""
+    members = entry.members
+    if not members:
         return
-    name = f"{entry['name']} at {entry['value']:g}" if several else entry["name"]
+    name = f"{entry.name} at {entry.value:g}" if several else entry.name
     # of each verdict the first member that has it
-    examples = {each["verdict"]: each for each in reversed(members["deviating"])}
-    for verdict, count in members["verdicts"].items():
+    examples = {each.verdict: each for each in reversed(members.deviating)}
+    for verdict, count in members.verdicts.items():
         if (where := examples.get(verdict)) is not None:
-            figures = ", ".join(f"{key}={at:.4g}" for key, at in where["parameters"].items())
+            figures = ", ".join(f"{key}={at:.4g}" for key, at in where.parameters.items())
             yield (
-                f"* {name}: {count} of {members['examined']} members: {verdict}, for example the "
-                f"{where['place']} {figures}"
+                f"* {name}: {count} of {members.examined} members: {verdict}, for example the "
+                f"{where.place} {figures}"
             )
-    if members["refuted"]:
-        yield f"* {name}: {members['refuted']} members left out, being no equilibria here"
+    if members.refuted:
+        yield f"* {name}: {members.refuted} members left out, being no equilibria here"
 
 
-def _searched(search: Mapping[str, Any], *, several: bool) -> str:
-    """Say how many rest points that are not equilibria a search found."""
-    at = f" at {search['value']:g}" if several else ""
-    found = f"{search['distinct']} besides equilibria"
-    if search["distinct"]:
-        least = f"largest real part at least {search['least_growth']:.3g}"
-        found += f", {search['unstable']} of them unstable ({least})"
-    return f"Rest points{at}: {counted(search['draws'], 'face')} searched; found {found}"
+def _searched(search: Search, *, several: bool) -> str:
+    """Return how many rest points that are not equilibria a search found, in words."""
+    at = f" at {search.value:g}" if several else ""
+    found = f"{search.distinct} besides equilibria"
+    if search.distinct:
+        least = f"largest real part at least {search.least_growth:.3g}"
+        found += f", {search.unstable} of them unstable ({least})"
+    return f"Rest points{at}: {counted(search.draws, 'face')} searched; found {found}"

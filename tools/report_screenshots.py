@@ -1,6 +1,6 @@
 """Screenshots of the page of a report, for the documentation.
 
-Usage: python benchmarks/report_screenshots.py RUN [--out DIR]
+Usage: python tools/report_screenshots.py RUN [--out DIR]
 
 Writes wide.png (the first screen at 1400 pixels), figures.png (payoffs, equilibria, and shares of
 targets) and narrow.png (as on a telephone, three pieces side by side). Needs playwright
