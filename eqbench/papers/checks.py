@@ -1,12 +1,7 @@
-"""The checks of claims: a small closed language that holds a value of ours against what is printed.
+"""The checks of claims: predicates that hold a value of ours against what is printed.
 
-    check = term { "and" term }
-    term  = [ key ":" ] ( relation [ value ] | value-free word )
-
-``docs/how_to/add_a_paper.md`` has the table of the relations and words. The number that is printed
-may follow a formula and ``=``. A value may be ``printed``, or another entry of the table, as in
-``equilibria: = [members]``; ``max``, ``min`` and ``count`` are keys of all lists and tables.
-``=``, ``has``, ``rises`` and ``falls`` are about the whole list.
+A claim names one with its arguments, as in ``all_of(rises(), below(2))``; `read_check` reads it.
+Of several values all must pass. A check without a value of its own is about the printed number.
 """
 
 from __future__ import annotations
@@ -17,16 +12,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from eqbench.equilibria.expressions import call_of
 from eqbench.errors import UsageError
-from eqbench.papers.formulas import WORDS, formula_passes
+from eqbench.papers.formulas import Points, compared, is_true, pairs, value_at
+
+# Whether a value passes, beside what is printed; None if a bound or a gap leaves it open.
+Check = Callable[[Any, str], bool | None]
 
 NUMBER = re.compile(
     r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
 )
-_RELATION = re.compile(r"[=~<>]|(in|has|one of) ")
 MOST_SHOWN = 12  # numbers of a list
 FEW = 4  # equal values that are all shown
 LONGEST = 10_000  # denominator of a fraction that is written out
@@ -57,62 +56,226 @@ class Missing:
     why: str
 
 
+@cache
+def read_check(text: str) -> Check:
+    """The predicate that a text names; UsageError if there is none of that name or form."""
+    try:
+        found = call_of(text, _PREDICATES)
+    except (SyntaxError, ValueError, TypeError) as error:
+        raise UsageError(
+            f"cannot read the check {text!r}: {error}; write one like equal(1/3), or "
+            f"all_of(rises(), below(2)), of {', '.join(_PREDICATES)}"
+        ) from None
+    return lambda ours, printed: _passes(found, ours, printed)
+
+
+def _passes(check: Check, ours: Any, printed: str) -> bool | None:
+    value = ours.value if isinstance(ours, Finding) else ours
+    return None if isinstance(value, Missing) else check(value, printed)
+
+
+def equal(*wanted: Any) -> Check:
+    """These values one by one, or this value; letter by letter what is no number."""
+
+    def check(ours: Any, printed: str) -> bool:
+        items = _items(ours)
+        letters = any(isinstance(item, str) for item in items)
+        own = wanted or (printed if letters else number_in(printed)[0],)
+        own = own if len(own) != 1 else own * max(1, len(items))
+        return len(items) == len(own) and all(map(_equal, items, own))
+
+    return check
+
+
+def same() -> Check:
+    """One value again and again."""
+    return lambda ours, printed: all(item == _items(ours)[0] for item in _items(ours))
+
+
+def one_of(*allowed: Any) -> Check:
+    """Nothing but these values."""
+
+    def check(ours: Any, printed: str) -> bool:
+        items = _items(ours)
+        return bool(items) and all(any(_equal(item, own) for own in allowed) for item in items)
+
+    return check
+
+
+def contains(*wanted: Any) -> Check:
+    """A list or an interval that these values are in."""
+
+    def check(ours: Any, printed: str) -> bool:
+        if isinstance(ours, Interval):
+            return all(ours.low <= own <= ours.high for own in wanted)
+        return all(any(_equal(item, own) for item in _items(ours)) for own in wanted)
+
+    return check
+
+
+def close(of: Any = None, *, abs: Any = None, factor: Any = None) -> Check:
+    """Within a distance or a factor, either way, else half a unit of the last printed digit."""
+
+    def check(ours: Any, printed: str) -> bool | None:
+        wanted, half = number_in(printed) if of is None else (of, Fraction(0))
+        if factor:
+            ends = sorted((wanted / factor, wanted * factor))
+            return _inside(ours, Interval(*ends))
+        distance = (half if abs is None else abs) * _SLACK
+        return _inside(ours, Interval(wanted - distance, wanted + distance))
+
+    return check
+
+
+def below(bound: Any = None) -> Check:
+    """Less than a bound."""
+    return _bounded("<", bound)
+
+
+def at_most(bound: Any = None) -> Check:
+    """Not more than a bound."""
+    return _bounded("≤", bound)
+
+
+def above(bound: Any = None) -> Check:
+    """More than a bound."""
+    return _bounded(">", bound)
+
+
+def at_least(bound: Any = None) -> Check:
+    """Not less than a bound."""
+    return _bounded("≥", bound)
+
+
+def _bounded(sign: str, bound: Any) -> Check:
+    """Values on one side of a number or, at points, of a formula."""
+
+    def check(ours: Any, printed: str) -> bool | None:
+        limit = number_in(printed)[0] if bound is None else bound
+        if isinstance(ours, Points):
+            at = value_at if isinstance(limit, str) else lambda own, names: own
+            gaps = [own - at(limit, n) for n, own in zip(ours.names, ours.values, strict=True)]
+            return bool(gaps) and all(compared(gap, sign, ours.distance) for gap in gaps)
+        ends = (-math.inf, limit) if sign in "<≤" else (limit, math.inf)
+        return _inside(ours, Interval(*ends), strict=sign in "<>")
+
+    return check
+
+
+def between(low: Any, high: Any) -> Check:
+    """From one number to another, both allowed."""
+    return lambda ours, printed: _inside(ours, Interval(low, high))
+
+
+def rises() -> Check:
+    """A list that goes strictly up."""
+    return lambda ours, printed: _is_sorted(_items(ours))
+
+
+def falls() -> Check:
+    """A list that goes strictly down."""
+    return lambda ours, printed: _is_sorted(_items(ours)[::-1])
+
+
+def formula(*texts: str) -> Check:
+    """A printed formula that has our value at all our points; two for both ends of a range."""
+
+    def at_point(names: Mapping[str, Any], value: Any, distance: float) -> bool:
+        values = value if isinstance(value, list | tuple) else [value]
+        ends = zip(texts, values, strict=True)
+        return all(compared(own - value_at(text, names), "=", distance) for text, own in ends)
+
+    def check(group: Points) -> bool:
+        ends = zip(group.names, group.values, strict=True)
+        return all(at_point(*each, group.distance) for each in ends)
+
+    return _at_points(check)
+
+
+def holds(relations: str, where: str = "") -> Check:
+    """Printed relations that are true at all our points, or where another is, and that somewhere."""
+
+    def check(group: Points) -> bool:
+        names = [each for each in group.names if not where or is_true(where, each)]
+        return bool(names) and all(is_true(relations, each, group.distance) for each in names)
+
+    return _at_points(check)
+
+
+def bounds(chain: str) -> Check:
+    """A chain of ≤ or ≥ that is true at all our points, and an equality at some for each sign."""
+
+    def is_tight(group: Points, left: str, sign: str, right: str) -> bool:
+        gaps = [value_at(f"({left}) − ({right})", names) for names in group.names]
+        return compared(max(gaps) if sign == "≤" else min(gaps), "=", group.distance)
+
+    def check(group: Points) -> bool:
+        true = all(is_true(chain, names, group.distance) for names in group.names)
+        return true and all(is_tight(group, *pair) for pair in pairs(chain) if pair[1] != "=")
+
+    return _at_points(check)
+
+
+def decides(relation: str, to: int = 1) -> Check:
+    """A printed relation that is true exactly where our slope drives a frequency to 1, or to 0."""
+
+    def check(group: Points) -> bool:
+        ends = zip(group.names, group.values, strict=True)
+        return all(is_true(relation, names) == ((slope > 0) == bool(to)) for names, slope in ends)
+
+    return _at_points(check)
+
+
+def _at_points(check: Callable[[Points], bool]) -> Check:
+    """Each group of points, of which there is at least one, passes."""
+
+    def of_groups(ours: Any, printed: str) -> bool:
+        groups = [ours] if isinstance(ours, Points) else ours
+        return bool(groups) and all(bool(group.names) and check(group) for group in groups)
+
+    return of_groups
+
+
+def all_of(*checks: Check) -> Check:
+    """All of these checks."""
+
+    def check(ours: Any, printed: str) -> bool | None:
+        found = [_passes(each, ours, printed) for each in checks]
+        return False if False in found else None if None in found else True
+
+    return check
+
+
+def at(*keys_and_check: Any) -> Check:
+    """An entry of a table, or several as a list; of all lists max, min and count are entries."""
+    *keys, check = keys_and_check
+
+    def of_entries(ours: Any, printed: str) -> bool | None:
+        own = [_entry(ours, key) for key in keys]
+        return _passes(check, own[0] if len(own) == 1 else own, printed)
+
+    return of_entries
+
+
+_PREDICATES: dict[str, Callable[..., Check]] = {
+    each.__name__: each
+    for each in (
+        *(equal, same, one_of, contains, close, below, at_most, above, at_least, between),
+        *(rises, falls, formula, holds, bounds, decides, all_of, at),
+    )
+}
+
+
 def number_in(text: str) -> tuple[Fraction, Fraction]:
     """The only number in a text or behind its last ``=``, and half a unit of its last digit."""
     found = NUMBER.findall(text.rpartition("=")[2])
     if len(found) != 1:
         raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
-    value = parse_number(found[0])
-    if "/" in found[0]:
-        return value, Fraction(0)
-    mantissa, _, exponent = found[0].replace("−", "-").partition("e")
+    digits = found[0].replace(",", "").replace("−", "-")
+    mantissa, _, exponent = digits.partition("e")
     decimals = len(mantissa.partition(".")[2])
-    return value, Fraction(10) ** (int(exponent or 0) - decimals) / 2
-
-
-def parse_number(text: str) -> Fraction:
-    """The exact value of an integer, decimal or fraction as it is printed."""
-    return Fraction(text.replace(",", "").replace("−", "-"))
-
-
-def passes(check: str, ours: Any, printed: str) -> bool | None:
-    """Return whether a value of ours passes a check; None if a bound or a gap leaves it open.
-
-    UsageError if the check is not in the language, or has nothing to compare with.
-    """
-    value = ours.value if isinstance(ours, Finding) else ours
-    if isinstance(value, Missing):  # an entry of a table
-        return None
-    found = [_passes(term.strip(), value, printed) for term in re.split(r"\band\b", check)]
-    return False if False in found else None if None in found else True
-
-
-def _passes(term: str, ours: Any, printed: str) -> bool | None:
-    relation, _, rest = term.partition(" ")
-    if relation in WORDS:
-        return formula_passes(relation, rest or printed, ours)
-    key, colon, about = term.partition(": ")
-    if colon and not _RELATION.match(term):
-        if _RELATION.match(about):
-            about = re.sub(r"\[(.+)\]$", lambda match: str(_entry(ours, match[1])), about)
-        return passes(about, _entry(ours, key), printed)
-    rest, items = rest.strip(), _items(ours)
-    if term == "numbers":
-        return items == [parse_number(text) for text in NUMBER.findall(printed)]
-    if term in ("rises", "falls"):
-        steps = pairwise(items if term == "rises" else items[::-1])
-        return len(items) > 1 and all(before < after for before, after in steps)
-    if relation == "=":
-        return _equal(ours, printed if rest in ("", "printed") else rest)
-    if relation == "has":
-        if isinstance(ours, Interval):
-            return all(ours.low <= parse_number(part) <= ours.high for part in _parts(rest))
-        return all(any(_equal(item, part) for item in items) for part in _parts(rest))
-    if relation == "one" and rest.startswith("of "):
-        return bool(items) and all(any(_equal(o, v) for v in _parts(rest[3:])) for o in items)
-    allowed = _allowed(relation, rest, printed)
-    inside = {_inside(item, allowed, strict=relation in ("<", ">")) for item in items}
-    return None if inside == {True, None} or inside == {None} else inside == {True}
+    half = Fraction(0) if "/" in digits else Fraction(10) ** (int(exponent or 0) - decimals) / 2
+    return Fraction(digits), half
 
 
 def entries_of(value: Any) -> dict[str, Any]:
@@ -130,58 +293,26 @@ def _entry(ours: Any, key: str) -> Any:
     return _OF_ALL[key](_items(ours))
 
 
-def _allowed(relation: str, rest: str, printed: str) -> Interval:
-    """The numbers that a relation allows; an end need not belong to them."""
-    if relation in ("<", "<="):
-        return Interval(-math.inf, _operand(rest, printed))
-    if relation in (">", ">="):
-        return Interval(_operand(rest, printed), math.inf)
-    if relation == "in" and ".." in rest:
-        return Interval(*(_operand(end, printed) for end in rest.split("..")))
-    if relation != "~" or not rest:
-        raise UsageError(f"the check {relation} {rest} is none of the language of claims")
-    how, _, of = rest.partition(" of ")
-    if how == "digits":
-        wanted, distance = number_in(of or printed)
-    else:
-        wanted = _operand(of, printed)
-        if how.startswith("x"):
-            ends = wanted / parse_number(how[1:]), wanted * parse_number(how[1:])
-            return Interval(min(ends), max(ends))
-        distance = parse_number(how)
-    return Interval(wanted - distance * _SLACK, wanted + distance * _SLACK)
+def _inside(ours: Any, allowed: Interval, *, strict: bool = False) -> bool | None:
+    """Whether values, or all that they may be, are in an interval whose ends may be left out."""
+    under = operator.lt if strict else operator.le
+    found = set[bool | None]()
+    for item in _items(ours):
+        own = item if isinstance(item, Interval) else Interval(item, item)
+        whole = under(allowed.low, own.low) and under(own.high, allowed.high)
+        some = under(allowed.low, own.high) and under(own.low, allowed.high)
+        found.add(True if whole else None if some else False)
+    return None if found - {True} == {None} else found == {True}
 
 
-def _inside(ours: Any, allowed: Interval, *, strict: bool) -> bool | None:
-    own = ours if isinstance(ours, Interval) else Interval(ours, ours)
-    below = operator.lt if strict else operator.le
-    if below(allowed.low, own.low) and below(own.high, allowed.high):
-        return True
-    return None if below(allowed.low, own.high) and below(own.low, allowed.high) else False
+def _equal(ours: Any, wanted: Any) -> bool:
+    if isinstance(wanted, str):
+        return str(ours) == wanted
+    return isinstance(ours, bool) == isinstance(wanted, bool) and bool(ours == wanted)
 
 
-def _operand(text: str, printed: str) -> Fraction:
-    text = text.strip()
-    return number_in(printed)[0] if text in ("", "printed") else parse_number(text)
-
-
-def _equal(ours: Any, text: str) -> bool:
-    if isinstance(ours, Mapping | list | tuple | set | frozenset):
-        parts = _parts(text)
-        items = _items(ours)
-        if len(parts) == 1 and len(items) > 1:  # all the same
-            return all(_equal(item, text) for item in items)
-        return len(parts) == len(items) and all(map(_equal, items, parts))
-    if isinstance(ours, bool):
-        return text.strip() == ("yes" if ours else "no")
-    if isinstance(ours, int | float | Fraction):
-        found = NUMBER.findall(text)
-        exact = text.strip() if len(found) != 1 else found[0]
-        try:
-            return bool(ours == parse_number(exact))
-        except ValueError:
-            raise UsageError(f"{text!r} is not a number to compare {ours} with") from None
-    return str(ours) == text.strip()
+def _is_sorted(items: Sequence[Any]) -> bool:
+    return len(items) > 1 and all(before < after for before, after in pairwise(items))
 
 
 def _items(ours: Any) -> list[Any]:
@@ -193,10 +324,6 @@ def _items(ours: Any) -> list[Any]:
     elif not isinstance(ours, list | tuple):
         return [ours]
     return [item for value in ours for item in _items(value)]
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(", ")]
 
 
 def shown(value: Any) -> str:

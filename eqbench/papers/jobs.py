@@ -221,6 +221,11 @@ def source_digest(folder: Path, module: str) -> str:
     return source_hash(sorted(sources))
 
 
+def has_function(folder: Path, name: str) -> bool:
+    """Return whether the facts of a paper, if it has a file of them, define a function."""
+    return (folder / "facts.py").is_file() and callable(getattr(_module(folder, "facts"), name, None))
+
+
 def function_of(folder: Path, target: str) -> Callable[..., Any]:
     """The function ``module:name`` of a paper; that of its facts unless a module is named.
 
@@ -229,15 +234,19 @@ def function_of(folder: Path, target: str) -> Callable[..., Any]:
     module, _, name = target.rpartition(":")
     file = folder / f"{module or 'facts'}.py"
     if not file.is_file():
-        raise UsageError(f"the paper {folder} has no file {file.name}")
+        raise UsageError(f"the paper {folder} has no file {file.name}, and no job {name!r}")
+    found = getattr(_module(folder, file.stem), name, None)
+    if name.startswith("_") or not callable(found):
+        raise UsageError(f"{file} has no function {name!r}")
+    return found
+
+
+def _module(folder: Path, name: str) -> ModuleType:
     package, place = f"eqbench.papers.{folder.name}", folder.resolve()
     if place.parent != Path(__file__).resolve().parent:
         package = f"eqbench_paper_{source_hash((), str(place))}"
         sys.modules.setdefault(package, ModuleType(package)).__path__ = [str(place)]
-    found = getattr(importlib.import_module(f"{package}.{file.stem}"), name, None)
-    if name.startswith("_") or not callable(found):
-        raise UsageError(f"{file} has no function {name!r}")
-    return found
+    return importlib.import_module(f"{package}.{name}")
 
 
 def _compute(paper: str, target: str, folder: str, jobs: str, extent: str = "") -> None:

@@ -45,6 +45,14 @@ class StoredJob:
         """What it printed with ``--json``."""
         return self.json(f"../{self.name}.out")
 
+    @property
+    def found(self) -> Any:
+        """Its summary, or what it printed as JSON; of a run, each field of its cells as a list."""
+        if (self.path / "runs.jsonl").exists():
+            names = self.cells[0].__struct_fields__ if self.cells else ()
+            return {name: [getattr(cell, name) for cell in self.cells] for name in names}
+        return self.summary if self.path.exists() else self.printed_json
+
     @cached_property
     def cells(self) -> tuple[CellRecord, ...]:
         """Cells of a run."""
@@ -98,7 +106,7 @@ class Stored:
 
 def summary_of(job: str) -> Callable[[Stored], Any]:
     """Return the fact that is all that a job has found."""
-    return lambda stored: stored[job].summary
+    return lambda stored: stored[job].found
 
 
 class CheckedJobs(Stored):
@@ -107,6 +115,7 @@ class CheckedJobs(Stored):
     def __init__(self, folder: JobFolder, jobs: Sequence[Job]) -> None:
         super().__init__(folder.path, full=folder.full)
         self._folder, self._jobs = folder, {job.name: job for job in jobs}
+        self.names = frozenset(self._jobs)
         self.used: list[str] = []
 
     def __getitem__(self, name: str) -> StoredJob:
