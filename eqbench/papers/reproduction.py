@@ -11,7 +11,7 @@ from typing import Any
 
 from eqbench.documents import convert
 from eqbench.errors import EqbenchError, UsageError, nearest
-from eqbench.papers.jobs import JobFolder, JobRecord, wanted_jobs
+from eqbench.papers.jobs import JobRecord, PaperJobs, wanted_jobs
 from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
 from eqbench.papers.paper import SHIPPED, Paper, load_paper
 from eqbench.papers.request import ReproduceRequest
@@ -132,14 +132,15 @@ class Reproduction(Study[ReproduceRequest]):
         """Return the end of the name of a new folder."""
         return "-".join(["reproduce", *self.request.sources])
 
-    def jobs_of(self, paper: Paper, root: Path) -> JobFolder:
+    def jobs_of(self, paper: Paper, root: Path) -> PaperJobs:
         """The jobs of a paper in the folder of a reproduction."""
 
         def record(name: str) -> JobRecord | None:
             found = self.records.get(f"{paper.name}/{name}", {})
             return convert(found, JobRecord, "the record") if "words" in found else None
 
-        return JobFolder(paper.name, root / "jobs" / paper.name, record, full=self.request.full)
+        place = root / "jobs" / paper.name
+        return PaperJobs(paper.name, paper.jobs, place, record, full=self.request.full)
 
 
 class ReproductionFolder(StudyFolder):

@@ -10,9 +10,9 @@ from msgspec.structs import asdict
 
 from eqbench.errors import UsageError
 from eqbench.papers.checks import Missing, difference, entries_of, read_check, shown
-from eqbench.papers.jobs import JobFolder, function_of, has_function
+from eqbench.papers.jobs import PaperJobs, function_of
 from eqbench.papers.paper import NOT_COMPARABLE, Attachment, Claim, Figure, Paper, Part
-from eqbench.papers.stored import CheckedJobs, NotStoredError, summary_of
+from eqbench.papers.stored import NotStoredError, summary_of
 
 SCHEMA = "eqbench.reproduce/1"
 VERDICTS = ("reproduced", "differs", "not_comparable", "source_error", "not_attempted")
@@ -22,7 +22,7 @@ Read = tuple[Any, list[str]]  # a value, and the jobs that it was read off
 class Facts:
     """What a paper's functions read off its jobs, each called once."""
 
-    def __init__(self, paper: Paper, stored: CheckedJobs) -> None:
+    def __init__(self, paper: Paper, stored: PaperJobs) -> None:
         self._paper, self._stored = paper, stored
         self._known: dict[str, Read] = {}
 
@@ -42,13 +42,17 @@ class Facts:
     def of(self, target: str) -> Read:
         """What a function, or a job, has found, and the jobs read; what it raises is a bug."""
         if target not in self._known:
-            is_job = target in self._stored.names and not has_function(self._paper.folder, target)
-            function = summary_of(target) if is_job else function_of(self._paper.folder, target)
+            try:
+                function = function_of(self._paper.folder, target)
+            except UsageError:
+                if target not in (job.name for job in self._paper.jobs):
+                    raise
+                function = summary_of(target)
             self._known[target] = self.read(function)
         return self._known[target]
 
-    def read(self, function: Callable[[CheckedJobs], Any]) -> Read:
-        """What is read off the jobs, `Missing` if one of them was not run, and their names."""
+    def read(self, function: Callable[[PaperJobs], Any]) -> Read:
+        """What is read off jobs, `Missing` if one of them was not run, and their names."""
         self._stored.used = []
         try:
             value = function(self._stored)
@@ -57,9 +61,9 @@ class Facts:
         return value, self._stored.used
 
 
-def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
+def judge(paper: Paper, stored: PaperJobs) -> dict[str, Any]:
     """A paper with a verdict on each claim, as JSON values."""
-    facts = Facts(paper, CheckedJobs(folder, paper.jobs))
+    facts = Facts(paper, stored)
     parts = [_part(part, facts) for part in paper.parts]
     claims = [claim for part in parts for claim in part["claims"]]
     for number, claim in enumerate(claims, start=1):
@@ -68,7 +72,7 @@ def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
     return {
         "name": paper.name,
         "citation": paper.citation,
-        "full": folder.full,
+        "full": stored.full,
         "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "checks": sum(part["checks"] for part in parts),
         "parts": parts,
@@ -76,13 +80,13 @@ def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
             {
                 "name": job.name,
                 "command": record["command"],
-                "run": f"jobs/{folder.paper}/{job.name}{'' if job.out else '.out'}",
+                "run": f"jobs/{stored.paper}/{job.name}{'' if job.out else '.out'}",
                 "exit_code": record["exit_code"],
                 "failed": not record["accepted"],
                 "elapsed_s": record["elapsed_s"],
             }
             for job in paper.jobs
-            if (record := folder.record(job.name)) is not None
+            if (record := stored.record(job.name)) is not None
         ],
     }
 
