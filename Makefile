@@ -31,7 +31,7 @@ quick: $(CORE)  ## run the tests that take a minute in all and need no extra
 check: $(STAMP)  ## lint, format, types and tests: what CI runs
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy eqbench games solvers
+	$(BIN)/mypy eqbench
 	$(PYTEST)
 
 reference: $(STAMP)  ## run the main job anew for results/reference and the README
