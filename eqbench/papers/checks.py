@@ -1,7 +1,7 @@
-"""The checks of claims: predicates that hold a value of ours against what is printed.
+"""The checks of claims: predicates of a value of ours, which hold it against what is printed.
 
-A claim names one with its arguments, as in ``all_of(rises(), below(2))``; `read_check` reads it.
-Of several values all must pass. A check without a value of its own is about the printed number.
+A claim names one with its arguments, as in ``all_of(rises(), below(2))``, and `read_check` reads
+it. Of several values all must pass. The answer is None if a bound, or a gap, leaves it open.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,12 +20,9 @@ from eqbench.equilibria.expressions import call_of
 from eqbench.errors import UsageError
 from eqbench.papers.formulas import Points, compared, is_true, pairs, value_at
 
-# Whether a value passes, beside what is printed; None if a bound or a gap leaves it open.
-Check = Callable[[Any, str], bool | None]
+Check = Callable[[Any], bool | None]
 
-NUMBER = re.compile(
-    r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
-)
+NUMBER = re.compile(r"(?<![\w.])[+−-]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?")
 MOST_SHOWN = 12  # numbers of a list
 FEW = 4  # equal values that are all shown
 LONGEST = 10_000  # denominator of a fraction that is written out
@@ -59,250 +56,193 @@ class Missing:
 @cache
 def read_check(text: str) -> Check:
     """The predicate that a text names; UsageError if there is none of that name or form."""
+
+    def bound(name: str) -> Callable[..., Check]:
+        return lambda *given, **named: partial(_passes, _PREDICATES[name], given, named)
+
     try:
-        found = call_of(text, _PREDICATES)
-    except (SyntaxError, ValueError, TypeError) as error:
+        return call_of(text, {name: bound(name) for name in _PREDICATES})
+    except (SyntaxError, ValueError) as error:
         raise UsageError(
             f"cannot read the check {text!r}: {error}; write one like equal(1/3), or "
             f"all_of(rises(), below(2)), of {', '.join(_PREDICATES)}"
         ) from None
-    return lambda ours, printed: _passes(found, ours, printed)
 
 
-def _passes(check: Check, ours: Any, printed: str) -> bool | None:
+def _passes(
+    predicate: Callable[..., bool | None], given: Sequence[Any], named: Mapping[str, Any], ours: Any
+) -> bool | None:
     value = ours.value if isinstance(ours, Finding) else ours
-    return None if isinstance(value, Missing) else check(value, printed)
+    try:
+        return None if isinstance(value, Missing) else predicate(value, *given, **named)
+    except TypeError as error:
+        raise UsageError(
+            f"{predicate.__name__} cannot be asked of {shown(value)}: {error}"
+        ) from None
 
 
-def equal(*wanted: Any) -> Check:
+def equal(ours: Any, *wanted: Any) -> bool:
     """These values one by one, or this value; letter by letter what is no number."""
-
-    def check(ours: Any, printed: str) -> bool:
-        items = _items(ours)
-        letters = any(isinstance(item, str) for item in items)
-        own = wanted or (printed if letters else number_in(printed)[0],)
-        own = own if len(own) != 1 else own * max(1, len(items))
-        return len(items) == len(own) and all(map(_equal, items, own))
-
-    return check
+    items = _items(ours)
+    each = wanted if len(wanted) != 1 else wanted * max(1, len(items))
+    return len(items) == len(each) and all(map(_equal, items, each))
 
 
-def same() -> Check:
+def same(ours: Any) -> bool:
     """One value again and again."""
-    return lambda ours, printed: all(item == _items(ours)[0] for item in _items(ours))
+    return len(set(_items(ours))) == 1
 
 
-def one_of(*allowed: Any) -> Check:
+def one_of(ours: Any, *allowed: Any) -> bool:
     """Nothing but these values."""
-
-    def check(ours: Any, printed: str) -> bool:
-        items = _items(ours)
-        return bool(items) and all(any(_equal(item, own) for own in allowed) for item in items)
-
-    return check
+    items = _items(ours)
+    return bool(items) and all(any(_equal(item, own) for own in allowed) for item in items)
 
 
-def contains(*wanted: Any) -> Check:
+def contains(ours: Any, *wanted: Any) -> bool:
     """A list or an interval that these values are in."""
-
-    def check(ours: Any, printed: str) -> bool:
-        if isinstance(ours, Interval):
-            return all(ours.low <= own <= ours.high for own in wanted)
-        return all(any(_equal(item, own) for item in _items(ours)) for own in wanted)
-
-    return check
+    if isinstance(ours, Interval):
+        return all(ours.low <= own <= ours.high for own in wanted)
+    return all(any(_equal(item, own) for item in _items(ours)) for own in wanted)
 
 
-def close(of: Any = None, *, abs: Any = None, factor: Any = None) -> Check:
-    """Within a distance or a factor, either way, else half a unit of the last printed digit."""
-
-    def check(ours: Any, printed: str) -> bool | None:
-        wanted, half = number_in(printed) if of is None else (of, Fraction(0))
-        if factor:
-            ends = sorted((wanted / factor, wanted * factor))
-            return _inside(ours, Interval(*ends))
-        distance = (half if abs is None else abs) * _SLACK
-        return _inside(ours, Interval(wanted - distance, wanted + distance))
-
-    return check
+def close(ours: Any, to: Fraction, abs: Fraction | None = None, factor: Any = 1) -> bool | None:
+    """A number within a distance of another, or a factor either way."""
+    if abs is None:
+        return between(ours, *sorted((to / factor, to * factor)))
+    return between(ours, to - abs * _SLACK, to + abs * _SLACK)
 
 
-def below(bound: Any = None) -> Check:
-    """Less than a bound."""
-    return _bounded("<", bound)
+def between(ours: Any, low: Any, high: Any, strict: bool = False) -> bool | None:
+    """From one number to another, both allowed unless `strict`."""
+    under = operator.lt if strict else operator.le
+    found = set[bool | None]()
+    for item in _items(ours):
+        own = item if isinstance(item, Interval) else Interval(item, item)
+        whole = under(low, own.low) and under(own.high, high)
+        some = under(low, own.high) and under(own.low, high)
+        found.add(True if whole else None if some else False)
+    return None if found - {True} == {None} else found == {True}
 
 
-def at_most(bound: Any = None) -> Check:
-    """Not more than a bound."""
-    return _bounded("≤", bound)
+def below(ours: Any, bound: Any) -> bool | None:
+    """Less than a number or, at points, a formula."""
+    return _beside(ours, "<", bound)
 
 
-def above(bound: Any = None) -> Check:
-    """More than a bound."""
-    return _bounded(">", bound)
+def at_most(ours: Any, bound: Any) -> bool | None:
+    """Not more than a number or, at points, a formula."""
+    return _beside(ours, "≤", bound)
 
 
-def at_least(bound: Any = None) -> Check:
-    """Not less than a bound."""
-    return _bounded("≥", bound)
+def above(ours: Any, bound: Any) -> bool | None:
+    """More than a number or, at points, a formula."""
+    return _beside(ours, ">", bound)
 
 
-def _bounded(sign: str, bound: Any) -> Check:
-    """Values on one side of a number or, at points, of a formula."""
-
-    def check(ours: Any, printed: str) -> bool | None:
-        limit = number_in(printed)[0] if bound is None else bound
-        if isinstance(ours, Points):
-            at = value_at if isinstance(limit, str) else lambda own, names: own
-            gaps = [own - at(limit, n) for n, own in zip(ours.names, ours.values, strict=True)]
-            return bool(gaps) and all(compared(gap, sign, ours.distance) for gap in gaps)
-        ends = (-math.inf, limit) if sign in "<≤" else (limit, math.inf)
-        return _inside(ours, Interval(*ends), strict=sign in "<>")
-
-    return check
+def at_least(ours: Any, bound: Any) -> bool | None:
+    """Not less than a number or, at points, a formula."""
+    return _beside(ours, "≥", bound)
 
 
-def between(low: Any, high: Any) -> Check:
-    """From one number to another, both allowed."""
-    return lambda ours, printed: _inside(ours, Interval(low, high))
+def _beside(ours: Any, sign: str, bound: Any) -> bool | None:
+    if isinstance(ours, Points):
+        gaps = [own - value_at(str(bound), names) for names, own in ours.pairs]
+        return bool(gaps) and all(compared(gap, sign, ours.distance) for gap in gaps)
+    ends = (-math.inf, bound) if sign in "<≤" else (bound, math.inf)
+    return between(ours, *ends, strict=sign in "<>")
 
 
-def rises() -> Check:
+def rises(ours: Any) -> bool:
     """A list that goes strictly up."""
-    return lambda ours, printed: _is_sorted(_items(ours))
+    items = _items(ours)
+    return len(items) > 1 and all(before < after for before, after in pairwise(items))
 
 
-def falls() -> Check:
+def falls(ours: Any) -> bool:
     """A list that goes strictly down."""
-    return lambda ours, printed: _is_sorted(_items(ours)[::-1])
+    return rises(_items(ours)[::-1])
 
 
-def formula(*texts: str) -> Check:
-    """A printed formula that has our value at all our points; two for both ends of a range."""
+def formula(ours: Any, *texts: str) -> bool:
+    """A printed formula with our value at all our points; two for both ends of a range."""
 
-    def at_point(names: Mapping[str, Any], value: Any, distance: float) -> bool:
-        values = value if isinstance(value, list | tuple) else [value]
-        ends = zip(texts, values, strict=True)
+    def agrees(names: Mapping[str, Any], value: Any, distance: float) -> bool:
+        ends = zip(texts, value if isinstance(value, list | tuple) else [value], strict=True)
         return all(compared(own - value_at(text, names), "=", distance) for text, own in ends)
 
-    def check(group: Points) -> bool:
-        ends = zip(group.names, group.values, strict=True)
-        return all(at_point(*each, group.distance) for each in ends)
-
-    return _at_points(check)
+    return _at_all(ours, lambda group: all(agrees(*pair, group.distance) for pair in group.pairs))
 
 
-def holds(relations: str, where: str = "") -> Check:
-    """Printed relations that are true at all our points, or where another is, and that somewhere."""
+def holds(ours: Any, relations: str, where: str = "") -> bool:
+    """Printed relations, true at all our points, or at those where another is, and at one."""
 
     def check(group: Points) -> bool:
         names = [each for each in group.names if not where or is_true(where, each)]
         return bool(names) and all(is_true(relations, each, group.distance) for each in names)
 
-    return _at_points(check)
+    return _at_all(ours, check)
 
 
-def bounds(chain: str) -> Check:
-    """A chain of ≤ or ≥ that is true at all our points, and an equality at some for each sign."""
+def bounds(ours: Any, chain: str) -> bool:
+    """A chain of ≤ or ≥, true at all our points, and an equality at some for each sign."""
 
     def is_tight(group: Points, left: str, sign: str, right: str) -> bool:
         gaps = [value_at(f"({left}) − ({right})", names) for names in group.names]
         return compared(max(gaps) if sign == "≤" else min(gaps), "=", group.distance)
 
-    def check(group: Points) -> bool:
-        true = all(is_true(chain, names, group.distance) for names in group.names)
-        return true and all(is_tight(group, *pair) for pair in pairs(chain) if pair[1] != "=")
-
-    return _at_points(check)
+    return holds(ours, chain) and _at_all(
+        ours, lambda group: all(is_tight(group, *p) for p in pairs(chain) if p[1] != "=")
+    )
 
 
-def decides(relation: str, to: int = 1) -> Check:
-    """A printed relation that is true exactly where our slope drives a frequency to 1, or to 0."""
-
-    def check(group: Points) -> bool:
-        ends = zip(group.names, group.values, strict=True)
-        return all(is_true(relation, names) == ((slope > 0) == bool(to)) for names, slope in ends)
-
-    return _at_points(check)
-
-
-def _at_points(check: Callable[[Points], bool]) -> Check:
-    """Each group of points, of which there is at least one, passes."""
-
-    def of_groups(ours: Any, printed: str) -> bool:
-        groups = [ours] if isinstance(ours, Points) else ours
-        return bool(groups) and all(bool(group.names) and check(group) for group in groups)
-
-    return of_groups
+def decides(ours: Any, relation: str, to: int = 1) -> bool:
+    """A printed relation, true exactly where our slope drives a frequency to 1, or to 0."""
+    return _at_all(
+        ours,
+        lambda group: all(
+            is_true(relation, at) == ((own > 0) == bool(to)) for at, own in group.pairs
+        ),
+    )
 
 
-def all_of(*checks: Check) -> Check:
+def _at_all(ours: Any, check: Callable[[Points], bool]) -> bool:
+    """Whether each group of points passes, of which there is at least one."""
+    groups = [ours] if isinstance(ours, Points) else ours
+    return bool(groups) and all(bool(group.names) and check(group) for group in groups)
+
+
+def all_of(ours: Any, *checks: Check) -> bool | None:
     """All of these checks."""
-
-    def check(ours: Any, printed: str) -> bool | None:
-        found = [_passes(each, ours, printed) for each in checks]
-        return False if False in found else None if None in found else True
-
-    return check
+    found = [check(ours) for check in checks]
+    return False if False in found else None if None in found else True
 
 
-def at(*keys_and_check: Any) -> Check:
+def at(ours: Any, *keys_and_check: Any) -> bool | None:
     """An entry of a table, or several as a list; of all lists max, min and count are entries."""
     *keys, check = keys_and_check
+    entries, found = entries_of(ours), []
+    for key in keys:
+        if key not in (*entries, *_OF_ALL):
+            raise UsageError(
+                f"the check has the key {key!r}, but there is only {', '.join(entries)}"
+            )
+        found.append(entries[key] if key in entries else _OF_ALL[key](_items(ours)))
+    return check(found if len(keys) > 1 else found[0])
 
-    def of_entries(ours: Any, printed: str) -> bool | None:
-        own = [_entry(ours, key) for key in keys]
-        return _passes(check, own[0] if len(own) == 1 else own, printed)
 
-    return of_entries
-
-
-_PREDICATES: dict[str, Callable[..., Check]] = {
+_PREDICATES: dict[str, Callable[..., bool | None]] = {
     each.__name__: each
     for each in (
-        *(equal, same, one_of, contains, close, below, at_most, above, at_least, between),
+        *(equal, same, one_of, contains, close, between, below, at_most, above, at_least),
         *(rises, falls, formula, holds, bounds, decides, all_of, at),
     )
 }
 
 
-def number_in(text: str) -> tuple[Fraction, Fraction]:
-    """The only number in a text or behind its last ``=``, and half a unit of its last digit."""
-    found = NUMBER.findall(text.rpartition("=")[2])
-    if len(found) != 1:
-        raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
-    digits = found[0].replace(",", "").replace("−", "-")
-    mantissa, _, exponent = digits.partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    half = Fraction(0) if "/" in digits else Fraction(10) ** (int(exponent or 0) - decimals) / 2
-    return Fraction(digits), half
-
-
 def entries_of(value: Any) -> dict[str, Any]:
     """The entries of a table by their keys as text; none if it is not a table."""
     return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
-
-
-def _entry(ours: Any, key: str) -> Any:
-    """What a key names in a list or table."""
-    entries = entries_of(ours)
-    if key in entries:
-        return entries[key]
-    if key not in _OF_ALL:
-        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(entries)}")
-    return _OF_ALL[key](_items(ours))
-
-
-def _inside(ours: Any, allowed: Interval, *, strict: bool = False) -> bool | None:
-    """Whether values, or all that they may be, are in an interval whose ends may be left out."""
-    under = operator.lt if strict else operator.le
-    found = set[bool | None]()
-    for item in _items(ours):
-        own = item if isinstance(item, Interval) else Interval(item, item)
-        whole = under(allowed.low, own.low) and under(own.high, allowed.high)
-        some = under(allowed.low, own.high) and under(own.low, allowed.high)
-        found.add(True if whole else None if some else False)
-    return None if found - {True} == {None} else found == {True}
 
 
 def _equal(ours: Any, wanted: Any) -> bool:
@@ -311,19 +251,18 @@ def _equal(ours: Any, wanted: Any) -> bool:
     return isinstance(ours, bool) == isinstance(wanted, bool) and bool(ours == wanted)
 
 
-def _is_sorted(items: Sequence[Any]) -> bool:
-    return len(items) > 1 and all(before < after for before, after in pairwise(items))
-
-
 def _items(ours: Any) -> list[Any]:
     """Values one by one."""
-    if isinstance(ours, Mapping):
-        ours = ours.values()
-    elif isinstance(ours, set | frozenset):
-        ours = sorted(ours)
-    elif not isinstance(ours, list | tuple):
-        return [ours]
-    return [item for value in ours for item in _items(value)]
+
+    def each(value: Any) -> Iterator[Any]:
+        if isinstance(value, Mapping | list | tuple | set | frozenset):
+            inside = value.values() if isinstance(value, Mapping) else value
+            for item in sorted(inside) if isinstance(value, set | frozenset) else inside:
+                yield from each(item)
+        else:
+            yield value
+
+    return list(each(ours))
 
 
 def shown(value: Any) -> str:
@@ -362,13 +301,15 @@ def shown(value: Any) -> str:
 
 
 def difference(ours: Any, printed: str) -> str:
-    """How far a number is from the printed one; empty if that means nothing."""
+    """How far a number is from the only one that is printed; empty if that means nothing."""
     value = ours.value if isinstance(ours, Finding) else ours
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+    numbers = NUMBER.findall(printed.rpartition("=")[2])
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | Fraction)
+        or len(numbers) != 1
+    ):
         return ""
-    try:
-        theirs = float(number_in(printed)[0])
-    except UsageError:
-        return ""
+    theirs = float(Fraction(numbers[0].replace(",", "").replace("−", "-")))
     ratio = f", {float(value) / theirs:.3g} times theirs" if theirs else ""
     return f"{float(value) - theirs:+.3g}{ratio}"

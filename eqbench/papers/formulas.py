@@ -42,6 +42,11 @@ class Points:
     values: Sequence[Any] = ()
     distance: float = 0.0
 
+    @property
+    def pairs(self) -> list[tuple[Names, Any]]:
+        """Names and value of each point."""
+        return list(zip(self.names, self.values, strict=True))
+
 
 def value_at(formula: str, names: Names) -> Any:
     """The value of a printed formula at a point, as a Fraction where that is possible."""

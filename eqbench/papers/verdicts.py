@@ -128,7 +128,7 @@ def verdict_of(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     """Verdict, our value as text, and what there is to say."""
     if isinstance(value, Missing):
         return "not_attempted", "not attempted", value.why
-    ours, holds = shown(value), read_check(claim.check)(value, claim.printed)
+    ours, holds = shown(value), read_check(claim.check)(value)
     if holds:
         return "reproduced", ours, claim.note
     if holds is None:
@@ -146,7 +146,7 @@ def _is_wrong(claim: Claim, facts: Facts) -> bool:
     evidence, _ = facts.at(path)
     if isinstance(evidence, Missing):
         return False
-    return evidence is True or bool(check and read_check(check)(evidence, claim.printed))
+    return evidence is True or bool(check and read_check(check)(evidence))
 
 
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
