@@ -113,7 +113,7 @@ def close(ours: Any, to: Fraction, abs: Fraction | None = None, factor: Any = 1)
     return between(ours, to - abs * _SLACK, to + abs * _SLACK)
 
 
-def between(ours: Any, low: Any, high: Any, strict: bool = False) -> bool | None:
+def between(ours: Any, low: Any, high: Any, *, strict: bool = False) -> bool | None:
     """From one number to another, both allowed unless `strict`."""
     under = operator.lt if strict else operator.le
     found = set[bool | None]()

@@ -28,9 +28,10 @@ _WORDS = {verdict: verdict.replace("_", " ") for verdict in VERDICTS} | {
 }
 _SIGNS = dict(zip(VERDICTS, ("✓", "≠", "≉", "✗ source", "–"), strict=True))
 _KINDS = dict(zip(VERDICTS, ("good", "bad", "idle", "fair", "idle"), strict=True))
-_FIGURES = ("theirs", "ours", "verdict", "detail")
-_CSV = ("source", "part", "place", "row", "column", *_FIGURES[:3], "cause", "detail", "jobs")
-_WIDE = {"plain": True, "wrapped": True}
+_CSV = (
+    *("source", "part", "place", "row", "column", "theirs", "ours", "verdict", "cause", "detail"),
+    "jobs",
+)
 
 Judged = Mapping[str, Any]  # a paper with its verdicts, as `eqbench.papers.verdicts.judge` gives it
 
@@ -53,8 +54,8 @@ def _claims(judged: Sequence[Judged]) -> Iterator[Judged]:
                 yield {"source": paper["name"], "part": part["title"], **claim}
 
 
-def _name(claim: Judged, *keys: str) -> str:
-    return " · ".join(claim[key] for key in (*keys, "row", "column") if claim[key])
+def _name(claim: Judged) -> str:
+    return " · ".join(filter(None, (claim["row"], claim["column"])))
 
 
 def _csv(judged: Sequence[Judged]) -> str:
@@ -73,11 +74,44 @@ def _counts(judged: Sequence[Judged]) -> Table:
     rows = []
     for paper in judged:
         counts = [paper["counts"][verdict] for verdict in VERDICTS]
-        rows.append(Row.of(columns, (paper["name"], *counts, sum(counts), paper["checks"])))
+        source = Cell(paper["name"], link=f"{paper['name']}.html")
+        rows.append(Row.of(columns, (source, *counts, sum(counts), paper["checks"])))
     return Table("", columns, tuple(rows))
 
 
-def _not_as_printed(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
+def _table(
+    title: str,
+    claims: Sequence[Judged],
+    *more: str,
+    lines: Sequence[str] = (),
+    anchored: bool = False,
+) -> Table:
+    """Claims one below the other, without columns in which nothing stands.
+
+    `more` are first columns; if the source is among them the table stands on a page of its own.
+    """
+    page = "{source}.html" if "source" in more else ""
+    rows = [
+        {
+            **{key: claim[key] for key in more},
+            "claim": Cell(
+                _name(claim),
+                link=f"{page}#{{id}}".format(**claim),
+                anchor=claim["id"] if anchored else "",
+            ),
+            **{key: claim[key] for key in ("theirs", "ours")},
+            "verdict": Cell(_WORDS[claim["verdict"]], kind=_KINDS[claim["verdict"]]),
+            **{"detail": claim["detail"], "place": claim["place"]},
+            "jobs": ", ".join(claim["jobs"]),
+        }
+        for claim in claims
+    ]
+    kept = tuple(Column(key) for key in rows[0] if any(row[key] for row in rows)) if rows else ()
+    texts = tuple(filter(None, lines))
+    return Table(title, kept, tuple(Row("", row) for row in rows), lines=texts)
+
+
+def _by_cause(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     """Claims that were tried and are not as printed, by verdict and cause."""
     found: dict[str, list[Judged]] = {}
     for verdict in ("differs", "not_comparable", "source_error"):
@@ -89,21 +123,19 @@ def _not_as_printed(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
 
 
 def short_report(judged: Sequence[Judged]) -> Report:
-    """How many claims have which verdict, what was not reproduced by cause, and why."""
+    """How many claims have which verdict, what is not as printed by cause, and what is left out."""
     groups = [
-        Table(
-            f"{heading} ({len(claims)})",
-            lines=tuple(
-                f"{claim['source']}, {claim['part']}, {_name(claim)}: {claim['ours']} instead of "
-                f"{claim['theirs']}; {claim['detail']}"
-                for claim in claims
-            ),
-        )
-        for heading, claims in _not_as_printed(judged).items()
+        Table(f"{heading} ({len(claims)})", lines=tuple(map(_sentence, claims)))
+        for heading, claims in _by_cause(judged).items()
     ]
     reasons = Counter(c["detail"] for c in _claims(judged) if c["verdict"] == "not_attempted")
     lines = tuple(f"{count}: {why}" for why, count in reasons.items())
     return Report((_counts(judged), *groups, Table(_WORDS["not_attempted"], lines=lines)))
+
+
+def _sentence(claim: Judged) -> str:
+    place = f"{claim['source']}, {claim['part']}, {_name(claim)}"
+    return f"{place}: {claim['ours']} instead of {claim['theirs']}; {claim['detail']}"
 
 
 def claim_report(judged: Sequence[Judged], name: str) -> Report:
@@ -114,10 +146,10 @@ def claim_report(judged: Sequence[Judged], name: str) -> Report:
     claim = by_name[name]
     (paper,) = (paper for paper in judged if paper["name"] == claim["source"])
     lines = [
-        _name(claim, "part"),
-        f"printed in {claim['place'] or 'an unnamed place'}: {claim['theirs']}",
+        f"{claim['part']} · {_name(claim)}",
+        f"printed{' in ' * bool(claim['place'])}{claim['place']}: {claim['theirs']}",
         f"ours: {claim['ours']}",
-        f"{_WORDS[claim['verdict']]}{': ' * bool(claim['detail'])}{claim['detail']}",
+        ": ".join(filter(None, (_WORDS[claim["verdict"]], claim["detail"]))),
     ]
     if claim["fact"]:
         lines.append(f"fact {claim['fact']}, check {claim['check']}")
@@ -128,76 +160,59 @@ def claim_report(judged: Sequence[Judged], name: str) -> Report:
 
 def part_report(judged: Sequence[Judged], title: str) -> Report:
     """The claims of the parts whose titles begin so; UsageError if there is none."""
-    parts = [part for paper in judged for part in paper["parts"]]
-    found = [part for part in parts if part["title"].lower().startswith(title.lower())]
+    parts = {part["title"]: part["note"] for paper in judged for part in paper["parts"]}
+    found = [own for own in parts if own.lower().startswith(title.lower())]
     if not found:
-        titles = {part["title"] for part in parts}
-        raise UsageError(f"no part begins with {title!r}: {nearest(title, titles)}")
-    keys = ("id", "row", "column", *_FIGURES)
-    tables = [_table(part["title"], part["claims"], keys, part["note"]) for part in found]
-    return Report(tuple(tables))
+        raise UsageError(f"no part begins with {title!r}: {nearest(title, parts)}")
+    claims = {own: [claim for claim in _claims(judged) if claim["part"] == own] for own in found}
+    return Report(tuple(_table(own, claims[own], "id", lines=[parts[own]]) for own in found))
 
 
 def _whole(judged: Sequence[Judged]) -> Report:
-    """Every claim and every job."""
+    """What is not as printed, then every claim and every job."""
     tables = [replace(_counts(judged), title="Published results, reproduced")]
-    tables += [
-        _table(heading, claims, ("source", "part", "row", "column", *_FIGURES))
-        for heading, claims in _not_as_printed(judged).items()
-    ]
+    tables += [_table(*group, "source", "part") for group in _by_cause(judged).items()]
     for paper in judged:
-        citation, keys = paper["citation"], ("place", "row", "column", *_FIGURES, "jobs")
         for part in paper["parts"]:
-            tables.append(_table(part["title"], part["claims"], keys, citation, part["note"]))
-            citation = ""
-        keys = ("name", "command", "run", "elapsed_s")
-        tables.append(_table(f"Jobs of {paper['name']}", paper["jobs"], keys))
+            first = [paper["citation"]] * (part is paper["parts"][0])
+            tables.append(_table(part["title"], part["claims"], lines=[*first, part["note"]]))
+        tables.append(replace(_jobs(paper), title=f"Jobs of {paper['name']}"))
     return Report(tuple(tables))
 
 
-def _table(title: str, items: Sequence[Judged], keys: Sequence[str], *lines: str) -> Table:
-    """Items as rows of texts, without the columns in which nothing stands."""
-
-    def plain(value: Any) -> str:
-        return ", ".join(value) if isinstance(value, list) else _WORDS.get(str(value), str(value))
-
-    kept = [key for key in keys if any(item[key] for item in items)]
-    rows = tuple(Row("", {key: plain(item[key]) for key in kept}) for item in items)
-    return Table(title, tuple(map(Column, kept)), rows, lines=tuple(filter(None, lines)))
+def _jobs(paper: Judged) -> Table:
+    columns = (Column("job"), Column("command"), Column("folder"), Column("time", "seconds"))
+    rows = [
+        (job["name"], job["command"], Cell(job["run"], link=job["run"]), job["elapsed_s"])
+        for job in paper["jobs"]
+    ]
+    return Table("", columns, tuple(Row.of(columns, row) for row in rows))
 
 
 def _index(judged: Sequence[Judged]) -> str:
     """The page with the counts of all sources, and what is not as printed by cause."""
-    counts = _counts(judged)
-    cited = [Cell(paper["citation"], link=f"{paper['name']}.html") for paper in judged]
-    rows = tuple(
-        replace(row, values={**row.values, "source": cell})
-        for row, cell in zip(counts.rows, cited, strict=True)
-    )
-    verdicts = html.page_table(replace(counts, rows=rows), "counts", **_WIDE)
-    parts: dict[str, Sequence[html.Block]] = {
-        "Verdicts": [html.Prose([legend("reproduce.verdicts")]), verdicts]
-    }
-    for heading, claims in _not_as_printed(judged).items():
-        parts[heading] = [_statements(html.anchor_of(heading) + "-claims", claims, "source")]
+    counts = replace(_counts(judged), lines=(legend("reproduce.verdicts"),))
+    parts: dict[str, Sequence[html.Block]] = {"Verdicts": [_block(counts, "counts", plain=True)]}
+    for heading, claims in _by_cause(judged).items():
+        table = _table("", claims, "source", "part")
+        parts[heading] = [_block(table, f"{html.anchor_of(heading)}-claims", filters=("source",))]
     return html.document("Published results, reproduced", parts, lead=[_extent(judged[0])])
 
 
 def _page(paper: Judged) -> str:
     """The page of one paper."""
     counts = ", ".join(f"{paper['counts'][verdict]} {words}" for verdict, words in _WORDS.items())
-    columns = (Column("job"), Column("command"), Column("folder"), Column("time", "seconds"))
-    jobs = [
-        [job["name"], job["command"], Cell(job["run"], link=job["run"]), job["elapsed_s"]]
-        for job in paper["jobs"]
-    ]
-    table = html.Table("job-list", columns, jobs, caption=legend("reproduce.jobs"), wrapped=True)
+    jobs = replace(_jobs(paper), lines=(legend("reproduce.jobs"),))
     return html.document(
         f"Reproduced: {paper['name']}",
         {part["title"]: list(_blocks(part, paper["name"])) for part in paper["parts"]}
-        | {"Jobs": [table]},
+        | {"Jobs": [_block(jobs, "job-list")]},
         lead=[paper["citation"], f"{counts}. {_extent(paper)}", legend("reproduce.verdicts")],
     )
+
+
+def _block(table: Table, name: str, **look: Any) -> html.Table:
+    return html.page_table(table, name, wrapped=True, **look)
 
 
 def _extent(paper: Judged) -> str:
@@ -216,39 +231,16 @@ def _blocks(part: Judged, source: str) -> Iterator[html.Block]:
         if jobs := dict.fromkeys(job for claim in claims for job in claim["jobs"]):
             yield html.Prose((f"Read from the jobs {', '.join(jobs)}.",), small=True)
     left = [claim for claim in claims if not (is_grid and claim["verdict"] == "reproduced")]
-    if left:  # the grid has the anchors, if there is one
-        yield _statements(f"{name}-claims", left, anchored=not is_grid)
+    if left:
+        # a grid has the anchors, if there is one
+        table = _table("", left, anchored=not is_grid)
+        yield _block(table, f"{name}-claims", filters=("verdict",))
     for number, picture in enumerate(part["pictures"]):
         yield _picture(picture, f"{name}-{number}")
-    if part["files"]:
-        rows = [
-            [f["title"], Cell(f["file"], link=f"jobs/{source}/{f['job']}/{f['file']}")]
-            for f in part["files"]
-        ]
+    if files := part["files"]:
+        links = [Cell(f["file"], link=f"jobs/{source}/{f['job']}/{f['file']}") for f in files]
+        rows = [[f["title"], link] for f, link in zip(files, links, strict=True)]
         yield html.Table(f"{name}-files", (Column("data"), Column("file")), rows, plain=True)
-
-
-def _statements(
-    name: str, claims: Sequence[Judged], *more: str, anchored: bool = False
-) -> html.Table:
-    """Claims one below the other, with links to their places; on other pages they name these."""
-    columns = [Column(key) for key in (*more, "claim", "printed in", *_FIGURES, "job")]
-    rows = [
-        [
-            *(claim[key] for key in more),
-            Cell(
-                _name(claim, *(["part"] if more else [])),
-                link=f"{claim['source'] + '.html' if more else ''}#{claim['id']}",
-                anchor=claim["id"] if anchored else "",
-            ),
-            *(claim["place"] or "–", claim["theirs"], claim["ours"]),
-            Cell(_WORDS[claim["verdict"]], kind=_KINDS[claim["verdict"]]),
-            claim["detail"] or "–",
-            Cell(", ".join(claim["jobs"]) or "–"),
-        ]
-        for claim in claims
-    ]
-    return html.Table(name, columns, rows, filters=(*more, "verdict"), wrapped=True)
 
 
 def _grid(name: str, claims: Sequence[Judged]) -> html.Table:
@@ -261,7 +253,7 @@ def _grid(name: str, claims: Sequence[Judged]) -> html.Table:
         for row in dict.fromkeys(claim["row"] for claim in claims)
     ]
     heads = [Column(head) for head in ("", *columns)]
-    return html.Table(name, heads, rows, caption=legend("reproduce.grid"), **_WIDE)
+    return html.Table(name, heads, rows, caption=legend("reproduce.grid"), plain=True, wrapped=True)
 
 
 def _grid_cell(claim: Judged) -> Cell:

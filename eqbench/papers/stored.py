@@ -10,6 +10,8 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from eqbench.documents import read_file
 from eqbench.errors import EqbenchError
 
@@ -33,7 +35,9 @@ class StoredJob:
     def found(self) -> Any:
         """Its summary, or what it printed as JSON; of a run, each field of its cells as a list."""
         if (self.path / "runs.jsonl").exists():
-            names = self.cells[0].__struct_fields__ if self.cells else ()
+            from eqbench.store.schema import CellRecord
+
+            names = [field.name for field in msgspec.structs.fields(CellRecord)]
             return {name: [getattr(cell, name) for cell in self.cells] for name in names}
         return self.summary if self.path.exists() else self.printed_json
 
