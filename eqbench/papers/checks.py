@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -57,12 +58,13 @@ class Missing:
 def read_check(text: str) -> Check:
     """The predicate that a text names; UsageError if there is none of that name or form."""
 
-    def bound(name: str) -> Callable[..., Check]:
-        return lambda *given, **named: partial(_passes, _PREDICATES[name], given, named)
+    def bound(predicate: Callable[..., bool | None], *given: Any, **named: Any) -> Check:
+        signature(predicate).bind(None, *given, **named)
+        return partial(_passes, predicate, given, named)
 
     try:
-        return call_of(text, {name: bound(name) for name in _PREDICATES})
-    except (SyntaxError, ValueError) as error:
+        return call_of(text, {name: partial(bound, own) for name, own in _PREDICATES.items()})
+    except (SyntaxError, ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise UsageError(
             f"cannot read the check {text!r}: {error}; write one like equal(1/3), or "
             f"all_of(rises(), below(2)), of {', '.join(_PREDICATES)}"

@@ -10,8 +10,6 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from eqbench.documents import read_file
 from eqbench.errors import EqbenchError
 
@@ -35,10 +33,8 @@ class StoredJob:
     def found(self) -> Any:
         """Its summary, or what it printed as JSON; of a run, each field of its cells as a list."""
         if (self.path / "runs.jsonl").exists():
-            from eqbench.store.schema import CellRecord
-
-            names = [field.name for field in msgspec.structs.fields(CellRecord)]
-            return {name: [getattr(cell, name) for cell in self.cells] for name in names}
+            cells = [cell.to_json() for cell in self.cells]
+            return {name: [cell.get(name) for cell in cells] for name in dict(*cells[:1])}
         return self.summary if self.path.exists() else self.printed_json
 
     @cached_property
