@@ -59,6 +59,9 @@ class Reproduction(Study[ReproduceRequest]):
         for job in paper.jobs:
             command = " ".join(job.words(full=self.request.full)) or "computed"
             lines.append(f"  {job.name}: {command}{'  (--full)' if job.full else ''}")
+        claims = [claim for part in paper.parts for claim in part.claims]
+        unplaced = [claim.row for claim in claims if not claim.place]
+        lines.append(f"{len(claims)} claims, {len(unplaced)} without a place {unplaced or ''}")
         return Table(f"{paper.name}: {paper.citation}", lines=tuple(lines))
 
     def needs_first(self) -> Sequence[str]:

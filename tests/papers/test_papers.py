@@ -281,7 +281,7 @@ def test_papers_are_complete_and_without_any_run_nothing_is_reproduced(
         assert len({(c.row, c.column) for c in part.claims}) == len(part.claims), part.title
         assert {file.job for file in part.files} <= jobs
         for path in (p for c in part.claims for p in (c.fact, c.evidence) if p):
-            assert callable(function_of(paper.folder, path.partition("/")[0]))
+            assert callable(function_of(paper.folder, path.partition(": ")[0].partition("/")[0]))
     claims = [claim for part in paper.parts for claim in part.claims]
     assert [claim.row for claim in claims if not claim.place] == []
     assert all(claim.note for claim in claims if claim.cause)
@@ -291,19 +291,29 @@ def test_papers_are_complete_and_without_any_run_nothing_is_reproduced(
 
 
 def test_paper_of_the_documentation_is_held_against_what_it_runs(tmp_path: Path) -> None:
-    folder = tmp_path / "nobody_1900"
+    """First with three claims in two files, then with functions and two further claims."""
+    folder = tmp_path / "example_1900"
     folder.mkdir()
-    for block in blocks((ROOT / "docs/how_to/add_a_paper.md").read_text(encoding="utf-8")):
-        if block.saved_as:
-            (folder / block.saved_as).write_text(block.text, encoding="utf-8")
-    options = ("reproduce", "--paper", "nobody_1900", "--out", "page", "--json")
-    done = accepted(*options, cwd=tmp_path)
-    counts = done.json["sources"][0]["counts"]
-    assert (counts["reproduced"], counts["source_error"], sum(counts.values())) == (1, 1, 2)
-    shown = eqbench_here("reproduce", "--resume", "page", "--claim", "nobody_1900-1", cwd=tmp_path)
+    found = blocks((ROOT / "docs/how_to/add_a_paper.md").read_text(encoding="utf-8"))
+    saved = [block for block in found if block.saved_as]
+    for block in saved[:2]:
+        (folder / block.saved_as).write_text(block.text, encoding="utf-8")
+    options = ("--paper", "example_1900", "--out", "page", "--json")
+    first = accepted("reproduce", *options, cwd=tmp_path).json["sources"][0]["counts"]
+    assert first["reproduced"] == sum(first.values()) == 3
+    more = [block for block in found if block not in saved and block.language in ("toml", "text")]
+    for block, name in zip(more, ("paper.toml", "claims.csv"), strict=True):
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write(block.text)
+    for block in saved[2:]:
+        (folder / block.saved_as).write_text(block.text, encoding="utf-8")
+    counts = accepted("reproduce", *options[:3], "again", "--json", cwd=tmp_path)
+    then = counts.json["sources"][0]["counts"]
+    assert (then["reproduced"], then["source_error"], sum(then.values())) == (4, 1, 5)
+    shown = eqbench_here("reproduce", "--resume", "again", "--claim", "example_1900-2", cwd=tmp_path)
     assert "eqbench run --game kuhn2 --solver case_enumeration" in shown.out
     (folder / "facts.py").write_text("def value(stored):\n    return 1 / 0\n")
-    broken = eqbench("reproduce", "--resume", "page", cwd=tmp_path)
+    broken = eqbench("reproduce", "--resume", "again", cwd=tmp_path)
     assert broken.code not in (0, 2)
     assert "ZeroDivisionError" in broken.err
-    assert "1 / 0" in (tmp_path / "page" / "error.log").read_text()
+    assert "1 / 0" in (tmp_path / "again" / "error.log").read_text()
