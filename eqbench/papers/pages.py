@@ -75,7 +75,8 @@ def _counts(judged: Sequence[Judged]) -> Table:
     for paper in judged:
         counts = [paper["counts"][verdict] for verdict in VERDICTS]
         source = Cell(paper["name"], link=f"{paper['name']}.html")
-        rows.append(Row.of(columns, (source, *counts, sum(counts), paper["checks"])))
+        values = (source, *counts, sum(counts), paper["checks"])
+        rows.append(Row.of(columns, values, paper["name"]))
     return Table("", columns, tuple(rows))
 
 

@@ -105,4 +105,4 @@ class Stored:
 
 def summary_of(job: str) -> Callable[[Stored], Any]:
     """Return the fact that is all that a job has found."""
-    return lambda stored: stored[job].found
+    return lambda stored: stored[job].summary

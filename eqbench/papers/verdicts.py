@@ -12,7 +12,7 @@ from eqbench.errors import UsageError
 from eqbench.papers.checks import Missing, difference, entries_of, read_check, shown
 from eqbench.papers.jobs import PaperJobs, function_of
 from eqbench.papers.paper import NOT_COMPARABLE, Attachment, Claim, Figure, Paper, Part
-from eqbench.papers.stored import NotStoredError, summary_of
+from eqbench.papers.stored import NotStoredError
 
 SCHEMA = "eqbench.reproduce/1"
 VERDICTS = ("reproduced", "differs", "not_comparable", "source_error", "not_attempted")
@@ -43,12 +43,11 @@ class Facts:
         """What a function, or a job, has found, and the jobs read; what it raises is a bug."""
         if target not in self._known:
             try:
-                function = function_of(self._paper.folder, target)
+                self._known[target] = self.read(function_of(self._paper.folder, target))
             except UsageError:
                 if target not in (job.name for job in self._paper.jobs):
                     raise
-                function = summary_of(target)
-            self._known[target] = self.read(function)
+                self._known[target] = self.read(lambda stored: stored[target].found)
         return self._known[target]
 
     def read(self, function: Callable[[PaperJobs], Any]) -> Read:

@@ -14,7 +14,7 @@ from helpers.study_cases import claim_at, facts_of, summaries
 import eqbench.papers
 from eqbench.papers.billingham_2018 import branches, compute
 from eqbench.papers.billingham_2018.facts import _film, _losers
-from eqbench.papers.checks import Missing, passes
+from eqbench.papers.checks import Missing, read_check
 from eqbench.papers.paper import load_paper
 from eqbench.studies.kuhn_ranges import Range, kinds_of
 
@@ -130,7 +130,7 @@ def stored() -> dict[str, Any]:
 
 def verdict(row: str, column: str, jobs: dict[str, Any]) -> bool | None:
     claim, facts = claim_at(PAPER, row, column), facts_of(PAPER, summaries(**jobs))
-    return passes(claim.check, facts.at(claim.fact)[0], claim.printed)
+    return read_check(claim.check)(facts.at(claim.fact)[0])
 
 
 Change = Callable[[dict[str, Any]], object]
