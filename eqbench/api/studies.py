@@ -10,6 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from eqbench.api.keywords import request_from
 from eqbench.api.shown import ReportText
 from eqbench.display import Displayed
@@ -17,7 +19,7 @@ from eqbench.documents import checked
 from eqbench.errors import UsageError
 from eqbench.report.rows import Cell, Report, Table
 from eqbench.requests import Field, fields_of
-from eqbench.studies.frame import Session, Study, announce, answer, held
+from eqbench.studies.frame import Session, Study, StudyFolder, announce, answer, held
 from eqbench.studies.requests import (
     CrossplayRequest,
     QuantalRequest,
@@ -114,7 +116,7 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
         if given:
             options[first.attribute] = given if first.several else given[0]
         request = request_from(request_type, command, options)
-        kind: type[Study[Any]] = pkgutil.resolve_name(request_type.study)
+        kind: type[Study[Any, Any, Any]] = pkgutil.resolve_name(request_type.study)
         messages: list[str] = []
         before = announce.set(messages.append)
         try:
@@ -153,15 +155,21 @@ def _signature(fields: Sequence[Field]) -> inspect.Signature:
 
 
 def _carry_out(
-    study: Study[Any], messages: list[str], out: str | PathLike[str] | None, *, figures: bool
+    study: Study[Any, Any, Any],
+    messages: list[str],
+    out: str | PathLike[str] | None,
+    *,
+    figures: bool,
 ) -> StudyResult:
     command = study.request.command
     if (preview := study.preview()) is not None:
         return StudyResult(command, {}, preview, notes=tuple(messages))
     if not (out or figures or study.request.writes_always):
         document = answer(study)
-        return StudyResult(command, document, study.report(document), notes=tuple(messages))
-    folder = study.folder_type().create(study, None if out is None else Path(out))
+        return StudyResult(
+            command, to_builtins(document), study.report(document), notes=tuple(messages)
+        )
+    folder = StudyFolder.create(study, None if out is None else Path(out))
     with held(folder.path, command):
         document = folder.carry_out(study, Session(folder.path, say=messages.append))
         drawn = folder.draw(study, document) if figures or study.always_draws else ()
@@ -169,7 +177,12 @@ def _carry_out(
     files = tuple(item for item in items if isinstance(item, Path))
     messages += [item for item in items if isinstance(item, str)]
     return StudyResult(
-        command, document, study.report(document), folder.path, files, tuple(messages)
+        command,
+        to_builtins(document),
+        study.report(document),
+        folder.path,
+        files,
+        tuple(messages),
     )
 
 

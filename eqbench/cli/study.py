@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
+from msgspec import to_builtins
 
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import messages, print_report, put_result, say, say_always, say_note
@@ -44,7 +45,7 @@ class StudyOptions:
 
 
 def study_command(
-    request: Any, study: type[Study[Any]] | None = None, where: str = "the request"
+    request: Any, study: type[Study[Any, Any, Any]] | None = None, where: str = "the request"
 ) -> click.Command:
     """The command of a study; where its class is says the request, unless it is given.
 
@@ -102,7 +103,7 @@ def _check(request: Any, where: str) -> None:
             )
 
 
-def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
+def run_study(options: StudyOptions, kind: type[Study[Any, Any, Any]]) -> int:
     """Begin or go on with a study, print what it found; return the exit code."""
     from eqbench.studies.frame import announce
 
@@ -116,7 +117,7 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
         print_report(preview)
         return 0
     folder, document = _answered(options, study, folder)
-    put_result(document, lambda: study.report(document), as_json=options.as_json)
+    put_result(to_builtins(document), lambda: study.report(document), as_json=options.as_json)
     if folder is None:
         return 0
     begun = folder.finished or folder.records  # otherwise there is nothing to draw yet
@@ -147,14 +148,14 @@ def _words(ctx: click.Context) -> list[str]:
 
 
 def _answered(
-    options: StudyOptions, study: Study[Any], folder: StudyFolder | None
-) -> tuple[StudyFolder | None, dict[str, Any]]:
+    options: StudyOptions, study: Study[Any, Any, Any], folder: StudyFolder | None
+) -> tuple[StudyFolder | None, Any]:
     """The folder of a study if it has one, and its document, after what was missing is done."""
-    from eqbench.studies.frame import Session, answer, held
+    from eqbench.studies.frame import Session, StudyFolder, answer, held
 
     kind = type(study)
     if folder is None and (options.out or options.figures or kind.request_type.writes_always):
-        folder = study.folder_type().create(study, Path(options.out) if options.out else None)
+        folder = StudyFolder.create(study, Path(options.out) if options.out else None)
         click.get_current_context().with_resource(held(folder.path, kind.request_type.command))
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
@@ -176,9 +177,11 @@ def _answered(
         raise
 
 
-def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], StudyFolder | None]:
+def _study(
+    options: StudyOptions, kind: type[Study[Any, Any, Any]]
+) -> tuple[Study[Any, Any, Any], StudyFolder | None]:
     """The study that the options ask for, and the folder that it continues in, if it does."""
-    from eqbench.studies.frame import held, with_changes
+    from eqbench.studies.frame import StudyFolder, held, with_changes
 
     request_type, typed = kind.request_type, given(kind.request_type)
     changes = {
@@ -196,7 +199,7 @@ def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], S
     path = Path(options.resume)
     if path.is_dir():  # before it is read, since another process may be writing
         click.get_current_context().with_resource(held(path, request_type.command))
-    folder, request = kind.folder_type().open(kind, path)
+    folder, request = StudyFolder.open(kind, path)
     if folder.note:
         say_always(f"note: {folder.note}")  # parts of it will be done again
     return kind(with_changes(request, changes), figures=options.figures), folder

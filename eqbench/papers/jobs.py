@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
@@ -19,7 +19,7 @@ from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypedDict
+from typing import Any
 
 import msgspec
 
@@ -63,21 +63,23 @@ class Job(Closed, frozen=True):
         return frozenset({*self.needs, *named})
 
 
-class JobRecord(TypedDict):
+class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """How a job went; the exit code is negative for a signal.
 
     `words` is what was run, by which a stored job is known again, `command` the same for people,
-    `inputs` when the jobs that it needs had ended.
+    `inputs` when the jobs that it needs had ended; `needs` is one that failed, so it was not run.
     """
 
-    command: str
-    words: list[str]
-    exit_code: int
-    accepted: bool
-    elapsed_s: float
-    version: str
-    ended: str
-    inputs: dict[str, str]
+    command: str = ""
+    words: list[str] = []
+    exit_code: int = 0
+    accepted: bool = False
+    elapsed_s: float = 0.0
+    version: str = ""
+    ended: str = ""
+    inputs: dict[str, str] = {}
+    needs: str = ""
+    interrupted: bool = False
 
 
 def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) -> list[Job]:
@@ -102,8 +104,8 @@ def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) ->
 class PaperJobs(Stored):
     """The jobs of a paper in the folder of a reproduction; `used` are the names that were read.
 
-    They are read only if they are as they would be run now. `record` says how one went, by its
-    name, if it was run.
+    They are read only if they are as they would be run now; `records` say how those went that
+    were run.
     """
 
     def __init__(
@@ -111,12 +113,12 @@ class PaperJobs(Stored):
         paper: str,
         jobs: Sequence[Job],
         path: Path,
-        record: Callable[[str], JobRecord | None],
+        records: Mapping[str, JobRecord],
         *,
         full: bool,
     ) -> None:
         super().__init__(path, full=full)
-        self.paper, self.jobs, self.record = paper, {job.name: job for job in jobs}, record
+        self.paper, self.jobs, self.records = paper, {job.name: job for job in jobs}, records
         self.used: list[str] = []
 
     def __getitem__(self, name: str) -> StoredJob:
@@ -130,19 +132,19 @@ class PaperJobs(Stored):
 
     def _why_not(self, job: Job) -> str:
         """Return why what a job has stored does not count, or nothing."""
-        record = self.record(job.name)
-        needed = ((name, self.record(name)) for name in job.required(full=self.full))
-        failed = sorted(name for name, ran in needed if ran and not ran["accepted"])
+        record = self.records.get(job.name)
+        needed = ((name, self.records.get(name)) for name in job.required(full=self.full))
+        failed = sorted(name for name, ran in needed if ran and not ran.accepted)
         if record is None and job.full and not self.full:
             return f"the job {job.name} belongs to --full"
         if record is None and failed:
             return f"the job {job.name} needs the job {failed[0]}, which failed"
         if record is None:
             return f"the job {job.name} was not run to its end; continue with --resume"
-        if not record["accepted"]:
+        if not record.accepted:
             errors = StoredJob(job.name, self.path).text(f"../{job.name}.err").strip()
             last = (errors.splitlines() or ["it printed nothing"])[-1]
-            return f"the job {job.name} failed with exit code {record['exit_code']}: {last}"
+            return f"the job {job.name} failed with exit code {record.exit_code}: {last}"
         if not self.is_current(job, record):
             return (
                 f"what the job {job.name} stored is of another version of it, of eqbench or of "
@@ -153,14 +155,14 @@ class PaperJobs(Stored):
     def is_current(self, job: Job, record: JobRecord) -> bool:
         """Whether a record is of this very job, its program and what it needs as they are now."""
         now = self._identity(job), version("eqbench"), self._inputs(job)
-        return (record["words"], record["version"], record["inputs"]) == now
+        return (record.words, record.version, record.inputs) == now
 
-    def run(self, job: Job, interrupted: Callable[[], bool]) -> JobRecord | None:
-        """Run a job to its end; None if it was interrupted: its folder keeps what it has."""
+    def run(self, job: Job, interrupted: Callable[[], bool]) -> JobRecord:
+        """Run a job to its end; if it is interrupted its folder keeps what it has."""
         begin = time.monotonic()
         code = _wait(self._process(job, self.path / job.name), interrupted)
         if code is None:
-            return None
+            return JobRecord(interrupted=True)
         return JobRecord(
             command=self.command(job),
             words=self._identity(job),
@@ -194,8 +196,8 @@ class PaperJobs(Stored):
         return [job.compute, *extent, source_digest(job.folder, job.compute.partition(":")[0])]
 
     def _inputs(self, job: Job) -> dict[str, str]:
-        needed = {name: self.record(name) for name in sorted(job.required(full=self.full))}
-        return {name: record["ended"] for name, record in needed.items() if record is not None}
+        needed = job.required(full=self.full) & self.records.keys()
+        return {name: self.records[name].ended for name in sorted(needed)}
 
     def _process(self, job: Job, place: Path) -> subprocess.Popen[bytes]:
         """Begin a job, or resume one that was broken off if it is the same and can be resumed."""

@@ -78,14 +78,14 @@ def judge(paper: Paper, stored: PaperJobs) -> dict[str, Any]:
         "jobs": [
             {
                 "name": job.name,
-                "command": record["command"],
+                "command": record.command,
                 "run": f"jobs/{stored.paper}/{job.name}{'' if job.out else '.out'}",
-                "exit_code": record["exit_code"],
-                "failed": not record["accepted"],
-                "elapsed_s": record["elapsed_s"],
+                "exit_code": record.exit_code,
+                "failed": not record.accepted,
+                "elapsed_s": record.elapsed_s,
             }
             for job in paper.jobs
-            if (record := stored.record(job.name)) is not None
+            if (record := stored.records.get(job.name)) is not None
         ],
     }
 

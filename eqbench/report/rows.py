@@ -7,15 +7,23 @@ the first few are shown. A `verdict` is a text of which the part before the firs
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal, get_args
+from operator import attrgetter, itemgetter
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
+
+import msgspec
 
 from eqbench.errors import first_of
 from eqbench.report import read_data
-from eqbench.text import seconds, small
+from eqbench.text import csv_text, seconds, small
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Words = Literal["text", "status", "found", "names", "verdict"]
 Number = Literal["count", "small", "number", "ratio", "payoffs", "payoff", "seconds", "bytes"]
@@ -84,15 +92,20 @@ EXACT_ZERO = Cell("0 exactly", 0.0)
 
 @dataclass(frozen=True)
 class Column:
-    """A column; its title is also the key of its values."""
+    """A column; its title is also the key of its values.
 
-    title: str
+    A class of rows declares its columns by annotations: `table_of` makes a table of such rows.
+    """
+
+    title: str = ""  #: unless given the name of the field that declares it
     kind: Kind = "text"
     stacked: str = ""  #: heading in two lines, for where space is short
     identifies: bool = False  #: whether it says which row this is
     dispensable: int = 0  #: where space is short those with 1 are left out first, with 0 none
     notes: tuple[str, ...] = ()  #: how to read it, noted where it is shown
     layout: str = ""  #: format of its numbers, if not the usual one of their kind
+    optional: bool = False  #: whether a table of declared rows omits it if no row has a value
+    of: Callable[[Any], Any] | None = None  #: function of a declared row, in place of the field
 
     @property
     def numeric(self) -> bool:
@@ -189,6 +202,114 @@ class Report:
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()  #: how to read all of them, and what is missing
     answer: tuple[str, ...] = ()  #: what came of it all, in sentences
+
+
+Getter = Callable[[Any], Any]  # gives the value of a row
+# annotation of a field whose own columns stand in its place; of several types those of the last
+INLINE = "inline"
+
+
+def declared_columns(
+    kind: Any, players: Sequence[str] = (), names: Iterable[str] = ()
+) -> list[tuple[Column, Getter]]:
+    """Return the columns that a class of rows declares, each with what gives its value.
+
+    They are its fields, then its properties by name, as far as these are annotated with a `Column`
+    or as `INLINE`; what identifies the row comes first. With `names` they are these in this order.
+    A title with ``{}`` makes one column for each player, in whose order the value is a list.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    for name, own in inspect.getmembers(kind, lambda member: isinstance(member, property)):
+        hints[name] = get_type_hints(own.fget, include_extras=True).get("return")
+    found: list[tuple[Column, Getter]] = []
+    for name in names or hints:
+        for declared in getattr(hints[name], "__metadata__", ()):
+            get = attrgetter(name)
+            if declared is INLINE:
+                kinds = hints[name].__origin__, *get_args(hints[name].__origin__)
+                inner = declared_columns(kinds[-1], players)
+                found += [(column, _within(get, own)) for column, own in inner]
+            elif isinstance(declared, Column):
+                column = replace(declared, title=declared.title or name.replace("_", " "))
+                found += _for_each(players, column, declared.of or get)
+    return found if names else sorted(found, key=lambda each: not each[0].identifies)
+
+
+def _for_each(players: Sequence[str], column: Column, get: Getter) -> list[tuple[Column, Getter]]:
+    if "{}" not in column.title:
+        return [(column, get)]
+    return [
+        (replace(column, title=column.title.format(player)), _within(get, itemgetter(place)))
+        for place, player in enumerate(players)
+    ]
+
+
+def _within(get: Getter, own: Getter) -> Getter:
+    """Return what gives a value of a value, None if there is none."""
+    return lambda row: None if (inner := get(row)) is None else own(inner)
+
+
+def table_of(
+    rows: Sequence[Any],
+    title: str = "",
+    notes: Iterable[str] = (),
+    *,
+    lines: Iterable[str] = (),
+    topic: str = "",
+    players: Sequence[str] = (),
+    names: Iterable[str] = (),
+) -> Table:
+    """Make the table of rows of one class; columns as by :func:`declared_columns`."""
+    declared = declared_columns(type(rows[0]), players, names) if rows else []
+    values = [[get(row) for _, get in declared] for row in rows]
+    shown = [
+        place
+        for place, (column, _) in enumerate(declared)
+        if not column.optional or any(own[place] not in (None, "") for own in values)
+    ]
+    columns = tuple(declared[place][0] for place in shown)
+    made = tuple(Row.of(columns, [own[place] for place in shown]) for own in values)
+    return Table(title, columns, made, tuple(notes), topic, tuple(lines))
+
+
+def _scalars(kind: type, players: Sequence[str]) -> dict[str, Getter]:
+    """Return what gives each plain field of a struct, by name; so too of structs within it.
+
+    A list of numbers is plain if it has one for each player.
+    """
+    found: dict[str, Getter] = {}
+    first: dict[str, Getter] = {}
+    hints = get_type_hints(kind, include_extras=True)
+    for field in msgspec.structs.fields(kind):
+        hint, get, name = hints[field.name], attrgetter(field.name), field.encode_name
+        notes = getattr(hint, "__metadata__", ())
+        hint = hint.__origin__ if notes else hint
+        kinds = get_args(hint) if get_origin(hint) in (UnionType, Union) else (hint,)
+        inner = [k for k in kinds if isinstance(k, type) and issubclass(k, msgspec.Struct)]
+        if inner:
+            below = _scalars(inner[0], players).items()
+            found |= {f"{name}_{key}": _within(get, own) for key, own in below}
+        elif list[float] in kinds:
+            ends = enumerate(players)
+            found |= {f"{name}_{player}": _within(get, itemgetter(k)) for k, player in ends}
+        elif all(k in (str, int, float, bool, NoneType) or get_origin(k) is Literal for k in kinds):
+            identifies = any(isinstance(each, Column) and each.identifies for each in notes)
+            (first if identifies else found)[name] = get
+    return first | found
+
+
+def csv_of(rows: Sequence[Any], players: Sequence[str] = ()) -> str:
+    """Return structs of one class as CSV: all plain values, also those that no table shows."""
+    fields = _scalars(type(rows[0]), players) if rows else {}
+    return csv_text([[*fields], *([get(row) for get in fields.values()] for row in rows)], "\r\n")
+
+
+def frame_of(rows: Sequence[Any], players: Sequence[str] = ()) -> pd.DataFrame:
+    """Return structs of one class as a data frame with the columns of :func:`csv_of`."""
+    import pandas as pd
+
+    fields = _scalars(type(rows[0]), players) if rows else {}
+    return pd.DataFrame({name: [get(row) for row in rows] for name, get in fields.items()})
 
 
 RUN = Column("run", identifies=True)

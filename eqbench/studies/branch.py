@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.documents import open_text
+from eqbench.equilibria import Identifier
 from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -25,6 +26,7 @@ from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, action_lab
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.store.run_folder import write_texts
+from eqbench.store.schema import IdentityRecord
 from eqbench.text import cell_text, csv_text
 from eqbench.verification import verify
 
@@ -272,6 +274,11 @@ class Measured:
     def behavior(self) -> FloatArray:
         """Frequencies float64 (A,)."""
         return self.profile.probabilities
+
+    def identity(self, identifier: Identifier) -> IdentityRecord | None:
+        """Return which known equilibrium it is, as records have it."""
+        found = identifier.identify(self.profile, self.max_regret)
+        return found and cast(IdentityRecord, found.to_json())
 
     def write(self, game: Game, folder: Path, name: str) -> dict[str, Any]:
         """Write the profile as JSON; return its file and what the verifier measures."""

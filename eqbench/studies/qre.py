@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from eqbench.continuation import QuantalResponses, ResponsePath
 from eqbench.equilibria import Identifier
@@ -17,7 +18,7 @@ from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.rational import rational
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import INLINE, Column, Report, Table, table_of
 from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
@@ -31,13 +32,14 @@ from eqbench.studies.branch import (
     write_points,
 )
 from eqbench.studies.frame import (
+    Document,
     Drawn,
+    Identified,
+    ProfileRow,
     Session,
     Study,
     call,
     legend,
-    profile_columns,
-    profile_values,
 )
 from eqbench.studies.requests import QuantalRequest
 from eqbench.studies.resolve import solver_for
@@ -51,10 +53,107 @@ PRIORS = ("uniform", "random")
 MOST_ROWS = 20
 
 
-class QuantalStudy(Study[QuantalRequest]):
-    """Follow the branches of a request one after another and keep what they lead to."""
+class Ending(ProfileRow, frozen=True, kw_only=True):
+    """What the end of a branch leads to, as far as it could be polished."""
 
-    request_type = QuantalRequest
+    regrets: list[float]
+    profile: str
+    is_equilibrium: bool
+    identity: Identified
+
+
+class Point(ProfileRow, frozen=True, kw_only=True):
+    """A point of a branch at a lambda that was asked for."""
+
+    lambda_: float = field(name="lambda")
+    regrets: list[float]
+    profile: str
+
+
+class QuantalBranch(Struct, frozen=True, kw_only=True):
+    """A branch; `seed` is that of its prior, None for the principal branch."""
+
+    seed: Annotated[int | None, Column(kind="count", identifies=True)]
+    points: int
+    lambda_: Annotated[float, Column("lambda", "number", layout=",g")] = field(name="lambda")
+    ending: str
+    check: str = ""
+    interrupted: bool
+    max_regret: float
+    turns: Annotated[list[float], Column(kind="count", of=lambda row: len(row.turns))]
+    traced_cpu_s: float
+    cpu_s: float
+    at: list[Point]
+    equilibrium: Annotated[Ending, INLINE]
+
+
+class InCommon(Struct, frozen=True, kw_only=True):
+    """What branches from priors at random have in common; `names` are those of their ends."""
+
+    branches: int
+    arrived: int
+    with_turns: int
+    polished: int
+    distinct_payoffs: int
+    names: dict[str, int]
+
+
+class _Shown(Struct):
+    """A point or the ending of the principal branch in its table."""
+
+    lambda_: Annotated[str, Column("lambda", "number", identifies=True)]
+    profile: Annotated[Point | Ending, INLINE]
+
+
+class QuantalDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag=SCHEMA):
+    """The branches of a game, those from priors at random last."""
+
+    game: str
+    solver: str
+    players: list[str]
+    to: float
+    finished: bool
+    branches: list[QuantalBranch]
+    random: InCommon
+
+    def tables(self) -> Report:
+        """Tables of the principal branch, then of those from random priors."""
+        title = f"Logit quantal response equilibria of {self.game}"
+        if not self.branches:
+            return Report((Table(title, lines=("no branch yet",)),))
+        principal, *drawn = self.branches
+        turns, end = len(principal.turns), principal.equilibrium
+        course = (
+            f"Principal branch ({principal.check or 'not checked'}): "
+            f"{principal.points} points to lambda {principal.lambda_:,g}"
+            f"{f', {turns} turning points' if turns else ''}, "
+            f"{seconds(principal.traced_cpu_s)} of CPU; {principal.ending}"
+        )
+        shown: list[Any] = [_Shown(f"{point.lambda_:,g}", point) for point in principal.at]
+        shown.append(_Shown("∞" if end.is_equilibrium else "end", end))
+        notes = [legend("qre.points", polished=POLISHED)]
+        first = table_of(shown, title, notes, lines=[course], players=self.players)
+        return Report((first, self._of_random(drawn)) if drawn else (first,))
+
+    def _of_random(self, drawn: Sequence[QuantalBranch]) -> Table:
+        random, more = self.random, len(drawn) - MOST_ROWS
+        sentence = (
+            f"{random.arrived} arrived, {random.with_turns} with turning points; "
+            f"{random.polished} lead to equilibria, with {random.distinct_payoffs} distinct "
+            "payoff vectors" + "".join(f"; {name}: {n}" for name, n in random.names.items())
+        )
+        notes = [f"{more} more in summary.json"] if more > 0 else []
+        return table_of(
+            drawn[:MOST_ROWS],
+            f"Branches from priors at random: {random.branches}",
+            [*notes, legend("qre.random", same=SAME_PAYOFFS)],
+            lines=[sentence],
+            players=self.players,
+        )
+
+
+class QuantalStudy(Study[QuantalRequest, QuantalBranch, QuantalDocument]):
+    """Follow the branches of a request one after another and keep what they lead to."""
 
     def __init__(self, request: QuantalRequest, *, figures: bool = False) -> None:
         """Load the game and the solver, which follows branches from a prior given or drawn.
@@ -98,17 +197,17 @@ class QuantalStudy(Study[QuantalRequest]):
         first, count = self.request.seed, self.request.branches
         return ["principal", *(f"seed{seed}" for seed in range(first, first + count))]
 
-    def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
-        """Return whether a branch is whole, and has the points that figures need if it is drawn."""
-        whole = super().is_done(part, record, folder)
-        if not whole or not self.figures or record["points"] < 2:
-            return whole
-        file, passed = _points_of(part, folder), [v for v in self._grid() if v < record["lambda"]]
+    def is_done(self, part: str, found: QuantalBranch, session: Session) -> bool:
+        """Return whether a branch has the points that figures need, if it is drawn."""
+        if not self.figures or found.points < 2:
+            return True
+        file = _points_of(part, session.folder)
+        passed = [value for value in self._grid() if value < found.lambda_]
         if not file.exists():
             return False
         return bool(np.isin(passed, read_points(self.game, file, PARAMETER).values).all())
 
-    def do(self, part: str, session: Session) -> dict[str, Any]:
+    def do(self, part: str, session: Session) -> QuantalBranch:
         """Follow a branch; its profiles are written, and its points if they are drawn."""
         game, principal = self.game, part == "principal"
         self.solver.instance.prepare(game)
@@ -128,67 +227,46 @@ class QuantalStudy(Study[QuantalRequest]):
         wanted = (*self.at, self.request.last)
         landings = [k for k in path.landings.tolist() if path.lambdas[k] in wanted]
         seen = measured(game.tree, end)
-        identity = self.identifier.identify(seen.profile, seen.max_regret)
-        return {
-            "seed": seed,
-            "points": len(path.lambdas),
-            "lambda": float(path.lambdas[-1]),
-            "ending": path.ending,
-            "check": path.check,
-            "interrupted": interrupted,
-            "max_regret": measured(game.tree, path.behavior[-1]).max_regret,
-            "turns": path.lambdas[path.turns].tolist(),
-            "traced_cpu_s": traced_s,
-            "cpu_s": cpu_s,
-            "at": [
-                {"lambda": float(path.lambdas[k])}
-                | measured(game.tree, path.behavior[k]).write(
-                    game, session.folder, f"{part}-at{number}"
+        return QuantalBranch(
+            seed=seed,
+            points=len(path.lambdas),
+            lambda_=float(path.lambdas[-1]),
+            ending=path.ending,
+            check=path.check,
+            interrupted=interrupted,
+            max_regret=measured(game.tree, path.behavior[-1]).max_regret,
+            turns=path.lambdas[path.turns].tolist(),
+            traced_cpu_s=traced_s,
+            cpu_s=cpu_s,
+            at=[
+                Point(
+                    lambda_=float(path.lambdas[k]),
+                    **measured(game.tree, path.behavior[k]).write(
+                        game, session.folder, f"{part}-at{number}"
+                    ),
                 )
                 for number, k in enumerate(landings, start=1)
             ],
-            "equilibrium": seen.write(game, session.folder, part)
-            | {"is_equilibrium": seen.is_equilibrium, "identity": identity and identity.to_json()},
-        }
-
-    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
-        return {
-            "schema": SCHEMA,
-            "game": self.game.spec,
-            "solver": self.solver.spec,
-            "players": list(self.game.tree.players),
-            "to": self.request.last,
-            "finished": finished,
-            "branches": list(records),
-            "random": _in_common(records[1:], self.request.last),
-        }
-
-    def report(self, document: Mapping[str, Any]) -> Report:
-        """Tables of the principal branch, then of those from random priors."""
-        title = f"Logit quantal response equilibria of {document['game']}"
-        if not document["branches"]:
-            return Report((Table(title, lines=("no branch yet",)),))
-        principal, drawn = document["branches"][0], document["branches"][1:]
-        end, players, turns = principal["equilibrium"], document["players"], len(principal["turns"])
-        course = (
-            f"Principal branch ({principal.get('check') or 'not checked'}): "
-            f"{principal['points']} points to lambda {principal['lambda']:,g}"
-            f"{f', {turns} turning points' if turns else ''}, "
-            f"{seconds(principal['traced_cpu_s'])} of CPU; {principal['ending']}"
+            equilibrium=Ending(
+                **seen.write(game, session.folder, part),
+                is_equilibrium=seen.is_equilibrium,
+                identity=seen.identity(self.identifier),
+            ),
         )
-        points = [(f"{point['lambda']:,g}", point) for point in principal["at"]]
-        points.append(("∞" if end["is_equilibrium"] else "end", end))
-        first = Table(
-            title,
-            (Column("lambda", "number", identifies=True), *profile_columns(players)),
-            tuple(Row(name, {"lambda": name, **profile_values(p, players)}) for name, p in points),
-            notes=(legend("qre.points", polished=POLISHED),),
-            lines=(course,),
-        )
-        return Report((first, _of_random(document, drawn)) if drawn else (first,))
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Drawn]:
-        if document["branches"][0]["points"] < 2:
+    def conclude(self, parts: Sequence[QuantalBranch], session: Session) -> QuantalDocument:
+        return QuantalDocument(
+            game=self.game.spec,
+            solver=self.solver.spec,
+            players=list(self.game.tree.players),
+            to=self.request.last,
+            finished=session.finished,
+            branches=list(parts),
+            random=_in_common(parts[1:], self.request.last),
+        )
+
+    def draw(self, folder: Path, document: QuantalDocument) -> Iterable[Drawn]:
+        if document.branches[0].points < 2:
             yield "nothing is drawn: the branch has no two points yet"
         else:
             yield from call("eqbench.plots.branches:draw_quantal", self, folder)
@@ -198,18 +276,17 @@ def _points_of(part: str, folder: Path) -> Path:
     return folder / (POINTS if part == "principal" else f"points-{part}.csv")
 
 
-def _in_common(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:
-    """What branches from priors at random have in common, as JSON values."""
-    ends = [entry["equilibrium"] for entry in entries if entry["equilibrium"]["is_equilibrium"]]
-    names = Counter(end["identity"]["name"] for end in ends if end["identity"])
-    return {
-        "branches": len(entries),
-        "arrived": sum(entry["lambda"] >= last for entry in entries),
-        "with_turns": sum(bool(entry["turns"]) for entry in entries),
-        "polished": len(ends),
-        "distinct_payoffs": len(distinct_payoffs(end["payoffs"] for end in ends)),
-        "names": dict(sorted(names.items())),
-    }
+def _in_common(branches: Sequence[QuantalBranch], last: float) -> InCommon:
+    ends = [each.equilibrium for each in branches if each.equilibrium.is_equilibrium]
+    names = Counter(end.identity["name"] for end in ends if end.identity)
+    return InCommon(
+        branches=len(branches),
+        arrived=sum(each.lambda_ >= last for each in branches),
+        with_turns=sum(bool(each.turns) for each in branches),
+        polished=len(ends),
+        distinct_payoffs=len(distinct_payoffs(end.payoffs for end in ends)),
+        names=dict(sorted(names.items())),
+    )
 
 
 def branch_of(game: Game, path: ResponsePath) -> Branch:
@@ -220,29 +297,3 @@ def branch_of(game: Game, path: ResponsePath) -> Branch:
     payoffs = np.array([model.expected_payoffs(row) for row in path.behavior])
     arclength = np.concatenate(([0.0], np.cumsum(steps)))
     return Branch(game, PARAMETER, path.lambdas, arclength, free, payoffs)
-
-
-def _of_random(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> Table:
-    random, players, rows = document["random"], document["players"], []
-    for entry in entries[:MOST_ROWS]:
-        named = {"seed": entry["seed"], "lambda": entry["lambda"], "turns": len(entry["turns"])}
-        values = named | profile_values(entry["equilibrium"], players)
-        rows.append(Row(f"seed {entry['seed']}", values))
-    more = len(entries) - MOST_ROWS
-    sentence = (
-        f"{random['arrived']} arrived, {random['with_turns']} with turning points; "
-        f"{random['polished']} lead to equilibria, with {random['distinct_payoffs']} distinct "
-        "payoff vectors" + "".join(f"; {name}: {count}" for name, count in random["names"].items())
-    )
-    columns = (
-        Column("seed", "count", identifies=True),
-        Column("lambda", "number", layout=",g"),
-        Column("turns", "count"),
-        *profile_columns(players),
-    )
-    title = f"Branches from priors at random: {random['branches']}"
-    notes = (
-        *([f"{more} more in summary.json"] if more > 0 else []),
-        legend("qre.random", same=SAME_PAYOFFS),
-    )
-    return Table(title, columns, tuple(rows), notes, lines=(sentence,))

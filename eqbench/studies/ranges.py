@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Struct, structs
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
+from eqbench.errors import INTERRUPTED, UsageError, counted, first_of, nearest
 from eqbench.harness.request import Request
-from eqbench.harness.run import Run, solving_s, stored_experiment
+from eqbench.harness.run import Run
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import action_labels
@@ -27,16 +26,16 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import Registry
 from eqbench.report.formats import latex, markdown
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Column, Report, table_of
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
-from eqbench.store.run_folder import RunFolder, write_texts
+from eqbench.store.run_folder import write_texts
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.stored_run import StoredRun
 from eqbench.studies.extremes import extremes_by_name, is_linear
-from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
+from eqbench.studies.frame import Document, Session, Study, legend
 from eqbench.studies.requests import RangesRequest
-from eqbench.text import cell_text, csv_text, seconds
+from eqbench.text import cell_text
 
 SCHEMA = "eqbench.ranges/1"
 Sense = Literal["min", "max"]
@@ -52,39 +51,279 @@ ENDED_EARLY = ("limit", "stopped", "timeout", "memory")
 NEVER_RAN = ("unavailable", "unsupported")  # no search was attempted
 NOTHING_RAN = 4  # exit code
 _NEVER = 1e-12  # weight of own sequences up to which a plan never leads to an information set
+_NOISE = 1e-9  # in units of the quantity; less is shown as 0
+_MOST_NAMES = 6  # that a note lists
+_PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
 # with the request of the run
 _SHARED = ("timeout_s", "threads", "jobs", "plugins", "max_nodes", "scheduler")
 
 
-# -- the request ----------------------------------------------------------------------------------
+# -- rows and the document ------------------------------------------------------------------------
 
 
-def optimum(request: RangesRequest, quantity: str, sense: Sense) -> str:
-    """Spec of the solver for one end of the range of a quantity."""
-    return str(parse_spec(request.solver).replace(sense=sense, of=quantity))
+class End(Struct, frozen=True, kw_only=True):
+    """One end of a range; all of it None, but for the status, if the cell has not finished.
+
+    Attributes
+    ----------
+    found : value in the stored profile that the verifier measured
+    any_share : whether any frequency will do, since the own plan never leads there
+    reach : probability that play reaches the information set
+    exact_enough : whether the max regret is that of rounding
+    objective, bound : what the solver has found and proved; `gap` is their distance
+    difference, distance : of what was found to the objective, and to the bound
+    closed : whether the bound meets what was found
+    """
+
+    status: str
+    reason: str
+    found: float | None = None
+    any_share: bool = False
+    reach: float | None = None
+    max_regret: float | None = None
+    exact_enough: bool = False
+    profile: str | None = None
+    objective: float | None = None
+    difference: float | None = None
+    bound: float | None = None
+    gap: float | None = None
+    distance: float | None = None
+    closed: bool = False
+    elapsed_s: float | None = None
+    formulation: str | None = None
+    backend: str | None = None
+    nodes: int | float | None = None
 
 
-def optima(request: RangesRequest) -> list[str]:
-    """Specs of all cells: of each quantity in `of` the smallest value, then the largest."""
-    return [optimum(request, name, sense) for name in request.of for sense in SENSES]
+class Published(Struct, frozen=True, kw_only=True):
+    """Range over the published sets; if not `linear`, of the outermost values found."""
+
+    low: float
+    high: float
+    linear: bool
+    sets: dict[str, list[float]]
 
 
-def request_of(planned: Mapping[str, Any]) -> RangesRequest:
-    """Return what the plan of a run looks for, in `of`; UsageError if it is not one of ranges."""
-    games, solvers = planned.get("games"), planned.get("solvers")
-    if isinstance(games, list) and isinstance(solvers, list) and len(games) == 1 and solvers:
-        with suppress(SpecError):  # this command never planned such a run
-            specs = [parse_spec(str(solver)) for solver in solvers]
-            names = dict.fromkeys(str(dict(spec.options).get("of", "")) for spec in specs)
-            solver = str(specs[0].without("sense").without("of"))
-            request = RangesRequest(game=games[0], solver=solver, of=tuple(names))
-            if optima(request) == [str(spec) for spec in specs]:
-                return request
-    raise UsageError(
-        "this is not a run of ranges: it has several games, or cells that are not the smallest "
-        "and the largest value of something; continue it by eqbench run --resume DIR, or "
-        "leave --resume out for a new run"
-    )
+def _number(row: QuantityRange, value: float | None) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.6g}" if abs(value) > _NOISE * row.unit else "0"
+
+
+def _found(sense: Sense, row: QuantityRange) -> str | None:
+    end, found = row.end(sense), _number(row, row.end(sense).found)
+    return f"{found} (any)" if end.any_share else found
+
+
+def _bound(sense: Sense, row: QuantityRange) -> str | None:
+    return _number(row, row.end(sense).bound)
+
+
+def _closed(sense: Sense, row: QuantityRange) -> str:
+    end = row.end(sense)
+    if end.closed:
+        return "yes"
+    if end.distance is not None:
+        return f"no ({end.distance:.1e})"
+    return "no" if end.status == "ok" else end.status
+
+
+def _time(row: QuantityRange) -> float | None:
+    times = [end.elapsed_s for end in (row.min, row.max) if end.elapsed_s is not None]
+    return sum(times) if times else None
+
+
+def _known(side: str, row: QuantityRange) -> str | None:
+    return row.published and _number(row, getattr(row.published, side))
+
+
+def _name(row: QuantityRange) -> str:
+    return cell_text(row.quantity)
+
+
+class QuantityRange(Struct, frozen=True, kw_only=True):
+    """A payoff or frequency over all equilibria; `unit` is what tolerances are shares of.
+
+    The verdict compares it with the published range, None without one. `wider`: a verified profile
+    with a max regret of rounding lies beyond that. `contradiction`: a published equilibrium lies
+    beyond a bound, which is wrong then. `equal`: both ends are closed, and what was found is at
+    the published ends. `open`: none of these. `unavailable` and `unsupported`: so the solver is
+    for both ends, and no search was attempted.
+    """
+
+    quantity: Annotated[str, Column(identifies=True, of=_name)]
+    kind: str  # payoff or frequency
+    unit: float
+    min: Annotated[
+        End,
+        Column("smallest", of=partial(_found, "min")),
+        Column("at least", of=partial(_bound, "min")),
+        Column("closed below", stacked="closed\nbelow", of=partial(_closed, "min")),
+    ]
+    max: Annotated[
+        End,
+        Column("largest", of=partial(_found, "max")),
+        Column("at most", of=partial(_bound, "max")),
+        Column("closed above", stacked="closed\nabove", of=partial(_closed, "max")),
+        Column("time", "seconds", dispensable=1, of=_time),
+    ]
+    published: Annotated[
+        Published | None,
+        Column(
+            "published from", stacked="published\nfrom", optional=True, of=partial(_known, "low")
+        ),
+        Column("published to", stacked="published\nto", optional=True, of=partial(_known, "high")),
+    ] = None
+    verdict: Annotated[str | None, Column(optional=True)] = None
+
+    def end(self, sense: Sense) -> End:
+        return self.min if sense == "min" else self.max
+
+    def excess(self, sense: Sense, value: float | None) -> float:
+        """By how much a value lies beyond a published end; NaN if there is none."""
+        if value is None or self.published is None:
+            return math.nan
+        return value - self.published.high if sense == "max" else self.published.low - value
+
+    @property
+    def beyond_published(self) -> list[End]:
+        """Ends at which a verified equilibrium lies beyond the published range."""
+        agree = AGREE * self.unit
+        exact = [sense for sense in SENSES if self.end(sense).exact_enough]
+        return [self.end(s) for s in exact if self.excess(s, self.end(s).found) > agree]
+
+    def judged(self) -> QuantityRange:
+        """The same with its verdict."""
+        agree, low, high = AGREE * self.unit, self.min.status, self.max.status
+        ends = [(sense, self.end(sense)) for sense in SENSES]
+        verdict = "open"
+        if self.published is None:
+            return self
+        if low == high and low in NEVER_RAN:
+            verdict = low
+        elif self.beyond_published:
+            verdict = "wider"
+        elif any(self.excess(sense, end.bound) < -agree for sense, end in ends):
+            verdict = "contradiction"
+        elif all(end.closed and abs(self.excess(s, end.found)) <= agree for s, end in ends):
+            verdict = "equal"
+        return structs.replace(self, verdict=verdict)
+
+
+class RangesDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag=SCHEMA):
+    """The ranges of all quantities of a run; times in seconds."""
+
+    run: str
+    game: str
+    game_spec: str
+    solver: str
+    solver_specs: list[str]
+    timeout_s: float
+    threads: int | None
+    jobs: int | None
+    environment: dict[str, Any]
+    agree_within: float
+    closed_within: dict[str, float]
+    quantities: list[QuantityRange]
+
+    @property
+    def interrupted(self) -> bool:
+        return any(end.status == "missing" for _, end, _ in self._ends())
+
+    def rows(self) -> Sequence[QuantityRange]:
+        return self.quantities
+
+    def tables(self) -> Report:
+        game, spec = self.game, self.game_spec
+        table = table_of(
+            self.quantities,
+            game if game == spec else f"{game} = {spec}",
+            self._notes(),
+            topic="ranges over all equilibria",
+        )
+        return Report((table,), (self._legend(), *self._conditions()))
+
+    def _legend(self) -> str:
+        kinds = sorted({row.kind for row in self.quantities}, reverse=True)  # payoffs first
+        closed = [f"{_power(self.closed_within[kind])} {_PER_UNIT[kind]}" for kind in kinds]
+        agree = [f"{_power(self.agree_within)} {_PER_UNIT[kind]}" for kind in kinds]
+        # of the solver, as far as its options say them
+        given = dict(parse_spec(self.solver_specs[0]).options) if self.solver_specs else {}
+        texts = []
+        for name in sorted({"feasibility", "gap"} & given.keys()):
+            text = format_value(given[name])
+            texts.append(f"{name} {_power(given[name]) if '/' in text or 'e' in text else text}")
+        tolerances = f" ({', '.join(texts)})" if texts else ""
+        parts = [legend("ranges.ends", tolerances=tolerances, closed=" or ".join(closed))]
+        if "frequency" in kinds:
+            parts.append(legend("ranges.frequencies"))
+        if any(row.published for row in self.quantities):
+            parts.append(legend("ranges.verdicts", agree=" or ".join(agree)))
+        return " ".join(parts)
+
+    def _ends(self) -> list[tuple[str, End, float]]:
+        """Name of each optimum, what is known of it, and the unit of its quantity."""
+        return [
+            (f"{sense} {row.quantity}", row.end(sense), row.unit)
+            for row in self.quantities
+            for sense in SENSES
+        ]
+
+    def _notes(self) -> Iterator[str]:
+        """Say why optima are not there or not proved, and where profile and solver differ."""
+        ends = self._ends()
+        shared: dict[tuple[str, str], list[str]] = {}
+        for name, end, _ in ends:
+            early = end.status in ("ok", *ENDED_EARLY) and end.bound is not None
+            if early and not end.closed:
+                reason = "what was found until then and the bound stand"
+                shared.setdefault(("open", reason), []).append(name)
+            elif end.status != "ok" and not early:
+                shared.setdefault((end.status, end.reason), []).append(name)
+        for (status, reason), names in shared.items():
+            yield f"{status}: {first_of(names, _MOST_NAMES)}" + (reason and f" – {reason}")
+        moved = [
+            f"{name} {end.difference:+.1e}"
+            for name, end, unit in ends
+            if abs(end.difference or 0.0) > MOVED * unit
+        ]
+        if moved:
+            yield (
+                "difference of the verified profile to the solver's own point, whose constraints "
+                f"hold to its tolerance only: {first_of(moved, _MOST_NAMES)}"
+            )
+        unreached = [
+            row.quantity
+            for row in self.quantities
+            if row.verdict == "wider"
+            and row.kind == "frequency"
+            and all((end.reach or 0.0) <= TOLERANCE for end in row.beyond_published)
+        ]
+        curved = [r.quantity for r in self.quantities if r.published and not r.published.linear]
+        for key, names in (("unreached", unreached), ("curved", curved)):
+            if names:
+                yield f"{legend(f'ranges.{key}')}: {first_of(names, _MOST_NAMES)}"
+
+    def _conditions(self) -> Iterator[str]:
+        ends = [end for _, end, _ in self._ends()]
+        jobs, facts = self.jobs or 1, self.environment
+        backends = " and ".join(sorted({end.backend for end in ends if end.backend}))
+        parts = (
+            f"limit {self.timeout_s:g} s per optimum",
+            f"{counted(self.threads, 'thread')} each" if self.threads else "",
+            f"{jobs} at a time" if jobs > 1 else "",
+            self.solver + (f" on {backends}" if backends else ""),
+            f"{facts['processor']} with {facts['cores']} cores" if facts.get("processor") else "",
+        )
+        yield f"here: {', '.join(filter(None, parts))}"
+        yield f"closed: {sum(end.closed for end in ends)} of {len(ends)} optima"
+
+
+def _power(value: Any) -> str:
+    return f"{float(value):.0e}".replace("e-0", "e-")
+
+
+# -- the study ------------------------------------------------------------------------------------
 
 
 def solver_for_ranges(text: str, registry: Registry) -> str:
@@ -147,64 +386,63 @@ def _place(tree: GameTree, quantity: str) -> tuple[int, int]:
     return action, int(np.searchsorted(tree.action_start, action, side="right")) - 1
 
 
-# -- the study ------------------------------------------------------------------------------------
-
-
-class RangesStudy(Study[RangesRequest]):
+class RangesStudy(Study[RangesRequest, RangesDocument, RangesDocument]):
     """Find both ends of the ranges of a request, each as a cell of one run.
 
     Attributes
     ----------
-    fields : fields of the run's request by name
+    quantities : names of payoffs and frequencies
     problem : status and reason of all cells if a built-in solver is not here; no child is started
     """
-
-    request_type = RangesRequest
 
     def __init__(self, request: RangesRequest, *, figures: bool = False) -> None:
         """Build the game, and make sure that it and the solver have what is requested."""
         self.request, registry = request, request.registry()
         if len(split_specs(request.game)) != 1:
             raise UsageError(f"--game {request.game}: give one game; each has a table of its own")
-        solver = solver_for_ranges(request.solver, registry)
-        self.fields: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
-        self.fields |= {"games": [request.game], "solvers": [solver]}
+        self.solver = solver_for_ranges(request.solver, registry)
+        shared = {name: getattr(request, name) for name in _SHARED}
+        probe = Request([request.game], [self.solver], **shared)
         # games of plugins are built in a child, so the game comes from a plan, too
-        with Run(Request(**self.fields), registry) as probe:
-            self.game = probe.cells[0].game.game
-        chosen = quantities(self.game.tree, request)
-        self.fields["solvers"] = optima(replace(request, solver=solver, of=chosen))
+        with Run(probe, registry) as run:
+            self.game = run.cells[0].game.game
+        self.quantities = quantities(self.game.tree, request)
+        solvers = [self.optimum(name, sense) for name in self.quantities for sense in SENSES]
+        self.planned = replace(probe, solvers=solvers)
         # once, before interrupts are handled: Gurobi reinstalls Python's handler
         self.problem: tuple[Status, str] | None = None
-        if registry.solver_entry(solver).builtin:
-            answer = availability_of(registry.load_solver(self.parts()[0]).instance)
+        if registry.solver_entry(self.solver).builtin:
+            answer = availability_of(registry.load_solver(solvers[0]).instance)
             if answer.state != "available":
                 self.problem = "unavailable", f"{answer.state}: {answer.reason}"
 
-    @classmethod
-    def folder_type(cls) -> type[StudyFolder]:
-        return RangesFolder
+    def optimum(self, quantity: str, sense: Sense) -> str:
+        """Spec of the solver for one end of the range of a quantity."""
+        return str(parse_spec(self.solver).replace(sense=sense, of=quantity))
 
     def parts(self) -> list[str]:
-        solvers: list[str] = self.fields["solvers"]
-        return solvers
+        return ["run"]
 
-    @staticmethod
-    def report(document: Mapping[str, Any]) -> Report:
-        rows, game, spec = document["quantities"], document["game"], document["game_spec"]
-        published = any(row["published"] for row in rows)
-        table = Table(
-            game if game == spec else f"{game} = {spec}",
-            (*_COLUMNS, *(_PUBLISHED if published else ())),
-            tuple(map(_row, rows)),
-            tuple(_notes(document)),
-            "ranges over all equilibria",
-        )
-        legend = _legend(document, published=published)
-        return Report((table,), (legend, *_conditions(document)))
+    def is_done(self, part: str, found: RangesDocument, session: Session) -> bool:
+        """Return whether the ranges that are stored are those requested now."""
+        names, limits = self.quantities, (self.request.timeout_s, self.request.threads)
+        same = (found.solver, found.timeout_s, found.threads) == (self.solver, *limits)
+        return same and tuple(row.quantity for row in found.quantities) == names
 
-    def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
-        statuses = [end["status"] for _, end in _ends(document)]
+    def do(self, part: str, session: Session) -> RangesDocument:
+        """Run the cells that are missing; write the tables of all that there are."""
+        run = session.run(self.planned, problem=self.problem, verbose=self.request.verbose)
+        document = self.ranges_of(run, session.folder)
+        report = document.tables()
+        texts = {"ranges.md": markdown(report), "ranges.tex": latex(report)}
+        write_texts(session.folder, texts)
+        return document
+
+    def conclude(self, parts: Sequence[RangesDocument], session: Session) -> RangesDocument:
+        return parts[0] if parts else self.ranges_of(None, session.folder)
+
+    def ending(self, document: RangesDocument) -> tuple[int, str]:
+        statuses = [row.end(sense).status for row in document.quantities for sense in SENSES]
         done = len(statuses) - statuses.count("missing")
         if done < len(statuses):
             return INTERRUPTED, f"interrupted after {done} of {len(statuses)} cells"
@@ -212,184 +450,88 @@ class RangesStudy(Study[RangesRequest]):
             return 1, ""
         return NOTHING_RAN if set(statuses) <= set(NEVER_RAN) else 0, ""
 
+    def ranges_of(self, run: StoredRun | None, folder: Path) -> RangesDocument:
+        """Return the ranges of all quantities, of none before the run has begun.
 
-class RangesFolder(StudyFolder):
-    """The folder of a run whose cells are the ends; the run keeps its request."""
+        What was found is recomputed from the stored profile that the verifier measured, where its
+        max regret is within the run's tolerance. An end is closed where the bound is within
+        `closed_within` of that, times the row's `unit`, whatever gap the solver itself took for
+        proved. UsageError if a profile of the run cannot be read.
+        """
+        finished = () if run is None else run.finished
+        return RangesDocument(
+            run=str(folder / "run"),
+            game=self.request.game,
+            game_spec=self.game.spec,
+            solver=self.solver,
+            solver_specs=sorted({cell.solver_spec for cell in finished}),
+            timeout_s=self.request.timeout_s,
+            threads=self.request.threads,
+            jobs=self.request.jobs,
+            environment={} if run is None else run.plan.get("environment", {}),
+            agree_within=AGREE,
+            closed_within=CLOSED,
+            quantities=[] if run is None else [self._range(run, name) for name in self.quantities],
+        )
 
-    @classmethod
-    def open(cls, kind: type[Study[Any]], path: Path) -> tuple[StudyFolder, Any]:
-        """Return the folder of a run of ranges, with the request that it is."""
-        run = read_run(path)
-        (stored,) = stored_experiment(RunFolder.open(path)).parts
-        shared = {name: getattr(stored, name) for name in _SHARED}
-        shared["plugins"] = tuple(stored.plugins)
-        request = replace(request_of(run.plan["request"]), **shared)
-        note = "; ".join(run.notes) or None
-        return cls(path, created=run.plan["created"], note=note), request
-
-    def note_request(self, study: Study[Any]) -> None:
-        """Leave that to the run, which notes when it is resumed and with what."""
-
-    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
-        """Run the cells that are missing; write the tables of all that there are."""
-        assert isinstance(study, RangesStudy)
-        folder = RunFolder.open(self.path) if self.was_begun else None
-        before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
-        session.tell(f"planning {counted(len(study.parts()), 'cell')}")
-        with Run(replace(before, **study.fields)) as run:
-            for words in run.begin(self.path, folder=folder, fresh=True):
-                session.say(words)
-            total, missing = len(run.cells), run.missing()
-            if study.problem is not None:
-                run.cells = [
-                    replace(cell, solver=replace(cell.solver, problem=study.problem))
-                    for cell in run.cells
-                ]
-            elif missing:
-                most_s = solving_s(missing, study.request.jobs or 1)
-                session.say(f"{len(missing):,} optima to find: up to {seconds(most_s)} of solving")
-            done = total - len(missing)
-            session.tell(f"{done} of {total} cells done")
-            with (
-                suppress(KeyboardInterrupt),  # what there is makes a table
-                closing(run.execute(interrupted=session.interrupted)) as records,
-            ):
-                for record in records:
-                    done += record.status != "interrupted"
-                    session.tell(f"{done} of {total} cells done")
-                    session.done(done / total)
-                    if study.request.verbose:
-                        session.say(f"{record.solver} on {record.game}: {record.ending}")
-            stored = run.stored
-        self.finished = not stored.missing
-        document = ranges_summary(study.game, stored)
-        files = write_ranges(document, self.path)
-        session.say(f"wrote {', '.join(file.name for file in files)} in {self.path}")
-        return document
-
-
-# -- what a run says ------------------------------------------------------------------------------
-
-
-def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
-    """Return the ranges of all quantities of a stored run, as JSON values; times in seconds.
-
-    What was found is recomputed from the stored profile that the verifier measured, where its
-    max regret is within the run's tolerance. An end is closed where the bound is within
-    `closed_within` of that, times the row's `unit`, whatever gap the solver itself took for
-    proved. UsageError if the run is not one of ranges, or a profile of it cannot be read.
-    """
-    planned = run.plan["request"]
-    request = request_of(planned)
-    cells = {cell.solver: cell for cell in run.finished}
-    known, labels = known_sets(game), set(action_labels(game.tree))
-    rows = []
-    for name in request.of:
-        kind = "frequency" if name in labels else "payoff"
-        # what tolerances are shares of
+    def _range(self, run: StoredRun, name: str) -> QuantityRange:
+        game, kind = self.game, "payoff" if name in self.game.tree.players else "frequency"
         unit = (game.tree.payoff_range or 1.0) if kind == "payoff" else 1.0
-        row: dict[str, Any] = {"quantity": name, "kind": kind, "unit": unit}
-        for sense in SENSES:
-            row[sense] = _end(game, run, cells.get(optimum(request, name, sense)), row, sense)
-        row["published"] = _published(game.tree, known, row)
-        rows.append(row | {"verdict": verdict(row)})
-    return {
-        "schema": SCHEMA,
-        "run": str(run.path),
-        "game": request.game,
-        "game_spec": game.spec,
-        "solver": request.solver,
-        "solver_specs": sorted({cell.solver_spec for cell in run.finished}),
-        "timeout_s": run.timeout_s,
-        "threads": planned.get("threads"),
-        "jobs": planned.get("jobs"),
-        "environment": run.plan.get("environment", {}),
-        "agree_within": AGREE,
-        "closed_within": CLOSED,
-        "quantities": rows,
-    }
-
-
-def verdict(row: Mapping[str, Any]) -> str | None:
-    """Say how the range over all equilibria compares with the published one; None without one.
-
-    `wider`: a verified profile with a max regret of rounding lies beyond the published range.
-    `contradiction`: a published equilibrium lies beyond a bound, which is wrong then. `equal`:
-    both ends are closed, and what was found is at the published ends. `open`: none of these.
-    `unavailable` and `unsupported`: so the solver is for both ends, and no search was attempted.
-    """
-    if row["published"] is None:
-        return None
-    low, high = (row[sense]["status"] for sense in SENSES)
-    if low == high and low in NEVER_RAN:
-        return str(low)
-    if _beyond_published(row):
-        return "wider"
-    agree = AGREE * row["unit"]
-    if any(_excess(row, sense, "bound") < -agree for sense in SENSES):
-        return "contradiction"
-    near = all(abs(_excess(row, sense, "found")) <= agree for sense in SENSES)
-    return "equal" if near and all(row[sense]["closed"] for sense in SENSES) else "open"
-
-
-def _beyond_published(row: Mapping[str, Any]) -> list[Sense]:
-    """Return the ends at which a verified equilibrium lies beyond the published range."""
-    agree = AGREE * row["unit"]
-    exact = [sense for sense in SENSES if row[sense]["exact_enough"]]
-    return [sense for sense in exact if _excess(row, sense, "found") > agree]
-
-
-def _excess(row: Mapping[str, Any], sense: Sense, name: str) -> float:
-    """By how much a value of an end lies beyond the published one; NaN if there is none."""
-    value, published = row[sense][name], row["published"]
-    if value is None:
-        return math.nan
-    return float(value - published["high"] if sense == "max" else published["low"] - value)
+        cells, allowed = {cell.solver: cell for cell in run.finished}, CLOSED[kind] * unit
+        low, high = (
+            _end(game, run, cells.get(self.optimum(name, sense)), name, sense, allowed)
+            for sense in SENSES
+        )
+        published = _published(game.tree, known_sets(game), name)
+        return QuantityRange(
+            quantity=name, kind=kind, unit=unit, min=low, max=high, published=published
+        ).judged()
 
 
 def _end(
-    game: Game, run: StoredRun, cell: CellRecord | None, row: Mapping[str, Any], sense: Sense
-) -> dict[str, Any]:
-    """One end of a range; all of it None, but for the status, if the cell has not finished."""
-    figures = {} if cell is None else cell.statistics
-    status = "missing" if cell is None else cell.status
+    game: Game, run: StoredRun, cell: CellRecord | None, name: str, sense: Sense, closed: float
+) -> End:
+    """One end of the range of a quantity, closed if bound and value differ by no more than that."""
+    if cell is None:
+        return End(status="missing", reason="not run yet, --resume continues")
     allowed = run.plan["request"].get("tolerance", Request.tolerance) * game.tree.payoff_scale
-    candidates = () if cell is None else cell.equilibria  # those with the smallest regret first
-    items = (i for i in candidates if i.refuted is None and i.profile and i.max_regret <= allowed)
-    item = next(items, None)
-    value: dict[str, Any] = {"found": None, "any_share": False, "reach": None}
-    if item is not None:
-        value |= _value(game, run, item, row, sense)
-    found, objective, bound = value["found"], figures.get("objective"), figures.get("bound")
-    distance = _apart(bound, found) if status in ("ok", *ENDED_EARLY) else None
-    return {
-        "status": status,
-        "reason": "not run yet, --resume continues" if cell is None else cell.reason,
-        **value,
-        "max_regret": item and item.max_regret,
-        "exact_enough": item is not None and is_exact_enough(game, item.max_regret),
-        "profile": item and item.profile,
-        "objective": objective,
-        "difference": None if found is None or objective is None else found - objective,
-        "bound": bound,
-        "gap": _apart(bound, objective),
-        "distance": distance,
-        "closed": distance is not None and distance <= CLOSED[row["kind"]] * row["unit"],
-        "elapsed_s": cell and cell.elapsed_s,
+    figures, value = cell.statistics, End(status=cell.status, reason=cell.reason)
+    # those with the smallest regret first
+    for item in cell.equilibria:
+        if item.refuted is None and item.profile and item.max_regret <= allowed:
+            value = structs.replace(
+                value,
+                **_value(game, run, item, name, sense),
+                max_regret=item.max_regret,
+                exact_enough=is_exact_enough(game, item.max_regret),
+                profile=f"{run.path.name}/{item.profile}",
+            )
+            break
+    found, objective, bound = value.found, figures.get("objective"), figures.get("bound")
+    distance = _apart(bound, found) if cell.status in ("ok", *ENDED_EARLY) else None
+    return structs.replace(
+        value,
+        objective=objective,
+        difference=None if found is None or objective is None else found - objective,
+        bound=bound,
+        gap=_apart(bound, objective),
+        distance=distance,
+        closed=distance is not None and distance <= closed,
+        elapsed_s=cell.elapsed_s,
         **{name: figures.get(name) for name in ("formulation", "backend", "nodes")},
-    }
+    )
 
 
 def _value(
-    game: Game, run: StoredRun, item: EquilibriumRecord, row: Mapping[str, Any], sense: Sense
+    game: Game, run: StoredRun, item: EquilibriumRecord, name: str, sense: Sense
 ) -> dict[str, Any]:
     """A quantity in a measured profile, whether any share will do, and how play reaches it."""
     tree, form = game.tree, game.sequence_form
-    if row["kind"] == "payoff":
-        return {"found": float(item.payoffs[tree.players.index(row["quantity"])])}
+    if name in tree.players:
+        return {"found": float(item.payoffs[tree.players.index(name)])}
     data = read_profile(str(run.path / str(item.profile)))
     behavior = profile_from_json(tree, data).probabilities
-    action, infoset = _place(tree, row["quantity"])
+    action, infoset = _place(tree, name)
     reach = float(infoset_reach(tree, behavior)[infoset])
     weights = RealizationPlan.of(form, behavior).weights
     any_share = bool(weights[form.parent[infoset]] <= _NEVER)  # the own plan never leads there
@@ -401,13 +543,10 @@ def _apart(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else abs(one - other)
 
 
-def _published(
-    tree: GameTree, known: tuple[KnownSet, ...], row: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """Range over the published sets; if not `linear`, of the outermost values found."""
+def _published(tree: GameTree, known: tuple[KnownSet, ...], name: str) -> Published | None:
     if not known:
         return None
-    place = (*tree.players, *action_labels(tree)).index(row["quantity"])
+    place = (*tree.players, *action_labels(tree)).index(name)
 
     def figure(piece: KnownSet, parameters: FloatArray) -> float:
         behavior = piece.layout.behavior(piece.frequencies(parameters))
@@ -415,170 +554,9 @@ def _published(
 
     sets = extremes_by_name(known, figure)
     lows, highs = zip(*sets.values(), strict=True)
-    return {
-        "low": min(lows),
-        "high": max(highs),
-        "linear": all(is_linear(piece, partial(figure, piece)) for piece in known),
-        "sets": {name: list(ends) for name, ends in sets.items()},
-    }
-
-
-# -- tables ---------------------------------------------------------------------------------------
-
-_COLUMNS = (
-    Column("quantity", identifies=True),
-    Column("smallest"),
-    Column("at least"),
-    Column("closed below", stacked="closed\nbelow"),
-    Column("largest"),
-    Column("at most"),
-    Column("closed above", stacked="closed\nabove"),
-    Column("time", "seconds", dispensable=1),
-)
-_PUBLISHED = (
-    Column("published from", stacked="published\nfrom"),
-    Column("published to", stacked="published\nto"),
-    Column("verdict"),
-)
-_CSV_END = (
-    *("status", "found", "any_share", "max_regret", "objective", "difference", "bound", "gap"),
-    *("distance", "closed", "reach", "elapsed_s", "backend", "nodes", "profile"),
-)
-_PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
-_NOISE = 1e-9  # in units of the quantity; less is shown as 0
-_MOST_NAMES = 6  # that a note lists
-
-
-def _row(row: Mapping[str, Any]) -> Row:
-    def number(value: float | None) -> str | None:
-        if value is None:
-            return None
-        return f"{value:.6g}" if abs(value) > _NOISE * row["unit"] else "0"
-
-    def of_end(end: Mapping[str, Any]) -> tuple[str | None, ...]:
-        found = number(end["found"])
-        closed = "no" if end["status"] == "ok" else str(end["status"])
-        if end["closed"]:
-            closed = "yes"
-        elif end["distance"] is not None:
-            closed = f"no ({end['distance']:.1e})"
-        return f"{found} (any)" if end["any_share"] else found, number(end["bound"]), closed
-
-    published = row["published"] or {"low": None, "high": None}
-    times = [end["elapsed_s"] for end in (row["min"], row["max"]) if end["elapsed_s"] is not None]
-    values = (
-        cell_text(row["quantity"]),
-        *of_end(row["min"]),
-        *of_end(row["max"]),
-        sum(times) if times else None,
-        number(published["low"]),
-        number(published["high"]),
-        row["verdict"],
+    return Published(
+        low=min(lows),
+        high=max(highs),
+        linear=all(is_linear(piece, partial(figure, piece)) for piece in known),
+        sets={name: list(ends) for name, ends in sets.items()},
     )
-    return Row.of((*_COLUMNS, *_PUBLISHED), values, row["quantity"])
-
-
-def _legend(document: Mapping[str, Any], *, published: bool) -> str:
-    kinds = sorted({row["kind"] for row in document["quantities"]}, reverse=True)  # payoffs first
-    closed = [f"{_power(document['closed_within'][kind])} {_PER_UNIT[kind]}" for kind in kinds]
-    agree = [f"{_power(document['agree_within'])} {_PER_UNIT[kind]}" for kind in kinds]
-    # of the solver, as far as its options say them
-    specs = document["solver_specs"]
-    given = dict(parse_spec(specs[0]).options) if specs else {}
-    texts = []
-    for name in sorted({"feasibility", "gap"} & given.keys()):
-        text = format_value(given[name])
-        texts.append(f"{name} {_power(given[name]) if '/' in text or 'e' in text else text}")
-    tolerances = f" ({', '.join(texts)})" if texts else ""
-    parts = [legend("ranges.ends", tolerances=tolerances, closed=" or ".join(closed))]
-    if "frequency" in kinds:
-        parts.append(legend("ranges.frequencies"))
-    if published:
-        parts.append(legend("ranges.verdicts", agree=" or ".join(agree)))
-    return " ".join(parts)
-
-
-def _power(value: Any) -> str:
-    return f"{float(value):.0e}".replace("e-0", "e-")
-
-
-def _ends(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield name and figures of each optimum, with the unit of its quantity."""
-    for row in document["quantities"]:
-        for sense in SENSES:
-            yield f"{sense} {row['quantity']}", row[sense] | {"unit": row["unit"]}
-
-
-def _notes(document: Mapping[str, Any]) -> Iterator[str]:
-    """Say why optima are not there or not proved, and where profile and solver differ."""
-    ends = list(_ends(document))
-    shared: dict[tuple[str, str], list[str]] = {}
-    for name, end in ends:
-        early = end["status"] in ("ok", *ENDED_EARLY) and end["bound"] is not None
-        if early and not end["closed"]:
-            reason = "what was found until then and the bound stand"
-            shared.setdefault(("open", reason), []).append(name)
-        elif end["status"] != "ok" and not early:
-            shared.setdefault((end["status"], end["reason"]), []).append(name)
-    for (status, reason), names in shared.items():
-        yield f"{status}: {first_of(names, _MOST_NAMES)}" + (reason and f" – {reason}")
-    moved = [
-        f"{name} {end['difference']:+.1e}"
-        for name, end in ends
-        if abs(end["difference"] or 0.0) > MOVED * end["unit"]
-    ]
-    if moved:
-        yield (
-            "difference of the verified profile to the solver's own point, whose constraints hold "
-            f"to its tolerance only: {first_of(moved, _MOST_NAMES)}"
-        )
-    published = [row for row in document["quantities"] if row["published"]]
-    unreached = [
-        row["quantity"]
-        for row in published
-        if row["verdict"] == "wider"
-        and row["kind"] == "frequency"
-        and all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
-    ]
-    curved = [row["quantity"] for row in published if not row["published"]["linear"]]
-    for key, names in (("unreached", unreached), ("curved", curved)):
-        if names:
-            yield f"{legend(f'ranges.{key}')}: {first_of(names, _MOST_NAMES)}"
-
-
-def _conditions(document: Mapping[str, Any]) -> Iterator[str]:
-    ends = [end for _, end in _ends(document)]
-    threads, jobs, facts = document["threads"], document["jobs"] or 1, document["environment"]
-    backends = " and ".join(sorted({end["backend"] for end in ends if end["backend"]}))
-    parts = (
-        f"limit {document['timeout_s']:g} s per optimum",
-        f"{counted(threads, 'thread')} each" if threads else "",
-        f"{jobs} at a time" if jobs > 1 else "",
-        document["solver"] + (f" on {backends}" if backends else ""),
-        f"{facts['processor']} with {facts['cores']} cores" if facts.get("processor") else "",
-    )
-    yield f"here: {', '.join(filter(None, parts))}"
-    yield f"closed: {sum(end['closed'] for end in ends)} of {len(ends)} optima"
-
-
-def ranges_csv(document: Mapping[str, Any]) -> str:
-    """Return a row for each quantity; empty where nothing is known."""
-    columns: list[tuple[str, str]] = [(sense, name) for sense in SENSES for name in _CSV_END]
-    columns += [("published", "low"), ("published", "high")]
-    rows: list[list[Any]] = [["quantity", *map("_".join, columns), "verdict"]]
-    for row in document["quantities"]:
-        values = [(row[part] or {}).get(name) for part, name in columns]
-        rows.append([row["quantity"], *values, row["verdict"]])
-    return csv_text(rows, end="\r\n")
-
-
-def write_ranges(document: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write the ranges into the folder of a run, as JSON, Markdown, CSV and LaTeX."""
-    report = RangesStudy.report(document)
-    texts = {
-        SUMMARY: json.dumps(document, indent=2, allow_nan=False) + "\n",
-        "ranges.md": markdown(report),
-        "ranges.csv": ranges_csv(document),
-        "ranges.tex": latex(report),
-    }
-    return write_texts(folder, texts)

@@ -66,9 +66,8 @@ def judged(place: Path, paper: Paper, value: float | None = 1.0, **changes: Any)
         (place / "games").mkdir(exist_ok=True)
         (place / "games" / "summary.json").write_text(json.dumps({"value": value}))
     now = {"words": ["list", "games"], "version": version("eqbench"), "inputs": {}, "ended": ""}
-    ran = {"command": "", "exit_code": 0, "accepted": True, "elapsed_s": 1.0} | now | changes
-    records: dict[str, Any] = {"games": ran}
-    return judge(paper, PaperJobs("toy", paper.jobs, place, records.get, full=False))
+    record = JobRecord(**{"accepted": True, "elapsed_s": 1.0} | now | changes)
+    return judge(paper, PaperJobs("toy", paper.jobs, place, {"games": record}, full=False))
 
 
 def claims_of(document: dict[str, Any]) -> list[tuple[str, str]]:
@@ -77,7 +76,7 @@ def claims_of(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 def nothing_ran(place: Path, paper: Paper | None = None) -> PaperJobs:
     name, jobs = (paper.name, paper.jobs) if paper else ("toy", ())
-    return PaperJobs(name, jobs, place, dict[str, JobRecord]().get, full=paper is not None)
+    return PaperJobs(name, jobs, place, {}, full=paper is not None)
 
 
 def test_jobs_come_after_what_they_need_and_long_ones_only_in_full() -> None:
@@ -179,16 +178,10 @@ def test_a_fact_may_be_what_a_job_has_stored(tmp_path: Path) -> None:
         paper=f"citation = 'Toy'\n[[part]]\ntitle = 'Table 1'\n{jobs}out = false\n",
     )
     (tmp_path / "toy" / "facts.py").unlink()
-    stored = PaperJobs("toy", paper.jobs, tmp_path, ran_now(paper).get, full=False)
+    now = {"accepted": True, "version": version("eqbench")}
+    records = {job.name: JobRecord(words=job.words(full=False), **now) for job in paper.jobs}
+    stored = PaperJobs("toy", paper.jobs, tmp_path, records, full=False)
     assert [verdict for verdict, _ in claims_of(judge(paper, stored))] == ["reproduced"] * 3
-
-
-def ran_now(paper: Paper) -> dict[str, JobRecord]:
-    """Records of jobs without inputs that have just ended well."""
-    fixed = {"command": "", "exit_code": 0, "accepted": True, "elapsed_s": 1.0, "ended": ""}
-    now = {"version": version("eqbench"), "inputs": {}}
-    records = {job.name: {**fixed, **now, "words": job.words(full=False)} for job in paper.jobs}
-    return records  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda file: (file.unlink(), os.mkfifo(file))])
@@ -310,7 +303,9 @@ def test_paper_of_the_documentation_is_held_against_what_it_runs(tmp_path: Path)
     counts = accepted("reproduce", *options[:3], "again", "--json", cwd=tmp_path)
     then = counts.json["sources"][0]["counts"]
     assert (then["reproduced"], then["source_error"], sum(then.values())) == (4, 1, 5)
-    shown = eqbench_here("reproduce", "--resume", "again", "--claim", "example_1900-2", cwd=tmp_path)
+    shown = eqbench_here(
+        "reproduce", "--resume", "again", "--claim", "example_1900-2", cwd=tmp_path
+    )
     assert "eqbench run --game kuhn2 --solver case_enumeration" in shown.out
     (folder / "facts.py").write_text("def value(stored):\n    return 1 / 0\n")
     broken = eqbench("reproduce", "--resume", "again", cwd=tmp_path)

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from string import ascii_uppercase
-from typing import Any, TypedDict
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
+from msgspec import Struct, structs
 
 from eqbench.equilibria import Identifier, known_corners, known_sets
 from eqbench.errors import UsageError, counted
@@ -23,9 +24,10 @@ from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.reference import realization
 from eqbench.model.tree_files import content_hash
 from eqbench.report.naming import decimal, identity_text, marks
-from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table
+from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, table_of
 from eqbench.spec import is_foreign
 from eqbench.store.run_folder import RunFolder, write_texts
+from eqbench.store.schema import IdentityRecord
 from eqbench.store.stored_games import game_of_runs, registry_of_runs
 from eqbench.store.stored_profiles import named_profile
 from eqbench.store.stored_run import StoredRun, read_runs
@@ -38,21 +40,24 @@ from eqbench.studies.crossplay.measure import (
     combinations_csv,
     frequencies,
 )
-from eqbench.studies.frame import Session, Study, announce, legend
+from eqbench.studies.frame import Document, Session, Study, announce, legend
 from eqbench.studies.requests import CrossplayRequest
 from eqbench.text import small
 from eqbench.verification import UNRESOLVED, verify
 
 SCHEMA = "eqbench.crossplay/1"
 COMBINATIONS = "combinations.csv"
-Number = Callable[[Any], float | str]
+Number = float | str  # a fraction as text
+LONGEST_FRACTION = 12
+MOST_WITH_GAINS, MOST_IN_MATRIX = 15, 60
+_ASSUMPTIONS = ("others agree", "others differ", "guaranteed")
 
 
 NO_CORNERS = "its constraints are not linear, or it is irrational"
 ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
 
-class AboveTolerance(TypedDict):
+class AboveTolerance(Struct, frozen=True, kw_only=True):
     """Candidates of runs that are not equilibria, by the better one of iterate and average."""
 
     candidates: int
@@ -62,39 +67,269 @@ class AboveTolerance(TypedDict):
     allowed: float
 
 
-class LeftOut(TypedDict):
-    """Candidates and sets left out besides copies of entries, as the summary says it."""
+class LeftOut(Struct, frozen=True, kw_only=True):
+    """Candidates and sets left out next to copies of entries."""
 
-    above_tolerance: AboveTolerance | None
-    same_run: int  # iterates and averages that are of the same cell as a better one
-    most: list[dict[str, Any]]  # the `name`, or None, and `count` of what --most drops
-    without_corners: list[dict[str, str]]  # `name` of a published set, and the `reason`
+    above_tolerance: AboveTolerance | None = None
+    same_run: int = 0  # iterates and averages that are of the same cell as a better one
+    most: list[Dropped] = []  # by name
+    without_corners: list[Cornerless] = []
+
+    def notes(self) -> Iterator[str]:
+        """Yield one sentence for each reason that applies."""
+        for item in self.without_corners:
+            yield f"no corners of {item.name}: {item.reason}"
+        if (above := self.above_tolerance) is not None:
+            yield (
+                f"{counted(above.candidates, 'candidate')} above the tolerance, in "
+                f"{counted(above.cells, 'cell')} of {', '.join(above.solvers)}: the smallest max "
+                f"regret is {small(above.smallest_max_regret)} (allowed: {small(above.allowed)})"
+            )
+        if self.same_run:
+            yield (
+                f"{counted(self.same_run, 'candidate')} next to a better one of the same cell: of "
+                "the last iterate and the average of a run only the better one counts"
+            )
+        if self.most:
+            names = [
+                f"{x.count} {f'of {x.name}' if x.name else 'without a name'}" for x in self.most
+            ]
+            yield f"{sum(x.count for x in self.most)} by --most: {', '.join(names)}"
 
 
-def left_out_notes(left_out: LeftOut) -> list[str]:
-    """One sentence for each reason that applies."""
-    notes = [
-        f"no corners of {item['name']}: {item['reason']}" for item in left_out["without_corners"]
-    ]
-    if (above := left_out["above_tolerance"]) is not None:
-        notes.append(
-            f"{counted(above['candidates'], 'candidate')} above the tolerance, in "
-            f"{counted(above['cells'], 'cell')} of {', '.join(above['solvers'])}: the smallest max "
-            f"regret is {small(above['smallest_max_regret'])} (allowed: {small(above['allowed'])})"
+class Dropped(Struct, frozen=True, kw_only=True):
+    """How many entries of a name `--most` drops."""
+
+    name: str | None
+    count: int
+
+
+class Cornerless(Struct, frozen=True, kw_only=True):
+    """A published set whose corners are not known, and why."""
+
+    name: str
+    reason: str
+
+
+class CrossplayEntry(Struct, frozen=True, kw_only=True):
+    """An equilibrium for which players prepare; numbers are floats."""
+
+    label: str
+    source: str
+    identity: IdentityRecord | None
+    payoffs: list[float]
+    max_regret: float
+
+
+class Copy(Struct, frozen=True, kw_only=True):
+    """What plays the same as an entry."""
+
+    source: str
+    same_as: str
+
+
+class Combinations(Struct, frozen=True, kw_only=True):
+    """Numbers of combinations of different strategies, and of equilibria if all were verified."""
+
+    strategies: list[int]
+    count: int
+    equilibria: int | None
+    share: float | None
+
+
+class OwnFigures(Struct, frozen=True, kw_only=True):
+    """Payoffs and regrets of the players where all follow the same entry."""
+
+    payoffs: list[Number]
+    regrets: list[Number]
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """What comes of it if a player follows one entry (row) and all others another one (column)."""
+
+    player: str
+    equilibrium: list[list[bool]]
+    payoffs: list[list[list[Number]]]
+    regrets: list[list[list[Number]]]
+
+
+class Assumption(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Worst cases of a player by entry, who plays what then, and the entries to choose."""
+
+    payoffs: list[Number]
+    entries: list[list[str]] | None = None
+    best: list[str]
+
+
+class PlayerCases(Struct, frozen=True, kw_only=True):
+    """Payoffs of a player with each entry: what all follow it, and in the worst case."""
+
+    player: str
+    own: list[Number]
+    others_agree: Assumption
+    others_differ: Assumption
+    guaranteed_others_act_as_one: Assumption
+
+
+class Figures(Struct, frozen=True, kw_only=True):
+    """Payoffs, exchanges and worst cases, as floats or as fractions ``p/q``."""
+
+    own: list[OwnFigures]
+    interchange: list[Exchange]
+    worst_cases: list[PlayerCases]
+
+
+class _Entry(NamedTuple):
+    """A line of the table of entries."""
+
+    entry: Annotated[str, Column(identifies=True)]
+    source: Annotated[str, Column("from", optional=True)]
+    identity: Annotated[str, Column(optional=True)]
+    parameters: Annotated[str, Column("further parameters", dispensable=1, optional=True)]
+    payoffs: Annotated[list[str], Column(kind="payoffs")]
+    max_regret: Annotated[Any, Column(kind="small", stacked="max\nregret")]
+
+
+class Unmeasured(Document, frozen=True, kw_only=True, tag_field="schema", tag=SCHEMA):
+    """A cross-play that was interrupted."""
+
+    game: str
+    finished: bool = False
+
+    def tables(self) -> Report:
+        return Report((Table(f"Cross-play on {self.game}", lines=("not measured yet",)),))
+
+
+class CrossplayDocument(
+    Document, frozen=True, kw_only=True, tag_field="schema", tag=SCHEMA, omit_defaults=True
+):
+    """All combinations of equilibria; `exact` has the figures as fractions, if they are."""
+
+    game: str
+    players: list[str]
+    tolerance: float
+    entries: list[CrossplayEntry]
+    copies: list[Copy]
+    left_out: LeftOut
+    combinations: Combinations
+    own: list[OwnFigures]
+    interchange: list[Exchange]
+    worst_cases: list[PlayerCases]
+    exact: Figures | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        return [entry.label for entry in self.entries]
+
+    def tables(self) -> Report:
+        exchanges = self._combinations() if len(self.entries) > 1 else []
+        return Report((self._entries(), *exchanges, self._worst_cases()))
+
+    def _entries(self) -> Table:
+        rows = []
+        for entry, own in zip(self.entries, (self.exact or self).own, strict=True):
+            is_zero = self.exact is not None and entry.max_regret == 0
+            rows.append(
+                _Entry(
+                    entry.label,
+                    entry.source,
+                    identity_text(entry.identity),
+                    _parameters(entry.identity),
+                    list(map(_payoff, own.payoffs)),
+                    EXACT_ZERO if is_zero else entry.max_regret,
+                )
+            )
+        sources = {entry.label: entry.source for entry in self.entries}
+        copies = [f"{x.source} plays the same as {sources[x.same_as]}" for x in self.copies]
+        notes = [f"left out: {each}" for each in (*copies, *self.left_out.notes())]
+        same = self.interchange[0].equilibrium
+        off = [label for a, label in enumerate(self.labels) if not same[a][a]]
+        if off:
+            allowed = "exactly 0" if self.exact else small(self.tolerance)
+            notes.append(f"not equilibria themselves: {', '.join(off)} (allowed regret: {allowed})")
+            notes += [legend("crossplay.decimals")] if self.exact else []
+        notes += marks(row.identity for row in rows)
+        return table_of(rows, f"Cross-play on {self.game}", notes)
+
+    def _combinations(self) -> list[Table]:
+        """How many are equilibria, and a matrix for each player who may follow another entry."""
+        found, players = self.combinations, self.players
+        what, equilibria = "combinations of different strategies", found.equilibria
+        counts = list(zip(found.strategies, players, strict=True))
+        strategies = ", ".join(f"{count:,} of {player}" for count, player in counts)
+        share = (
+            f"{found.count:,} {what} are too many to verify all of them."
+            if equilibria is None
+            else f"{equilibria:,} of {found.count:,} {what} are equilibria ({found.share:.1%})."
         )
-    if left_out["same_run"]:
-        notes.append(
-            f"{counted(left_out['same_run'], 'candidate')} next to a better one of the same cell: "
-            "of the last iterate and the average of a run only the better one counts"
-        )
-    if dropped := left_out["most"]:
-        names = [
-            f"{item['count']} {'of ' + item['name'] if item['name'] else 'without a name'}"
-            for item in dropped
+        least = "" if self.exact else f" (by more than {SAME_PLAN:.0e})".replace("e-0", "e-")
+        lines = [f"{share} Different strategies{least} in the entries: {strategies}."]
+        steady = [player for count, player in counts if count == 1]
+        if steady:
+            lines.append(f"With the same strategy in all entries: {', '.join(steady)}.")
+        shown = [p for p, player in enumerate(players) if player not in steady]
+        if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this
+            shown = [] if steady else [0]
+        return [
+            Table("", lines=tuple(lines)),
+            *(self._exchange(self.interchange[p]) for p in shown),
         ]
-        total = sum(item["count"] for item in dropped)
-        notes.append(f"{total} by --most: {', '.join(names)}")
-    return [f"left out: {note}" for note in notes]
+
+    def _exchange(self, measured: Exchange) -> Table:
+        """Matrix of a player with gains, or with signs where these would be too wide."""
+        title, labels = f"{measured.player} follows the row, all others the column", self.labels
+        if len(labels) > MOST_IN_MATRIX:
+            count = f"{sum(map(sum, measured.equilibrium))} of {len(labels) ** 2} pairs"
+            words = "are equilibria; too wide to print, but --json and --out have all"
+            return Table(title, lines=(f"{count} {words}",))
+        columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
+        has_gains, rows = len(labels) <= MOST_WITH_GAINS, []
+        for label, row, regrets in zip(labels, measured.equilibrium, measured.regrets, strict=True):
+            gains = (small(max(each)) if has_gains else "." for each in regrets)
+            cells = ["=" if same else gain for same, gain in zip(row, gains, strict=True)]
+            rows.append(Row.of(columns, [label, *cells]))
+        note = legend("crossplay.gains" if has_gains else "crossplay.signs")
+        return Table(title, columns, tuple(rows), (note,))
+
+    def _worst_cases(self) -> Table:
+        columns = [Column(name, identifies=True) for name in ("player", "entry")]
+        columns.append(Column("own", "number"))
+        for name in _ASSUMPTIONS:
+            columns.append(Column(name, "number", name.replace(" ", "\n")))
+            columns.append(Column(f"{name}: who", stacked=" ", dispensable=1))
+        rows = []
+        for rounded, cases in zip(self.worst_cases, (self.exact or self).worst_cases, strict=True):
+            for a, label in enumerate(self.labels):
+                cells = [rounded.player if a == 0 else None, label, _payoff(cases.own[a])]
+                for worst, case in zip(_assumptions(cases), _assumptions(rounded), strict=True):
+                    cells.append(
+                        f"{_payoff(worst.payoffs[a])}{'*' if label in worst.best else ' '}"
+                    )
+                    costs = rounded.own[a] - case.payoffs[a] > self.tolerance
+                    followed = worst.entries[a] if costs and worst.entries else []
+                    cells.append(f"({' '.join(followed)})" if followed else "")
+                rows.append(Row.of(columns, cells, f"{rounded.player} {label}"))
+        kept = [c for c in columns if any(row.values[c.title] not in (None, "") for row in rows)]
+        notes = (legend("crossplay.worst_cases"),)
+        return Table("Worst cases over the entries", tuple(kept), tuple(rows), notes)
+
+
+def _assumptions(cases: PlayerCases) -> tuple[Assumption, Assumption, Assumption]:
+    return cases.others_agree, cases.others_differ, cases.guaranteed_others_act_as_one
+
+
+def _parameters(identity: IdentityRecord | None) -> str:
+    """Parameters next to the leading one, which stands with the name."""
+    pairs = identity["parameters"].items() if identity else ()
+    leading = identity and identity.get("leading")
+    return ", ".join(f"{name}={decimal(value)}" for name, value in pairs if name != leading)
+
+
+def _payoff(value: Number) -> str:
+    """A payoff: a fraction that a person can read, or five decimals."""
+    if isinstance(value, str) and len(value) <= LONGEST_FRACTION:
+        return value
+    return f"{float(Fraction(value)):+z.5f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +338,7 @@ class Found:
 
     source: str  # a solver with its seed, a file, or a corner of a known family
     profile: BehaviorProfile
-    identity: Mapping[str, Any] | None = None  # as the record of a run says it
+    identity: IdentityRecord | None = None  # as the record of a run says it
 
     @property
     def name(self) -> str | None:
@@ -111,10 +346,8 @@ class Found:
         return self.identity["name"] if self.identity else None
 
 
-class CrossplayStudy(Study[CrossplayRequest]):
+class CrossplayStudy(Study[CrossplayRequest, CrossplayDocument, Document]):
     """Mix the equilibria of runs, files and published sets in all ways; one part."""
-
-    request_type = CrossplayRequest
 
     def __init__(self, request: CrossplayRequest, *, figures: bool = False) -> None:
         """Collect the entries; UsageError if there are none, too many, or of several games."""
@@ -132,7 +365,8 @@ class CrossplayStudy(Study[CrossplayRequest]):
         self.found = selection(different, request.most or len(different))
         self.copies = [(copy, kept) for copy, kept in copies if kept in self.found]
         dropped = Counter(item.name for item in different if item not in self.found)
-        self.left_out["most"] = [{"name": name, "count": n} for name, n in dropped.items()]
+        most = [Dropped(name=name, count=n) for name, n in dropped.items()]
+        self.left_out = structs.replace(self.left_out, most=most)
         chosen = (item.profile for item in self.found)
         self.entries = list(zip(_labels_in_turn(), chosen, strict=False))
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
@@ -151,14 +385,14 @@ class CrossplayStudy(Study[CrossplayRequest]):
         if not found and not more:
             raise UsageError("nothing to compare; give a RUN, --known or --profile FILE")
         self.left_out = LeftOut(
-            above_tolerance=above, same_run=same_run, most=[], without_corners=without_corners
+            above_tolerance=above, same_run=same_run, without_corners=without_corners
         )
         return found + more
 
     def parts(self) -> list[str]:
         return ["combinations"]
 
-    def do(self, part: str, session: Session) -> dict[str, Any]:
+    def do(self, part: str, session: Session) -> CrossplayDocument:
         """Measure all combinations; they are written if the folder stays."""
         request = self.request
         result = Crossplay(
@@ -173,17 +407,8 @@ class CrossplayStudy(Study[CrossplayRequest]):
             write_texts(session.folder, {COMBINATIONS: combinations_csv(result)})
         return summary(result, self.found, self.copies, self.left_out)
 
-    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
-        unmeasured = {"schema": SCHEMA, "game": self.game.spec, "finished": False}
-        return records[0] if records else unmeasured
-
-    @staticmethod
-    def report(document: Mapping[str, Any]) -> Report:
-        title = f"Cross-play on {document['game']}"
-        if "entries" not in document:
-            return Report((Table(title, lines=("not measured yet",)),))
-        exchanges = _combinations(document) if len(document["entries"]) > 1 else []
-        return Report((_entries(title, document), *exchanges, _worst_cases(document)))
+    def conclude(self, parts: Sequence[CrossplayDocument], session: Session) -> Document:
+        return parts[0] if parts else Unmeasured(game=self.game.spec)
 
 
 def _with_game_apart(request: CrossplayRequest) -> CrossplayRequest:
@@ -270,7 +495,7 @@ def equilibria_of_runs(
             allowed=tolerance,
         )
     if runs and not good:
-        least = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
+        least = f"; the smallest max regret is {above.smallest_max_regret:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
             f"{candidates} candidates in {len(cells)} cells{least} "
@@ -306,16 +531,16 @@ def recognized(
                 f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
             )
         identity = identifier.identify(profile, regret)
-        found.append(Found(source, profile, identity.to_json() if identity else None))
+        found.append(Found(source, profile, identity and cast(IdentityRecord, identity.to_json())))
     return found
 
 
-def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[dict[str, str]]]:
+def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[Cornerless]]:
     """Corners of the published sets by name, and the sets without; UsageError if there are none."""
     found = known_corners(game)
     names = dict.fromkeys(known.name for known in known_sets(game))
     cornered = {label.partition(" corner ")[0] for label, _ in found}
-    missing = [{"name": name, "reason": NO_CORNERS} for name in names if name not in cornered]
+    missing = [Cornerless(name=n, reason=NO_CORNERS) for n in names if n not in cornered]
     if not found:
         reason = (
             f"the known equilibria of {game.spec} have no corners ({', '.join(names)})"
@@ -359,229 +584,71 @@ def summary(
     found: Sequence[Found],
     copies: Sequence[tuple[Found, Found]],
     left_out: LeftOut,
-) -> dict[str, Any]:
-    """Return the document of a cross-play; `found` says where each entry comes from.
-
-    Numbers are floats; from exact arithmetic the same figures stand under `exact` once more,
-    as ``"p/q"``.
-    """
+) -> CrossplayDocument:
+    """Return the document of a cross-play; `found` says where each entry comes from."""
     labels = dict(zip(map(id, found), result.labels, strict=True))
     equilibria, n = result.n_equilibria, math.prod(result.n_strategies)
     figures = _figures(result, float)
-    document = {
-        "schema": SCHEMA,
-        "game": result.game.spec,
-        "players": list(result.game.tree.players),
-        "tolerance": float(result.tolerance),
-        "entries": [
-            {
-                "label": label,
-                "source": item.source,
-                "identity": item.identity,
-                "payoffs": own["payoffs"],
-                "max_regret": max(own["regrets"]),
-            }
-            for label, item, own in zip(result.labels, found, figures["own"], strict=True)
+    return CrossplayDocument(
+        game=result.game.spec,
+        players=list(result.game.tree.players),
+        tolerance=float(result.tolerance),
+        entries=[
+            CrossplayEntry(
+                label=label,
+                source=item.source,
+                identity=item.identity,
+                payoffs=own.payoffs,
+                max_regret=max(own.regrets),
+            )
+            for label, item, own in zip(result.labels, found, figures.own, strict=True)
         ],
-        "copies": [{"source": copy.source, "same_as": labels[id(kept)]} for copy, kept in copies],
-        "left_out": left_out,
-        "combinations": {
-            "strategies": list(result.n_strategies),
-            "count": n,
-            "equilibria": equilibria,
-            "share": None if equilibria is None else equilibria / n,
-        },
-        **figures,
-    }
-    if result.payoffs.dtype == object:
-        document["exact"] = _figures(result, str)
-    return document
-
-
-def _figures(result: Crossplay, number: Number) -> dict[str, Any]:
-    """Payoffs, exchanges and worst cases, with numbers as `number` writes them."""
-    players, n = list(enumerate(result.game.tree.players)), range(len(result.labels))
-    paid, lost = _numbers(result.swap_payoffs, number), _numbers(result.swap_regrets, number)
-    return {
-        "own": [{"payoffs": paid[0][a][a], "regrets": lost[0][a][a]} for a in n],
-        "interchange": [
-            {
-                "player": name,
-                "equilibrium": result.interchangeable[i].tolist(),
-                "payoffs": paid[i],
-                "regrets": lost[i],
-            }
-            for i, name in players
-        ],
-        "worst_cases": [
-            {
-                "player": name,
-                "own": _numbers(result.own_payoffs[i], number),
-                "others_agree": _worst(result, result.others_agree, i, number),
-                "others_differ": _worst(result, result.others_differ, i, number),
-                "guaranteed_others_act_as_one": _worst(result, result.guaranteed, i, number),
-            }
-            for i, name in players
-        ],
-    }
-
-
-def _worst(result: Crossplay, cases: WorstCases, player: int, number: Number) -> dict[str, Any]:
-    """Worst cases of one player by entry, who plays what then, and the entries to choose."""
-    names = np.array(result.labels, dtype=object)
-    played = {} if cases.entries is None else {"entries": names[cases.entries[player]].tolist()}
-    best = names[cases.best[player]].tolist()
-    return {"payoffs": _numbers(cases.payoffs[player], number), **played, "best": best}
-
-
-def _numbers(values: Any, number: Number) -> Any:
-    """Nested lists of numbers as `number` writes them."""
-    return np.frompyfunc(number, 1, 1)(values).tolist()
-
-
-LONGEST_FRACTION = 12
-MOST_WITH_GAINS, MOST_IN_MATRIX = 15, 60
-
-
-def _entries(title: str, document: Mapping[str, Any]) -> Table:
-    entries, figures = document["entries"], document.get("exact", document)
-    names = [identity_text(entry["identity"]) for entry in entries]
-    columns = (
-        Column("entry", identifies=True),
-        Column("from"),
-        Column("identity", notes=marks(names)),
-        Column("further parameters", dispensable=1),
-        Column("payoffs", "payoffs"),
-        Column("max regret", "small", "max\nregret"),
-    )
-    rows = []
-    for entry, name, own in zip(entries, names, figures["own"], strict=True):
-        payoffs, further = map(_payoff, own["payoffs"]), _parameters(entry["identity"])
-        labels = (entry["label"], entry["source"], name or None, further or None)
-        is_zero = "exact" in document and entry["max_regret"] == 0
-        regret = EXACT_ZERO if is_zero else entry["max_regret"]
-        rows.append(Row.of(columns, (*labels, list(payoffs), regret)))
-    sources = {entry["label"]: entry["source"] for entry in entries}
-    notes = (
-        *(
-            f"left out: {copy['source']} plays the same as {sources[copy['same_as']]}"
-            for copy in document["copies"]
+        copies=[Copy(source=copy.source, same_as=labels[id(kept)]) for copy, kept in copies],
+        left_out=left_out,
+        combinations=Combinations(
+            strategies=list(result.n_strategies),
+            count=n,
+            equilibria=equilibria,
+            share=None if equilibria is None else equilibria / n,
         ),
-        *left_out_notes(document["left_out"]),
-        *_no_equilibria(document),
+        **structs.asdict(figures),
+        exact=_figures(result, str) if result.payoffs.dtype == object else None,
     )
-    return _filled(title, columns, rows, notes)
 
 
-def _filled(
-    title: str, columns: Sequence[Column], rows: Sequence[Row], notes: Sequence[str]
-) -> Table:
-    """A table without the columns that are empty in all rows."""
-    kept = [c for c in columns if any(row.values[c.title] not in (None, "") for row in rows)]
-    return Table(title, tuple(kept), tuple(rows), tuple(notes))
+def _figures(result: Crossplay, number: Callable[[Any], Number]) -> Figures:
+    players, n = list(enumerate(result.game.tree.players)), range(len(result.labels))
+    names = np.array(result.labels, dtype=object)
 
+    def numbers(values: Any) -> Any:
+        """Nested lists of numbers as `number` writes them."""
+        return np.frompyfunc(number, 1, 1)(values).tolist()
 
-def _parameters(identity: Mapping[str, Any] | None) -> str:
-    """Parameters besides the leading one, which stands with the name."""
-    pairs = identity["parameters"].items() if identity else ()
-    leading = identity and identity.get("leading")
-    return ", ".join(f"{name}={decimal(value)}" for name, value in pairs if name != leading)
+    def worst(cases: WorstCases, player: int) -> Assumption:
+        played = None if cases.entries is None else names[cases.entries[player]].tolist()
+        best = names[cases.best[player]].tolist()
+        return Assumption(payoffs=numbers(cases.payoffs[player]), entries=played, best=best)
 
-
-def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
-    """Notes on entries that are not equilibria themselves."""
-    equilibrium = document["interchange"][0]["equilibrium"]
-    off = [label for a, label in enumerate(_labels(document)) if not equilibrium[a][a]]
-    if not off:
-        return []
-    allowed = "exactly 0" if "exact" in document else small(document["tolerance"])
-    note = f"not equilibria themselves: {', '.join(off)} (allowed regret: {allowed})"
-    return [note, legend("crossplay.decimals")] if "exact" in document else [note]
-
-
-def _combinations(document: Mapping[str, Any]) -> list[Table]:
-    """How many are equilibria, and a matrix for each player who may follow another entry."""
-    found, players = document["combinations"], document["players"]
-    n, equilibria = found["count"], found["equilibria"]
-    what = "combinations of different strategies"
-    counts = list(zip(found["strategies"], players, strict=True))
-    strategies = ", ".join(f"{count:,} of {player}" for count, player in counts)
-    share = (
-        f"{n:,} {what} are too many to verify all of them."
-        if equilibria is None
-        else f"{equilibria:,} of {n:,} {what} are equilibria ({found['share']:.1%})."
+    paid, lost = numbers(result.swap_payoffs), numbers(result.swap_regrets)
+    return Figures(
+        own=[OwnFigures(payoffs=paid[0][a][a], regrets=lost[0][a][a]) for a in n],
+        interchange=[
+            Exchange(
+                player=name,
+                equilibrium=result.interchangeable[i].tolist(),
+                payoffs=paid[i],
+                regrets=lost[i],
+            )
+            for i, name in players
+        ],
+        worst_cases=[
+            PlayerCases(
+                player=name,
+                own=numbers(result.own_payoffs[i]),
+                others_agree=worst(result.others_agree, i),
+                others_differ=worst(result.others_differ, i),
+                guaranteed_others_act_as_one=worst(result.guaranteed, i),
+            )
+            for i, name in players
+        ],
     )
-    least = "" if "exact" in document else f" (by more than {SAME_PLAN:.0e})".replace("e-0", "e-")
-    lines = [f"{share} Different strategies{least} in the entries: {strategies}."]
-    steady = [player for count, player in counts if count == 1]
-    if steady:
-        lines.append(f"With the same strategy in all entries: {', '.join(steady)}.")
-    shown = [p for p, player in enumerate(players) if player not in steady]
-    if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this
-        shown = [] if steady else [0]
-    return [Table("", lines=tuple(lines)), *(_exchange(document, player) for player in shown)]
-
-
-def _exchange(document: Mapping[str, Any], player: int) -> Table:
-    """Matrix of a player with gains, or with signs where these would be too wide."""
-    labels, measured = _labels(document), document["interchange"][player]
-    title = f"{measured['player']} follows the row, all others the column"
-    equilibrium = measured["equilibrium"]
-    if len(labels) > MOST_IN_MATRIX:
-        pairs = f"{sum(map(sum, equilibrium))} of {len(labels) ** 2} pairs are equilibria"
-        return Table(title, lines=(f"{pairs}; too wide to print, but --json and --out have all",))
-    columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
-    has_gains, rows = len(labels) <= MOST_WITH_GAINS, []
-    for label, row, regrets in zip(labels, equilibrium, measured["regrets"], strict=True):
-        gains = (small(max(each)) if has_gains else "." for each in regrets)
-        cells = ["=" if same else gain for same, gain in zip(row, gains, strict=True)]
-        rows.append(Row.of(columns, [label, *cells]))
-    note = legend("crossplay.gains" if has_gains else "crossplay.signs")
-    return Table(title, columns, tuple(rows), (note,))
-
-
-def _worst_cases(document: Mapping[str, Any]) -> Table:
-    labels = _labels(document)
-    cases_of = document.get("exact", document)["worst_cases"]
-    rows = []
-    for player, rounded in enumerate(document["worst_cases"]):
-        cases = cases_of[player]
-        for a, label in enumerate(labels):
-            values: dict[str, Any] = {
-                "player": rounded["player"] if a == 0 else None,
-                "entry": label,
-                "own": _payoff(cases["own"][a]),
-            }
-            for column, key in _ASSUMPTIONS.items():
-                best = "*" if label in cases[key]["best"] else " "
-                values[column] = f"{_payoff(cases[key]['payoffs'][a])}{best}"
-                lost = rounded["own"][a] - rounded[key]["payoffs"][a]
-                costs = lost > document["tolerance"] and "entries" in cases[key]
-                followed = f"({' '.join(cases[key]['entries'][a])})" if costs else ""
-                values[f"{column}: who"] = followed
-            rows.append(Row(f"{rounded['player']} {label}", values))
-    identifying = [Column(name, identifies=True) for name in ("player", "entry")]
-    columns = [*identifying, Column("own", "number")]
-    for name in _ASSUMPTIONS:
-        columns.append(Column(name, "number", name.replace(" ", "\n")))
-        columns.append(Column(f"{name}: who", stacked=" ", dispensable=1))
-    notes = (legend("crossplay.worst_cases"),)
-    return _filled("Worst cases over the entries", columns, rows, notes)
-
-
-_ASSUMPTIONS = {
-    "others agree": "others_agree",
-    "others differ": "others_differ",
-    "guaranteed": "guaranteed_others_act_as_one",
-}
-
-
-def _labels(document: Mapping[str, Any]) -> list[str]:
-    return [entry["label"] for entry in document["entries"]]
-
-
-def _payoff(value: float | str) -> str:
-    """A payoff: a fraction that a person can read, or five decimals."""
-    if isinstance(value, str) and len(value) <= LONGEST_FRACTION:
-        return value
-    return f"{float(Fraction(value)):+z.5f}"

@@ -157,7 +157,7 @@ class Place:
         return RealizationPlan(np.ascontiguousarray(plans).mean(axis=0)).to_behavior(form)
 
 
-class SimulationStudy(Study[SimulationRequest]):
+class SimulationStudy(Study[SimulationRequest, dict[str, Any], dict[str, Any]]):
     """Follow trajectories one after another, each from one start at one value of the parameter.
 
     Attributes
@@ -166,8 +166,6 @@ class SimulationStudy(Study[SimulationRequest]):
     starts : the same at each value
     times : float64 (K,), at which states are kept
     """
-
-    request_type = SimulationRequest
 
     def __init__(self, request: SimulationRequest, *, figures: bool = False) -> None:
         """Load the games, the solver and the starts; refuse what does not fit together."""
@@ -253,7 +251,8 @@ class SimulationStudy(Study[SimulationRequest]):
 
         return interrupted
 
-    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
+    def conclude(self, parts: Sequence[dict[str, Any]], session: Session) -> dict[str, Any]:
+        records, finished = parts, session.finished
         game, request = self.games[0], self.request
         values = {record["value"]["game"]: record["value"] for record in records}
         return {

@@ -41,10 +41,8 @@ _VERDICTS = {UNSTABLE: "unstable", STABLE: "stable"}
 _COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, strict=True))
 
 
-class StabilityStudy(Study[StabilityRequest]):
+class StabilityStudy(Study[StabilityRequest, dict[str, Any], dict[str, Any]]):
     """Look at published sets, given profiles and other rest points, at each value in turn."""
-
-    request_type = StabilityRequest
 
     def __init__(self, request: StabilityRequest, *, figures: bool = False) -> None:
         """Load the games and the solver, and look at the given profiles, which must be at rest."""
@@ -113,7 +111,8 @@ class StabilityStudy(Study[StabilityRequest]):
             "interrupted": resting is not None and resting["draws"] < request.rest_points,
         }
 
-    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
+    def conclude(self, parts: Sequence[dict[str, Any]], session: Session) -> dict[str, Any]:
+        records, finished = parts, session.finished
         request, game = self.request, self.games[0]
         return {
             "schema": SCHEMA,
