@@ -264,10 +264,11 @@ def _number(value: float | Fraction, hint: Any) -> int | float | Fraction:
 
 def _written(field: str, value: Any) -> str:
     """Text of a field's value; also of NumPy's scalars, as the number that they are."""
-    if isinstance(value, numbers.Rational) and not isinstance(value, bool | int):
-        value = Fraction(int(value.numerator), int(value.denominator))
-    elif isinstance(value, numbers.Real) and not isinstance(value, bool | int | Fraction):
-        value = float(value)
+    if not isinstance(value, bool | int | Fraction):
+        if isinstance(value, numbers.Rational):
+            value = Fraction(int(value.numerator), int(value.denominator))
+        elif isinstance(value, numbers.Real):
+            value = float(value)
     unwritable = isinstance(value, float) and (math.isnan(value) or value == -math.inf)
     if unwritable or not isinstance(value, str | bool | int | float | Fraction | None):
         raise TypeError(f"the option {field} holds {value!r}, which cannot be written in a spec")
