@@ -278,7 +278,7 @@ class Measured:
     def identity(self, identifier: Identifier) -> IdentityRecord | None:
         """Return which known equilibrium it is, as records have it."""
         found = identifier.identify(self.profile, self.max_regret)
-        return found and cast(IdentityRecord, found.to_json())
+        return None if found is None else cast(IdentityRecord, found.to_json())
 
     def write(self, game: Game, folder: Path, name: str) -> dict[str, Any]:
         """Write the profile as JSON; return its file and what the verifier measures."""

@@ -48,7 +48,7 @@ from eqbench.harness.request import Request
 from eqbench.harness.run import Run, solving_s
 from eqbench.plugins import absolute_files, import_plugin
 from eqbench.report.naming import identity_text
-from eqbench.report.rows import Column, Report, csv_of
+from eqbench.report.rows import Column, Report, csv_of, table_of
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import NO_LOCKS, LineReader, append_line
 from eqbench.store.run_folder import RunFolder, game_slug, new_run_path, write_texts
@@ -152,8 +152,9 @@ class Document(Struct, frozen=True, kw_only=True):
     """The result of a study, a struct: its fields are the keys of ``summary.json``."""
 
     def tables(self) -> Report:
-        """Return its tables; the columns of rows may be declared: `rows.table_of`."""
-        raise NotImplementedError
+        """Return its tables: that of its rows, whose columns are declared, unless overridden."""
+        title, players = getattr(self, "game", ""), getattr(self, "players", ())
+        return Report((table_of(self.rows(), title, players=players),))
 
     def rows(self) -> Sequence[Struct]:
         """Return rows that are written as CSV, with the name of the command."""
@@ -224,7 +225,7 @@ class Study(Generic[R, P, D]):
         """Return whether what is stored answers the request; if not, the part is done again."""
         return True
 
-    def conclude(self, parts: Sequence[P], session: Session) -> D:
+    def conclude(self, parts: list[P], session: Session) -> D:
         """Return the document from what the parts found so far, at first none."""
         raise NotImplementedError
 

@@ -134,7 +134,7 @@ def _time(row: QuantityRange) -> float | None:
 
 
 def _known(side: str, row: QuantityRange) -> str | None:
-    return row.published and _number(row, getattr(row.published, side))
+    return None if row.published is None else _number(row, getattr(row.published, side))
 
 
 def _name(row: QuantityRange) -> str:

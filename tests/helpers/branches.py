@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import to_builtins
 
 import eqbench
 from eqbench.model.choices import Choices
@@ -94,7 +95,9 @@ def followed(case: TraceStudy, folder: Path, **session: Any) -> Progress:
 def traced(case: TraceStudy, folder: Path, **session: Any) -> dict[str, Any]:
     """Follow a branch, from where the folder has it; return the summary of what is on it."""
     folder.mkdir(exist_ok=True)
-    return StudyFolder(folder).carry_out(case, Session(folder, **session))
+    document = StudyFolder(folder).carry_out(case, Session(folder, **session))
+    found: dict[str, Any] = to_builtins(document)
+    return found
 
 
 def table(folder: Path) -> np.ndarray:

@@ -21,7 +21,7 @@ from eqbench.model.tree import GameTree, Payoffs
 from eqbench.papers.paper import Claim, Paper
 from eqbench.papers.stored import NotStoredError
 from eqbench.papers.verdicts import Facts, verdict_of
-from eqbench.studies.crossplay.study import Found, LeftOut
+from eqbench.studies.crossplay.study import Found
 from eqbench.verification import verify
 from helpers.solver_cases import bimatrix
 
@@ -75,10 +75,6 @@ def battle() -> tuple[Game, list[tuple[str, BehaviorProfile]]]:
 
 def found_of(entries: list[tuple[str, BehaviorProfile]]) -> list[Found]:
     return [Found(label, profile) for label, profile in entries]
-
-
-def nothing_left_out() -> LeftOut:
-    return LeftOut(above_tolerance=None, same_run=0, most=[], without_corners=[])
 
 
 # -- Verdicts on the claims of a paper, from results of its jobs that were made by hand

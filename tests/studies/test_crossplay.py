@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from helpers.made_games import random_tree
 from helpers.solver_cases import odd_games, with_payoffs
-from helpers.study_cases import battle, found_of, kuhn2_member, nothing_left_out, random_entries
+from helpers.study_cases import battle, found_of, kuhn2_member, random_entries
 from helpers.walks import TreeWalk
+from msgspec import to_builtins
 from scipy.optimize import linprog
 
 import eqbench
@@ -25,18 +26,15 @@ from eqbench.errors import ProfileError, UsageError
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.studies.crossplay import measure as crossplay_measure
 from eqbench.studies.crossplay.measure import Crossplay, combinations_csv
 from eqbench.studies.crossplay.study import (
-    CrossplayStudy,
     Found,
     LeftOut,
     corners,
     equilibria_of_runs,
-    left_out_notes,
     selection,
     summary,
     without_copies,
@@ -233,12 +231,18 @@ def test_too_many_combinations_are_not_all_verified(monkeypatch: pytest.MonkeyPa
     result = Crossplay(game, entries)
     assert (result.regrets, result.n_equilibria) == (None, None)
     assert result.swap_regrets[0, 0, 1].tolist() == pytest.approx([1, 1])
-    document = summary(result, found_of(entries), [], nothing_left_out())
+    document = document_of(result, entries)
     combinations = {"strategies": [3, 3], "count": 9, "equilibria": None, "share": None}
     assert document["combinations"] == combinations
     header, *rows = combinations_csv(result).splitlines()
     assert header == "entry_P1,entry_P2,payoff_P1,payoff_P2"
     assert len(rows) == 9
+
+
+def document_of(result: Crossplay, entries: list[tuple[str, BehaviorProfile]]) -> dict[str, Any]:
+    """The document as JSON values."""
+    found: dict[str, Any] = to_builtins(summary(result, found_of(entries), [], LeftOut()))
+    return found
 
 
 # -- what is refused -----------------------------------------------------------------------------
@@ -304,7 +308,7 @@ def test_shares_count_strategies_that_are_rounded_differently_once() -> None:
     game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 5))
     other = kuhn2_member(Fraction(1, 3))
     entries = [("A", first), ("B", moved(first, Fraction(1, 10**7))), ("C", other)]
-    document = summary(Crossplay(game, entries), found_of(entries), [], nothing_left_out())
+    document = document_of(Crossplay(game, entries), entries)
     combinations = {"strategies": [2, 1], "count": 2, "equilibria": 2, "share": 1.0}
     assert document["combinations"] == combinations
     exactly = Crossplay(game, entries, exact=True)
@@ -326,7 +330,7 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     game, entries = battle()
     found = found_of(entries)
     copies = [(Found("copy", found[0].profile), found[1])]
-    document = summary(Crossplay(game, entries, exact=True), found, copies, nothing_left_out())
+    document = to_builtins(summary(Crossplay(game, entries, exact=True), found, copies, LeftOut()))
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["copies"] == [{"source": "copy", "same_as": "second"}]
     assert document["entries"][2] == {
@@ -344,7 +348,7 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     assert exact["worst_cases"][0]["others_agree"]["payoffs"] == ["0", "0", "1/3"]
     assert exact["own"][2]["payoffs"] == ["2/3", "2/3"]
     assert document["interchange"][1]["equilibrium"][0] == [True, False, False]
-    assert "exact" not in summary(Crossplay(game, entries), found, [], nothing_left_out())
+    assert "exact" not in document_of(Crossplay(game, entries), entries)
 
 
 def test_csv_has_every_combination() -> None:
@@ -359,25 +363,12 @@ def test_csv_has_every_combination() -> None:
     assert [row["equilibrium"] for row in rows].count("True") == 3
 
 
-def printed(result: Crossplay, entries: list[tuple[str, BehaviorProfile]], width: int) -> str:
-    report = CrossplayStudy.report(summary(result, found_of(entries), [], nothing_left_out()))
-    return plain_text(lambda console: print_report(report, console), width)
-
-
-@pytest.mark.parametrize("width", [60, 140])
-def test_tables_fit_the_width_and_nothing_is_cut(width: int) -> None:
-    game = eqbench.load_game("skp")
-    entries = random_entries(game, 8)
-    text = printed(Crossplay(game, entries), entries, width)
-    assert max(map(len, text.splitlines())) <= width
-    assert "…" not in " ".join(text.split()).replace("P1, P2, …", "")
-
-
 def test_matrix_that_is_too_wide_to_read_is_counted() -> None:
     game, entries = battle()
     many = [(f"{label}{k}", profile) for k in range(21) for label, profile in entries]
-    text = printed(Crossplay(game, many), many, 150)
-    assert "of 3969 pairs are equilibria; too wide to print" in text
+    report = summary(Crossplay(game, many), found_of(many), [], LeftOut()).tables()
+    matrix = next(table for table in report.tables if table.title.startswith("P1 follows"))
+    assert (matrix.rows, matrix.lines[0].split()[:3]) == ((), ["1323", "of", "3969"])
 
 
 TOLERANCE = 1e-6
@@ -407,9 +398,7 @@ def run_of(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> StoredRun
 def taken(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> tuple[list[str], LeftOut]:
     game = eqbench.load_game("kuhn2")
     found, above, same_run = equilibria_of_runs([run_of(folder, cells)], game, TOLERANCE)
-    left_out = nothing_left_out()
-    left_out["above_tolerance"], left_out["same_run"] = above, same_run
-    return [item.source for item in found], left_out
+    return [item.source for item in found], LeftOut(above_tolerance=above, same_run=same_run)
 
 
 def test_of_the_last_iterate_and_the_average_of_a_cell_the_better_one_is_taken(
@@ -422,8 +411,8 @@ def test_of_the_last_iterate_and_the_average_of_a_cell_the_better_one_is_taken(
     }
     sources, left_out = taken(tmp_path, cells)
     assert sources == ["first", "second #1", "lists", "lists #1", "lists #2"]
-    assert left_out == nothing_left_out() | {"same_run": 2}
-    (note,) = left_out_notes(left_out)
+    assert left_out == LeftOut(same_run=2)
+    (note,) = left_out.notes()
     assert "2 candidates" in note
 
 
@@ -436,15 +425,15 @@ def test_candidates_above_the_tolerance_are_counted_with_their_solvers(tmp_path:
     }
     sources, left_out = taken(tmp_path, cells)
     assert sources == ["good", "mixed"]
-    assert left_out["same_run"] == 2
-    assert left_out["above_tolerance"] == {
+    assert left_out.same_run == 2
+    assert to_builtins(left_out.above_tolerance) == {
         "candidates": 3,
         "cells": 2,
         "solvers": ["bad", "mixed"],
         "smallest_max_regret": 2e-5,
         "allowed": TOLERANCE,
     }
-    assert "2.0e-05 (allowed: 1.0e-06)" in left_out_notes(left_out)[0]
+    assert "2.0e-05 (allowed: 1.0e-06)" in next(left_out.notes())
 
 
 def test_run_without_equilibria_is_refused_with_its_smallest_regret(tmp_path: Path) -> None:
@@ -460,8 +449,8 @@ def test_published_sets_without_corners_are_named(game: str, missing: tuple[str,
     """Szafron et al. 2013, Table 3: c11 (3 + 4 b11) <= 2 - b11; skp:3 is irrational."""
     found, without_corners = corners(eqbench.load_game(game))
     assert found
-    assert [item["name"] for item in without_corners] == list(missing)
-    notes = left_out_notes(nothing_left_out() | {"without_corners": without_corners})
+    assert [item.name for item in without_corners] == list(missing)
+    notes = LeftOut(without_corners=without_corners).notes()
     assert all(name in note for name, note in zip(missing, notes, strict=True))
 
 

@@ -20,6 +20,7 @@ from helpers.command import Ended, eqbench_here
 
 import eqbench
 from eqbench.continuation import BranchPoint
+from eqbench.documents import convert
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.profile_json import parse_profile, profile_from_json
@@ -28,7 +29,7 @@ from eqbench.solver import Availability
 from eqbench.studies.branch import Branch, crossing_counts, distinct_payoffs, read_points
 from eqbench.studies.trace.checkpoint import OVER, Progress
 from eqbench.studies.trace.follow import stretches
-from eqbench.studies.trace.study import NARROWEST, TraceStudy, in_the_middle_of_most
+from eqbench.studies.trace.study import NARROWEST, TraceDocument, in_the_middle_of_most
 from eqbench.verification import verify
 
 POINT = BranchPoint(3.0, np.full(2, 0.5), np.ones(2, bool), 1.0, "", {"t": np.array(0.0)})
@@ -153,7 +154,7 @@ def test_branch_that_is_lost_outside_its_range_has_arrived(
     assert (progress.outcome, progress.last.value) == ("arrived", 6.0)
     assert progress.reason.startswith(f"lost outside the range at pot={at}")
     document = traced(case, tmp_path)
-    assert (document["finished"], case.ending(document)) == (True, (0, ""))
+    assert (document["finished"], case.ending(convert(document, TraceDocument))) == (True, (0, ""))
 
 
 def test_closed_curve_ends_at_its_start(tmp_path: Path) -> None:
@@ -249,9 +250,9 @@ DAMAGES: list[tuple[str, str, Callable[[Path], object], str]] = [
     ("changed", "points.csv", lambda file: replaced(file, b"3.0", b"3.1"), "again"),
     ("gone", "points.csv", Path.unlink, "trace the branch again"),
     ("pipe", "points.csv", pipe, "it is not a regular file"),
-    ("nothing", "checkpoint.npz", lambda file: file.write_bytes(b"nothing"), "again"),
-    ("cut", "checkpoint.npz", lambda file: file.write_bytes(file.read_bytes()[:-200]), "again"),
-    ("pipe", "checkpoint.npz", pipe, "it is not a regular file"),
+    ("nothing", "checkpoint.msgpack", lambda file: file.write_bytes(b"nothing"), "again"),
+    ("cut", "checkpoint.msgpack", lambda file: file.write_bytes(file.read_bytes()[:-200]), "again"),
+    ("pipe", "checkpoint.msgpack", pipe, "it is not a regular file"),
 ]
 
 
@@ -296,9 +297,8 @@ def test_checkpoint_that_would_fill_the_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("eqbench.studies.trace.checkpoint.MOST_CHECKPOINT_BYTES", 2**20)
-    bomb = tmp_path / "checkpoint.npz"
-    np.savez_compressed(bomb, last=np.zeros(2**18))
-    assert bomb.stat().st_size < 2**14
+    bomb = tmp_path / "checkpoint.msgpack"
+    bomb.write_bytes(bytes(2**20 + 1))
     with pytest.raises(UsageError, match="MiB"):
         Progress.read(tmp_path, 0)
 
@@ -454,7 +454,8 @@ def test_branch_that_turns_back_says_so_with_advice(tmp_path: Path) -> None:
 
 
 def printed(document: dict[str, Any], width: int = 140) -> str:
-    return plain_text(lambda console: print_report(TraceStudy.report(document), console), width)
+    report = convert(document, TraceDocument).tables()
+    return plain_text(lambda console: print_report(report, console), width)
 
 
 def test_report_has_every_count_with_what_it_depends_on(skp: Traced) -> None:

@@ -47,7 +47,7 @@ from eqbench.verification import UNRESOLVED, verify
 
 SCHEMA = "eqbench.crossplay/1"
 COMBINATIONS = "combinations.csv"
-Number = float | str  # a fraction as text
+Number = Any  # a float, or a fraction as text
 LONGEST_FRACTION = 12
 MOST_WITH_GAINS, MOST_IN_MATRIX = 15, 60
 _ASSUMPTIONS = ("others agree", "others differ", "guaranteed")
@@ -371,6 +371,8 @@ class CrossplayStudy(Study[CrossplayRequest, CrossplayDocument, Document]):
         self.entries = list(zip(_labels_in_turn(), chosen, strict=False))
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
 
+    left_out: LeftOut
+
     def _collected(
         self, runs: Sequence[StoredRun], profiles: Mapping[str, tuple[Any, Any]]
     ) -> list[Found]:
@@ -531,7 +533,8 @@ def recognized(
                 f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
             )
         identity = identifier.identify(profile, regret)
-        found.append(Found(source, profile, identity and cast(IdentityRecord, identity.to_json())))
+        record = None if identity is None else cast(IdentityRecord, identity.to_json())
+        found.append(Found(source, profile, record))
     return found
 
 

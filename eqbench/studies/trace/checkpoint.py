@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import io
-import json
-from dataclasses import dataclass, field, fields
+import zlib
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import BranchPoint
-from eqbench.documents import Count, Seconds, convert, decode, read_file
-from eqbench.errors import DocumentError, UsageError
+from eqbench.documents import Count, Seconds, read_file
+from eqbench.errors import UsageError
 from eqbench.store.run_folder import reported, write_file
-from eqbench.store.traces import read_arrays
 
 # `arrived`: left the range of the parameter for good. The last three continue when resumed; the
 # others cannot, since the branch has left the range, is closed, or was lost.
 Outcome = Literal["arrived", "closed", "stalled", "points", "time", "interrupted"]
 OVER = ("arrived", "closed", "stalled")
 
-CHECKPOINT = "checkpoint.npz"
+CHECKPOINT = "checkpoint.msgpack"
 # a thousand crossings of a game with ten thousand actions take some hundred MiB
 MOST_CHECKPOINT_BYTES = 2**30
-_STATE = "state."
 
 
 class Crossed(TypedDict):
@@ -49,22 +48,19 @@ class Corner(TypedDict):
     leave: list[str]
 
 
-class _Scalars(TypedDict):
-    """The fields of a point that are not arrays."""
-
-    value: float
-    direction: float
-    event: Literal["", "branch point"]
-
-
 @dataclass(eq=False, kw_only=True)
-class Noted:
-    """Notes along a branch in plain numbers, for JSON.
+class Progress:
+    """The findings of a trace so far; they change as it advances.
 
     Attributes
     ----------
+    begin : where the branch begins
+    last : the last point that is in the file of points
+    outside : where the branch is, if it is outside the range
+    crossings : by value that is looked at, in their order along the branch
     lost : by value that is looked at, how many crossings could not be computed
-    still_at : rows of the points in `Progress.still`, and the arclength up to them
+    still : some of the points between which the parameter hardly changes
+    still_at : their rows in the file of points, and the arclength up to them
     arclength : up to the last point
     points, size, checksum : of the file of points: their number, its bytes and its CRC-32
     returns : how often the branch came back into the range of the parameter
@@ -75,7 +71,12 @@ class Noted:
     reason : why the trace ended early, else empty
     """
 
+    begin: BranchPoint
+    last: BranchPoint
+    outside: BranchPoint | None = None
+    crossings: list[list[BranchPoint]]
     lost: list[Count] = field(default_factory=list)
+    still: list[BranchPoint] = field(default_factory=list)
     still_at: list[tuple[Count, Seconds]] = field(default_factory=list)
     arclength: Seconds = 0.0
     points: Count = 0
@@ -93,40 +94,11 @@ class Noted:
     outcome: Outcome = "interrupted"
     reason: str = ""
 
-
-@dataclass(eq=False, kw_only=True)
-class Progress(Noted):
-    """The findings of a trace so far; they change as it advances.
-
-    Attributes
-    ----------
-    begin : where the branch begins
-    last : the last point that is in the file of points
-    crossings : by value that is looked at, in their order along the branch
-    still : some of the points between which the parameter hardly changes
-    outside : where the branch is, if it is outside the range
-    """
-
-    begin: BranchPoint
-    last: BranchPoint
-    crossings: list[list[BranchPoint]]
-    still: list[BranchPoint] = field(default_factory=list)
-    outside: BranchPoint | None = None
-
     def write(self, folder: Path) -> None:
         """Put a checkpoint in place of the last one; StoreError if that fails."""
-        points = {"begin": self.begin, "last": self.last}
-        points |= {} if self.outside is None else {"outside": self.outside}
-        points |= {f"still.{i}": point for i, point in enumerate(self.still)}
-        for k, found in enumerate(self.crossings):
-            points |= {f"crossing.{k}.{i}": point for i, point in enumerate(found)}
-        arrays = {name: _record(point) for name, point in points.items()}
-        noted = {item.name: getattr(self, item.name) for item in fields(Noted)}
-        text = json.dumps(noted, allow_nan=False).encode()
-        buffer = io.BytesIO()
-        np.savez(buffer, noted=np.frombuffer(text, dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+        data = msgspec.msgpack.encode(self, enc_hook=_packed)
         with reported(folder / CHECKPOINT):
-            write_file(folder / CHECKPOINT, buffer.getvalue())
+            write_file(folder / CHECKPOINT, zlib.crc32(data).to_bytes(4, "big") + data)
 
     @classmethod
     def read(cls, folder: Path, values: int) -> Progress | None:
@@ -135,53 +107,46 @@ class Progress(Noted):
         UsageError if it is damaged.
         """
         try:
-            data = read_file(folder / CHECKPOINT, MOST_CHECKPOINT_BYTES)
-            arrays = read_arrays(data, MOST_CHECKPOINT_BYTES)
-            noted = decode(arrays.pop("noted").tobytes(), Noted, "its plain part")
-            points = {name: _point(record) for name, record in arrays.items()}
-            begin, last = points.pop("begin"), points.pop("last")
-            outside, still = points.pop("outside", None), _named("still.", points)
-            crossings = [_named(f"crossing.{k}.", points) for k in range(values)]
-            if points or len(still) != len(noted.still_at) or len(noted.lost) != values:
-                raise ValueError("it belongs to another request")
-            found = {"crossings": crossings, "still": still, **vars(noted)}
-            return cls(begin=begin, last=last, outside=outside, **found)
+            stored = read_file(folder / CHECKPOINT, MOST_CHECKPOINT_BYTES)
+            if zlib.crc32(stored[4:]).to_bytes(4, "big") != stored[:4]:
+                raise ValueError("it is not as it was written")
+            found = msgspec.msgpack.decode(stored[4:], type=cls, dec_hook=_unpacked)
+            found._check(values)
         except FileNotFoundError:
             return None
-        except (OSError, KeyError, ValueError, DocumentError) as error:
+        except (OSError, ValueError, msgspec.MsgspecError) as error:
             raise UsageError(
                 f"the checkpoint {folder / CHECKPOINT} is damaged ({error}); restore it, or trace "
                 "the branch again"
             ) from None
+        return found
+
+    def _check(self, values: int) -> None:
+        if len(self.still) != len(self.still_at) or {len(self.lost), len(self.crossings)} != {
+            values
+        }:
+            raise ValueError("it belongs to another request")
+        ends = [self.begin, self.last, *([self.outside] if self.outside else [])]
+        for point in chain(ends, self.still, *self.crossings):
+            shapes = point.behavior.shape, point.played.shape
+            if (
+                shapes[0] != shapes[1]
+                or len(shapes[0]) != 1
+                or not np.isfinite(point.behavior).all()
+            ):
+                raise ValueError("the frequencies of a point are not what they should be")
 
 
-def _named(prefix: str, points: dict[str, BranchPoint]) -> list[BranchPoint]:
-    """The points with such names in their order, which are taken out."""
-    return [points.pop(name) for name in list(points) if name.startswith(prefix)]
+def _packed(array: NDArray) -> tuple[str, tuple[int, ...], bytes]:
+    """An array as msgpack has it: type, shape and bytes."""
+    return array.dtype.str, array.shape, array.tobytes()
 
 
-def _record(point: BranchPoint) -> NDArray:
-    """A point as one record of a structured array."""
-    plain = {name: value for name, value in vars(point).items() if name != "state"}
-    stored = plain | {_STATE + name: array for name, array in point.state.items()}
-    arrays = {name: np.asarray(value) for name, value in stored.items()}
-    kinds = [(name, array.dtype, array.shape) for name, array in arrays.items()]
-    return np.array(tuple(arrays.values()), dtype=kinds)
-
-
-def _point(record: NDArray) -> BranchPoint:
-    """The point that `_record` was given; ValueError or DocumentError if there is none."""
-    if record.ndim:
-        raise ValueError("a point is not a single record")
-    stored = {name: record[name] for name in record.dtype.names or ()}
-    state = {name: stored.pop(name) for name in list(stored) if name.startswith(_STATE)}
-    behavior, played = (np.asarray(stored.pop(name, None)) for name in ("behavior", "played"))
-    kinds = behavior.dtype.kind, played.dtype.kind
-    if kinds != ("f", "b") or behavior.ndim != 1 or behavior.shape != played.shape:
-        raise ValueError("the frequencies of a point are not what they should be")
-    if not np.isfinite(behavior).all():
-        raise ValueError("the frequencies of a point are not finite numbers")
-    plain = {name: value.item() for name, value in stored.items() if not value.ndim}
-    scalars = convert(plain, _Scalars, "a point")
-    named = {name.removeprefix(_STATE): array for name, array in state.items()}
-    return BranchPoint(behavior=behavior, played=played, state=named, **scalars)
+def _unpacked(kind: Any, packed: Any) -> NDArray:
+    """The array that `_packed` was given; ValueError if it is not of its type."""
+    dtype, shape, data = msgspec.convert(packed, tuple[str, tuple[int, ...], bytes])
+    array = np.frombuffer(data, dtype).reshape(shape).copy()
+    (wanted,) = get_args(get_args(kind)[1])
+    if isinstance(wanted, type) and array.dtype != wanted:
+        raise ValueError(f"an array of {array.dtype} is not one of {wanted.__name__}")
+    return array

@@ -50,7 +50,6 @@ from eqbench.studies.trace.follow import METHOD, Crossings, Setting, follow, str
 from eqbench.text import seconds
 
 SCHEMA = "eqbench.branch/1"
-COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
 # Where points of a piece are polished, as shares of its length.
 SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
 # Values of the parameter, relative to their size, that differ by no more than this are the same.
@@ -99,7 +98,7 @@ class AtValue(Struct, frozen=True, kw_only=True, omit_defaults=True):
     distinct_payoffs: int
     equilibria: list[Crossing]
     lost: int
-    window: tuple[float, float]
+    window: list[float]
     beside: OffBranch | None = None
 
 
@@ -107,7 +106,7 @@ class Coexisting(Struct, frozen=True, kw_only=True):
     """The most points of the branch at one value, and the intervals where it has so many."""
 
     most: int
-    intervals: list[tuple[float, float]]
+    intervals: list[list[float]]
 
 
 class Followed(Document, frozen=True, kw_only=True):
@@ -288,11 +287,13 @@ class TraceStudy(Study[TraceRequest, Followed, TraceDocument]):
             returns=progress.returns,
             elapsed_s=progress.elapsed_s,
             cpu_s=progress.cpu_s,
-            **{name: progress.statistics.get(name) for name in COUNTS_OF_WORK},
+            factorizations=progress.statistics.get("factorizations"),
+            steps=progress.statistics.get("steps"),
+            refused_steps=progress.statistics.get("refused_steps"),
             folds=progress.folds,
             branch_points=progress.branch_points,
             corners=progress.corners,
-            coexisting=Coexisting(most=most, intervals=coarse.intervals(most)),
+            coexisting=Coexisting(most=most, intervals=list(map(list, coarse.intervals(most)))),
         )
         vertical: list[VerticalPiece] = []
         at: list[AtValue] = []
@@ -304,7 +305,7 @@ class TraceStudy(Study[TraceRequest, Followed, TraceDocument]):
                 name = f"at{len(at) + 1}"
                 entry = equilibria_at(setting, value, crossed, name, session, vertical=stands)
                 window = counts.window(float(value), len(crossed) + lost)
-                at.append(structs.replace(entry, lost=lost, window=window))
+                at.append(structs.replace(entry, lost=lost, window=list(window)))
         except KeyboardInterrupt:
             found = structs.replace(found, outcome="interrupted", reason="interrupted")
         return structs.replace(found, vertical=vertical, at=at)
@@ -346,7 +347,9 @@ class TraceStudy(Study[TraceRequest, Followed, TraceDocument]):
             from_=float(self.request.first),
             to=float(self.request.last),
             beyond=setting.beyond,
-            **{name: getattr(solver, name, None) for name in METHOD},
+            epsilon=getattr(solver, "epsilon", None),
+            regularization=getattr(solver, "regularization", None),
+            derivative=getattr(solver, "derivative", None),
             finished=session.finished and found.outcome != "stalled",
             **structs.asdict(found),
         )
@@ -451,7 +454,7 @@ def equilibria_at(
         distinct_payoffs=len(distinct),
         equilibria=found,
         lost=0,
-        window=(float(value), float(value)),
+        window=[float(value), float(value)],
         beside=beside,
     )
 
