@@ -15,6 +15,7 @@ from eqbench.equilibria.expressions import compile_expression
 from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import FREE, HALF, KAPPA, ONE, QUARTER, ZERO, Values
+from eqbench.verification import Verification
 
 STEP = Fraction(1, 64)  # how far an entry is broken
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
@@ -42,24 +43,16 @@ def where_it_holds(entry: str, members: Iterable[Values]) -> list[Values]:
     return [values for values in members if low <= values["b11"] <= high]
 
 
-def tried(sub_family: str, members: Iterable[Values]) -> Table:
+def tried(sub_family: str, members: Iterable[Values]) -> dict[str, dict[str, list[Fraction]]]:
     """Regrets of members where an entry of Table 3 just holds, and beyond it, by entry."""
     numbers = [f"{name}=" for name in family.constants() if name not in family.necessary()]
-    found: dict[str, Table] = {}
+    found: dict[str, dict[str, list[Fraction]]] = {}
     for entry in [*numbers, *family.PROFILES["entries"][sub_family]]:
         found[entry] = {}
         for where, signs in (("at", (0,)), ("beyond", _SIGNS[entry[3]])):
             pairs = product(where_it_holds(entry, members), signs)
             profiles = [moved(sub_family, own, entry, sign) for own, sign in pairs]
-            regrets = [family.regret(each) for each in profiles if family.is_profile(each)]
-            gaining = [regret for regret in regrets if regret > 0]
-            found[entry] |= {
-                where: {
-                    "profiles": len(regrets),
-                    "not equilibria": len(gaining),
-                    "gains": [min(gaining, default=ZERO), max(gaining, default=ZERO)],
-                }
-            }
+            found[entry][where] = [family.regret(p) for p in profiles if family.is_profile(p)]
     return found
 
 
@@ -151,7 +144,8 @@ def selection(folder: Path, jobs: Path, *, full: bool) -> Table:
     worst, slopes = list(map(min, second)), [2 * (high - low) for low, high in second]
     safe = [kind for kind, own in zip(kinds, worst, strict=True) if own == -HALF]
     formula = [4 * own["b23"] * (1 - own["b21"]) for own in seconds]
-    return family.measured_group(family.PROFILES["measured"]) | {
+    return {
+        **family.measured_group(family.PROFILES["measured"]),
         "second": {
             "strategies": len(seconds),
             "best worst": max(worst),
@@ -183,7 +177,7 @@ def _seconds() -> Iterator[Values]:
 
 def _equal_bluffs() -> Table:
     """Player 2 with b11 = b21 and player 3 with c11 = 0, whatever b32, c33 and c34 they have."""
-    inside, beyond = list[family.Verification](), list[family.Verification]()
+    inside, beyond = list[Verification](), list[Verification]()
     for bluff in _SPREAD:
         top = family.largest_b32(bluff, bluff)
         for b32, c34 in product((ZERO, HALF, top), (ZERO, ONE)):
