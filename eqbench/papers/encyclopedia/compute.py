@@ -6,10 +6,11 @@ Symbols in shapes: M nodes, N players, S sequences, Z terminals.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +25,25 @@ from eqbench.model.profile_json import profile_text
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.papers.records import Record, Table
 from eqbench.registry import load_game
 from eqbench.verification import Verifier, verify_exactly
 
-Summary = dict[str, Any]  # JSON values
 _ALPHAS = tuple(Fraction(n, 12) for n in range(5))
 _GRID = tuple(Fraction(n, 8) for n in range(9))
 _MOST_MEMBERS = 30
 _BETA_BEYOND = Fraction(1, 2)
 
 
-def rules(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
+class Hand(NamedTuple):
+    """Cards and payoffs in the order of the players, and the moves in words."""
+
+    cards: tuple[int, ...]
+    history: str
+    payoffs: tuple[Fraction, ...]
+
+
+def rules(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Every hand of two and of three players, and the least regret of two who never mix."""
     games = {spec: load_game(spec).tree for spec in ("kuhn2", "kuhn3")}
     verifier = Verifier(games["kuhn2"])
@@ -45,16 +54,13 @@ def rules(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     }
 
 
-def hands(tree: GameTree) -> Iterator[Summary]:
-    """Cards in the order of the players, moves and payoffs of each hand; all players move."""
+def hands(tree: GameTree) -> Iterator[Hand]:
+    """Every hand that can be played; all players move."""
     for end, payoffs in zip(tree.terminals.tolist(), exact_payoffs(tree), strict=True):
         way = moves_to(tree, end)
         cards = {int(tree.infoset_player[i]): int(tree.infoset_labels[i][0]) for i, _ in way}
-        yield {
-            "cards": [cards[player] for player in sorted(cards)],
-            "history": " ".join(tree.infoset_actions[i][move] for i, move in way),
-            "payoffs": [*map(str, payoffs)],
-        }
+        moves = " ".join(tree.infoset_actions[i][move] for i, move in way)
+        yield Hand(tuple(cards[player] for player in sorted(cards)), moves, tuple(payoffs))
 
 
 def _pure_profiles(tree: GameTree) -> Iterator[FloatArray]:
@@ -63,7 +69,7 @@ def _pure_profiles(tree: GameTree) -> Iterator[FloatArray]:
     return map(np.concatenate, product(*rows))
 
 
-def family_of_kuhn2(folder: Path, _jobs: Path, *, full: bool) -> Summary:
+def family_of_kuhn2(folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Exact regrets of Kuhn's family at a few α; the member at 1/6 is kept as a profile."""
     game = load_game("kuhn2")
     (known,) = known_sets(game)
@@ -71,7 +77,7 @@ def family_of_kuhn2(folder: Path, _jobs: Path, *, full: bool) -> Summary:
     (folder / "drawn.json").write_text(profile_text(game.tree, drawn, game.spec), "utf-8")
     return {
         "idle_edges": _idle_edges(game, drawn),
-        "members": [_measured(game, known.member([alpha])) for alpha in _ALPHAS],
+        "members": [Member.of(game, known, [alpha]) for alpha in _ALPHAS],
     }
 
 
@@ -82,11 +88,8 @@ def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, int]:
     first, second = (own.max(axis=0) for own in _undominated(game, last))
     idle = ~on_the_way(tree, tree.terminals[plan[last].min(axis=1) > 0])
     dominated = ~on_the_way(tree, tree.terminals[first * second > 0])
-    return {
-        "count": int(idle.sum()),
-        "dominated": int(dominated.sum()),
-        "both": int((idle & dominated).sum()),
-    }
+    edges = {"count": idle, "dominated": dominated, "both": idle & dominated}
+    return {name: int(own.sum()) for name, own in edges.items()}
 
 
 def _undominated(game: Game, last: NDArray) -> list[FloatArray]:
@@ -109,7 +112,32 @@ def _undominated(game: Game, last: NDArray) -> list[FloatArray]:
         left = [own[~beaten.any(axis=1)] for own, beaten in zip(left, better, strict=True)]
 
 
-def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
+@dataclass(frozen=True)
+class Member(Record):
+    """A member of a family, measured exactly; of what names it β, if it has one."""
+
+    beta: Fraction | None
+    player_1: tuple[Fraction, ...]
+    payoffs: tuple[Fraction, ...]
+    max_regret: Fraction
+
+    @classmethod
+    def of(cls, game: Game, known: KnownSet, parameters: list[Fraction]) -> Member:
+        """The member with these parameters, which may lie beyond the set."""
+        names = known.exact.names(dict(zip(known.parameters, parameters, strict=True)))
+        profile, shown = known.member(parameters), known.exact.shown
+        measured = verify_exactly(game.tree, profile)
+        return cls(
+            beta=shown["beta"](names) if "beta" in shown else None,
+            player_1=(profile.exact or ())[
+                : int(game.tree.action_start[game.tree.infosets_of(0).stop])
+            ],
+            payoffs=tuple(map(Fraction, measured.payoffs)),
+            max_regret=Fraction(measured.max_regret),
+        )
+
+
+def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Members of the three-player family in fractions, and its formulas beyond β = 1/4."""
     game = load_game("kuhn3")
     sets = known_sets(game)
@@ -119,8 +147,8 @@ def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     beyond |= {"b21": _BETA_BEYOND, "c33": Fraction(1, 2)}
     return {
         "parameters": [len(one.parameters) for one in sets],
-        "members": [_member(game, one, values) for one in sets for values in _members(one)],
-        "beyond": _measured(game, known.member([*beyond.values()])),
+        "members": [Member.of(game, one, values) for one in sets for values in _members(one)],
+        "beyond": Member.of(game, known, [*beyond.values()]),
     }
 
 
@@ -133,17 +161,3 @@ def _members(known: KnownSet) -> list[list[Fraction]]:
     kept = [own for own in points if known.violations(own).max() <= 0]
     inside = [own.tolist() for own in kept if not known.is_at_open_end(own)]
     return inside[:: max(1, len(inside) // _MOST_MEMBERS)]
-
-
-def _member(game: Game, known: KnownSet, parameters: list[Fraction]) -> Summary:
-    names = known.exact.names(dict(zip(known.parameters, parameters, strict=True)))
-    profile = known.member(parameters)
-    own = (profile.exact or ())[: int(game.tree.action_start[len(game.tree.infosets_of(0))])]
-    beta = str(known.exact.shown["beta"](names))
-    return {"beta": beta, "player_1": [*map(str, own)]} | _measured(game, profile)
-
-
-def _measured(game: Game, profile: BehaviorProfile) -> Summary:
-    measured = verify_exactly(game.tree, profile)
-    payoffs = [*map(str, measured.payoffs)]
-    return {"payoffs": payoffs, "max_regret": str(measured.max_regret)}
