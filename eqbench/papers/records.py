@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-Table = Mapping[str, Any]  # what claims read by keys
+Table = dict[Any, Any]  # what claims read by keys, in entries of several types
 
 
 class Record(Mapping[str, Any]):
     """Base of dataclasses that claims read as tables: `of_all` is their entry ``of all``."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __getitem__(self, key: str) -> Any:
         if key not in list(self):

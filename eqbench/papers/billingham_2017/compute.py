@@ -187,7 +187,7 @@ def _neighbors(stored: Stored) -> list[dict[str, float]]:
         }
         for frequencies in sorted(changed):
             behavior = layout().behavior(np.array(frequencies))
-            measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
+            measured: Any = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
             letters = dict(zip(names, frequencies, strict=True)) | {"P": float(pot)}
             letters |= {f"E{k}": DEALS * float(u) for k, u in enumerate(measured.payoffs, 1)}
             letters |= {f"r{k}": float(regret) for k, regret in enumerate(measured.regrets, 1)}
