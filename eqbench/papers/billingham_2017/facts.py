@@ -147,21 +147,13 @@ def _tally(words: Sequence[Any]) -> Finding:
 
 @dataclass(frozen=True)
 class Trajectories(Record):
-    """What trajectories from random starts at one pot do.
-
-    Attributes
-    ----------
-    types : number of regimes, where a chaotic transient and the boundary after it are one
-    limits : of each frequency
-    growth : of displacements; in regular motion they grow in proportion to the time at most
-    over_at : times at which they came to the boundary
-    """
+    """What trajectories from random starts at one pot do, and when they came to the boundary."""
 
     regimes: Finding
-    types: Finding
+    types: Finding  # a chaotic transient and the boundary after it are one
     limits: dict[str, Finding]
     moving: Finding
-    growth: list[float]
+    growth: list[float]  # in regular motion in proportion to the time at most
     over_at: list[float]
 
 

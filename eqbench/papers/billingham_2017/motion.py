@@ -105,22 +105,13 @@ def _late(run: SimulatedRun, part: slice) -> dict[str, FloatArray]:
 
 @dataclass(frozen=True)
 class LateMotion(Record):
-    """How trajectories at one pot move in the second half of the time.
-
-    Attributes
-    ----------
-    moving_in_all : frequencies that swing in every trajectory
-    moves_b3 : those of them on which the velocity of b3 depends, in some trajectory
-    swings_of_b3 : how far its swings differ between trajectories
-    orbits : by how much pairs of frequencies miss a closed orbit at most
-    from_the_center : how far means of frequencies are from a solution at most
-    """
+    """How trajectories at one pot move in the second half of the time."""
 
     moving_in_all: list[str]
-    moves_b3: list[str]
-    swings_of_b3: float
-    orbits: dict[str, float]
-    from_the_center: dict[str, float]
+    moves_b3: list[str]  # in some trajectory, of those on which the velocity of b3 depends
+    swings_of_b3: float  # how far they differ
+    orbits: dict[str, float]  # by how much pairs of frequencies miss a closed one
+    from_the_center: dict[str, float]  # of means
 
 
 def late_motion(

@@ -6,7 +6,6 @@ Symbols in shapes: M nodes, N players, S sequences, Z terminals.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -25,7 +24,7 @@ from eqbench.model.profile_json import profile_text
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.papers.records import Record, Table
+from eqbench.papers.records import Table
 from eqbench.registry import load_game
 from eqbench.verification import Verifier, verify_exactly
 
@@ -77,7 +76,7 @@ def family_of_kuhn2(folder: Path, _jobs: Path, *, full: bool) -> Table:
     (folder / "drawn.json").write_text(profile_text(game.tree, drawn, game.spec), "utf-8")
     return {
         "idle_edges": _idle_edges(game, drawn),
-        "members": [Member.of(game, known, [alpha]) for alpha in _ALPHAS],
+        "members": [_member(game, known, [alpha]) for alpha in _ALPHAS],
     }
 
 
@@ -112,31 +111,6 @@ def _undominated(game: Game, last: NDArray) -> list[FloatArray]:
         left = [own[~beaten.any(axis=1)] for own, beaten in zip(left, better, strict=True)]
 
 
-@dataclass(frozen=True)
-class Member(Record):
-    """A member of a family, measured exactly; of what names it β, if it has one."""
-
-    beta: Fraction | None
-    player_1: tuple[Fraction, ...]
-    payoffs: tuple[Fraction, ...]
-    max_regret: Fraction
-
-    @classmethod
-    def of(cls, game: Game, known: KnownSet, parameters: list[Fraction]) -> Member:
-        """The member with these parameters, which may lie beyond the set."""
-        names = known.exact.names(dict(zip(known.parameters, parameters, strict=True)))
-        profile, shown = known.member(parameters), known.exact.shown
-        measured = verify_exactly(game.tree, profile)
-        return cls(
-            beta=shown["beta"](names) if "beta" in shown else None,
-            player_1=(profile.exact or ())[
-                : int(game.tree.action_start[game.tree.infosets_of(0).stop])
-            ],
-            payoffs=tuple(map(Fraction, measured.payoffs)),
-            max_regret=Fraction(measured.max_regret),
-        )
-
-
 def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Members of the three-player family in fractions, and its formulas beyond β = 1/4."""
     game = load_game("kuhn3")
@@ -147,8 +121,8 @@ def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     beyond |= {"b21": _BETA_BEYOND, "c33": Fraction(1, 2)}
     return {
         "parameters": [len(one.parameters) for one in sets],
-        "members": [Member.of(game, one, values) for one in sets for values in _members(one)],
-        "beyond": Member.of(game, known, [*beyond.values()]),
+        "members": [_member(game, one, values) for one in sets for values in _members(one)],
+        "beyond": _member(game, known, [*beyond.values()]),
     }
 
 
@@ -161,3 +135,17 @@ def _members(known: KnownSet) -> list[list[Fraction]]:
     kept = [own for own in points if known.violations(own).max() <= 0]
     inside = [own.tolist() for own in kept if not known.is_at_open_end(own)]
     return inside[:: max(1, len(inside) // _MOST_MEMBERS)]
+
+
+def _member(game: Game, known: KnownSet, parameters: list[Fraction]) -> Table:
+    """The member with these parameters, which may lie beyond the set, measured exactly."""
+    names = known.exact.names(dict(zip(known.parameters, parameters, strict=True)))
+    profile = known.member(parameters)
+    measured = verify_exactly(game.tree, profile)
+    own = int(game.tree.action_start[len(game.tree.infosets_of(0))])
+    return {
+        "beta": known.exact.shown["beta"](names) if "beta" in known.exact.shown else None,
+        "player_1": (profile.exact or ())[:own],
+        "payoffs": measured.payoffs,
+        "max_regret": measured.max_regret,
+    }

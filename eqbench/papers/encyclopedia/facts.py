@@ -88,7 +88,7 @@ def listed(stored: Stored) -> Table:
 def alpha(stored: Stored) -> Table:
     """The range of α, and the largest regret of the family at values in it."""
     alphas, members = listed(stored)["α"], stored["two_player_family"].summary["members"]
-    regret = max(Fraction(member["max regret"]) for member in members)
+    regret = max(Fraction(member["max_regret"]) for member in members)
     ends = [min(alphas), max(alphas)]
     return {"listed": alphas, "ends": ends, "largest regret of the family": regret}
 
@@ -151,9 +151,9 @@ def members(stored: Stored) -> Table:
     summary = restored(stored["three_player_family"].summary)
     found, betas = summary["members"], [one["beta"] for one in summary["members"]]
     first, second, third = zip(*(one["payoffs"] for one in found), strict=True)
-    strategies = {tuple(one["player 1"]) for one in found}
+    strategies = {tuple(one["player_1"]) for one in found}
     gaps = [u1 - u2 for u1, u2 in zip(first, second, strict=True)]
-    is_stable = [one["max regret"] == 0 for one in found]
+    is_stable = [one["max_regret"] == 0 for one in found]
     equal = [stable for stable, gap in zip(is_stable, gaps, strict=True) if gap == 0]
     sums = {u1 + u3 for u1, u3 in zip(first, third, strict=True)}
     shifts = all(is_stable) and len(sums) == len(set(second)) == 1 and len(set(first)) > 1
@@ -172,6 +172,6 @@ def members(stored: Stored) -> Table:
         "shift": Finding(shifts, {"u1 + u3": sums, "u2": set(second)}),
         "β": [min(betas), max(betas)],
         "no regret up to the largest β, regret beyond": (
-            all(is_stable) and summary["beyond"]["max regret"] > 0
+            all(is_stable) and summary["beyond"]["max_regret"] > 0
         ),
     }

@@ -21,7 +21,7 @@ from eqbench.papers.encyclopedia.compute import hands
 from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
 from eqbench.registry import load_game
-from eqbench.store.stored_run import read_run
+from eqbench.store.results import load_equilibria
 from eqbench.verification import verify, verify_exactly
 
 FULL, REDUCED = "kuhn3", "kuhn3_reduced"
@@ -67,11 +67,10 @@ def conditions(_folder: Path, jobs: Path, *, full: bool) -> Table:
 
 def found_by(folder: Path, game: str, solver: str = "") -> list[FloatArray]:
     """Frequencies (A,) of the best profiles of a game in a run, of some solver if one is named."""
-    tree = load_game(game).tree
-    cells = (c for c in read_run(folder).cells if c.game == game and solver in ("", c.solver))
-    best = [cell.equilibria[0].profile for cell in cells if cell.equilibria]
-    documents = [read_profile(str(folder / profile)) for profile in best if profile]
-    return [profile_from_json(tree, document).probabilities for document in documents]
+    best, tree = load_equilibria([folder]), load_game(game).tree
+    best = best[(best["rank"] == 0) & (best["game"] == game)].dropna(subset=["profile"])
+    files = best["profile"][best["solver"] == solver] if solver else best["profile"]
+    return [profile_from_json(tree, read_profile(file)).probabilities for file in files]
 
 
 def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
