@@ -21,7 +21,7 @@ from eqbench.papers.checks import Finding, Interval, Missing, shown
 from eqbench.papers.formulas import Points, is_true, value_at
 from eqbench.papers.paper import Paper, load_paper
 from eqbench.papers.records import Table
-from eqbench.papers.stored import NotStoredError, Stored, StoredJob
+from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.plots.style import by_name
 from eqbench.registry import load_game
 from eqbench.spec import parse_spec
@@ -100,26 +100,24 @@ def meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
 
 def equilibria(stored: Stored) -> list[Found]:
     """All equilibria of the job ``enumeration``, by ascending pot."""
-    job = stored["enumeration"]
-    found = [_found(job, cell, record) for cell in job.cells for record in cell.equilibria]
+    job, found = stored["enumeration"], list[Found]()
+    for cell, record in [(each, record) for each in job.cells for record in each.equilibria]:
+        behavior = job.json(str(record.profile))["behavior"]
+        number = Fraction if record.exact else float
+        measured: Any = record.exact or {"payoffs": record.payoffs, "regrets": record.regrets}
+        identity: Any = record.identity or {"name": "", "also": []}
+        names: Names = {}
+        for name, place in zip(layout().variables, layout().places, strict=True):
+            player, infoset, action = place.split("|")
+            names[name] = number(behavior[player][infoset].get(action, 0))
+        names |= {f"E{k}": 24 * number(payoff) for k, payoff in enumerate(measured["payoffs"], 1)}
+        names["P"] = Fraction(dict(parse_spec(cell.game_spec).options)["pot"])
+        names["r"] = max(number(regret) for regret in measured["regrets"])
+        solutions = (identity["name"], *identity["also"])
+        found.append(Found(tuple(name.removeprefix("skp:") for name in solutions), names))
     if not found:
         raise NotStoredError("the job enumeration has found no equilibria")
     return sorted(found, key=lambda each: each.pot)
-
-
-def _found(job: StoredJob, cell: CellRecord, record: Any) -> Found:
-    behavior, number = job.json(record.profile)["behavior"], Fraction if record.exact else float
-    measured: Any = record.exact or {"payoffs": record.payoffs, "regrets": record.regrets}
-    identity = record.identity or {"name": "", "also": []}
-    names: Names = {}
-    for name, place in zip(layout().variables, layout().places, strict=True):
-        player, infoset, action = place.split("|")
-        names[name] = number(behavior[player][infoset].get(action, 0))
-    names |= {f"E{k}": 24 * number(payoff) for k, payoff in enumerate(measured["payoffs"], 1)}
-    names["P"] = Fraction(dict(parse_spec(cell.game_spec).options)["pot"])
-    names["r"] = max(number(regret) for regret in measured["regrets"])
-    solutions = (identity["name"], *identity["also"])
-    return Found(tuple(name.removeprefix("skp:") for name in solutions), names)
 
 
 def inside(found: Sequence[Found]) -> list[Found]:

@@ -180,14 +180,23 @@ def threats(folder: Path, jobs: Path, *, full: bool) -> Table:
 
 
 def _from_starts(spec: str, derivative: str, pot: int) -> Solved:
+    """Whether solutions have a noncredible threat, which loses a fixed amount, and payoffs."""
     game = load_game(spec).at(pot=pot)
+    first = game.tree.action_start[:-1]
     method, threatening, payoffs = continuation(game, "log", 1e-8, derivative), [], []
     for seed in range(_STARTS):
         try:
             point = method.start(float(pot), np.random.default_rng(seed))
         except ContinuationError:
             continue
-        threatening.append(_threatens(game, point.behavior))
+        # at a set to which the player's own moves never lead, though those of the others do
+        values = game.payoff_model().counterfactual_values(point.behavior)
+        best, own = (
+            np.maximum.reduceat(values, first),
+            np.add.reduceat(point.behavior * values, first),
+        )
+        unreached = inspect_profile(game, point.behavior).own_reach <= _NEVER
+        threatening.append(bool(np.any(unreached & (best - own > _LOSS))))
         item = measured(game.tree, method.polish(point, float(pot))[0])
         if item.is_equilibrium:
             payoffs.append(item.payoffs)
@@ -206,22 +215,19 @@ def _agreement(*measures: Sequence[Solved]) -> Table:
     return {"payoffs apart": max(apart), "no equilibria": missed}
 
 
-def _threatens(game: Game, behavior: FloatArray) -> bool:
-    """Whether a profile has a noncredible threat.
-
-    That is an information set to which the player's own moves never lead, though those of the
-    others do, and at which what is played loses a fixed amount.
-    """
-    values, first = game.payoff_model().counterfactual_values(behavior), game.tree.action_start[:-1]
-    losses = np.maximum.reduceat(values, first) - np.add.reduceat(behavior * values, first)
-    return bool(np.any((inspect_profile(game, behavior).own_reach <= _NEVER) & (losses > _LOSS)))
-
-
 def four_cards(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Exact equilibria along the branch with four cards, every point polished and verified."""
     game = load_game(kuhn(4))
-    pots, found = _polished(game)
-    nodes = KuhnNodes.of(game.tree)
+    method, nodes = continuation(game, "log", _FOUR_EPSILON), KuhnNodes.of(game.tree)
+    points = [method.start(_FOUR_FROM)]
+    for point in method.follow(points[0]):
+        points.append(point)
+        if not _FOUR_FROM <= point.value <= _FOUR_TO:
+            break
+    behaviors, values = zip(*map(method.polish, points), strict=True)
+    made_at = zip(behaviors, values, strict=True)
+    found = [measured(method.game_at(pot).tree, behavior) for behavior, pot in made_at]
+    pots = np.array(values)
     played = np.array([nodes.aggression(item.profile.probabilities) for item in found])
     made = played.max(axis=2) > _PLAYED
     before = played[(pots > 2) & (pots < 3 - _SAME_POT)]
@@ -253,19 +259,6 @@ def four_cards(folder: Path, jobs: Path, *, full: bool) -> Table:
         "family": _family(game, at_three),
         "largest_shortfall": shortfalls.max(axis=1),
     }
-
-
-def _polished(game: Game) -> tuple[FloatArray, list[Measured]]:
-    """Pots (K,) and verified profiles of all points of the branch."""
-    method = continuation(game, "log", _FOUR_EPSILON)
-    points = [method.start(_FOUR_FROM)]
-    for point in method.follow(points[0]):
-        points.append(point)
-        if not _FOUR_FROM <= point.value <= _FOUR_TO:
-            break
-    made = [method.polish(point) for point in points]
-    found = [measured(method.game_at(pot).tree, behavior) for behavior, pot in made]
-    return np.array([pot for _, pot in made]), found
 
 
 def _pieces(pots: FloatArray, payoffs: FloatArray) -> list[Table]:

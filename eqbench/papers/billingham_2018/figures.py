@@ -114,9 +114,8 @@ def _beside(
     """Regularized payoffs or frequencies, of players 1 and 2 in turn, with the published ones."""
     found = {}
     for label, branch in branches.items():
-        table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
         chosen = [columns(branch.game.tree).index(places()[name]) for name in names]
-        found[label] = replace(branch, payoffs=table[:, chosen])
+        found[label] = replace(branch, payoffs=branch.table[:, chosen])
     together = zip(*(exact_curves(exact, name) for name in names), strict=True)
     curves = [(c[0][:, 0], np.column_stack([curve[:, 1] for curve in c])) for c in together]
     figure = payoff_figure(found, exact=curves, players=range(len(names)), **shown)

@@ -69,26 +69,24 @@ def _pure_profiles(tree: GameTree) -> Iterator[FloatArray]:
 
 
 def family_of_kuhn2(folder: Path, _jobs: Path, *, full: bool) -> Table:
-    """Exact regrets of Kuhn's family at a few α; the member at 1/6 is kept as a profile."""
+    """Exact regrets of Kuhn's family at a few α; the member at 1/6 is kept as a profile.
+
+    Of that numbers of edges that it never reaches, and that dominated moves lead to.
+    """
     game = load_game("kuhn2")
     (known,) = known_sets(game)
     drawn = known.member([Fraction(1, 6)])
     (folder / "drawn.json").write_text(profile_text(game.tree, drawn, game.spec), "utf-8")
-    return {
-        "idle_edges": _idle_edges(game, drawn),
-        "members": [_member(game, known, [alpha]) for alpha in _ALPHAS],
-    }
-
-
-def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, int]:
-    """Numbers of edges that a profile never reaches, and that dominated moves lead to."""
     tree, last = game.tree, last_sequences(game.tree)
-    plan = RealizationPlan.of(game.sequence_form, profile.probabilities).weights
+    plan = RealizationPlan.of(game.sequence_form, drawn.probabilities).weights
     first, second = (own.max(axis=0) for own in _undominated(game, last))
     idle = ~on_the_way(tree, tree.terminals[plan[last].min(axis=1) > 0])
     dominated = ~on_the_way(tree, tree.terminals[first * second > 0])
     edges = {"count": idle, "dominated": dominated, "both": idle & dominated}
-    return {name: int(own.sum()) for name, own in edges.items()}
+    return {
+        "idle_edges": {name: own.sum() for name, own in edges.items()},
+        "members": [_member(game, known, [alpha]) for alpha in _ALPHAS],
+    }
 
 
 def _undominated(game: Game, last: NDArray) -> list[FloatArray]:

@@ -90,10 +90,10 @@ def _family(cells: Cells) -> Table:
     if not known:
         raise NotStoredError("no result is identified")
     return {
-        "sets": sorted({identity["name"] for identity in known}),
+        "sets": {identity["name"] for identity in known},
         "on the path": Fraction(sum(identity["on_path"] for identity in known), len(known)),
         "everywhere": Fraction(sum(identity["strict"] for identity in known), len(known)),
-        "differ off the path": sorted({place for one in known for place in one["off_path"]}),
+        "differ off the path": {place for one in known for place in one["off_path"]},
         "distance": max(identity["distance"] for identity in known),
         "β": [identity["parameters"].get("beta", inf) for identity in known],
         "a33": [0.5 + identity["off_path"].get("P1|3:KBF|call", 0.0) for identity in known],
@@ -102,7 +102,7 @@ def _family(cells: Cells) -> Table:
 
 def _table(stored: Stored, job: str, summary: Callable[[Cells], Any] = _outcome) -> Table:
     """Cells of a run, summarized by solver and game; `Missing` where a cell has no such thing."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Table] = {}
     for cell in stored[job].cells:
         try:
             value = summary(_cells(stored, job, cell.game, cell.solver))

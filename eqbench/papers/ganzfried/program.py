@@ -175,7 +175,7 @@ def _fill(filled: Any, form: SequenceForm, column: NDArray[np.int64]) -> dict[in
 
 def read_log(text: str) -> Table:
     """Sizes that Gurobi's log gives, 0 for what it does not name, and the time of the presolve."""
-    found: dict[str, Any] = {name: 0.0 for names in _LINES.values() for name in names}
+    found: Table = {name: 0.0 for names in _LINES.values() for name in names}
     found["time"] = []  # 0 would be a finding
     for pattern, names in _LINES.items():
         if match := re.search(pattern, text, re.MULTILINE):

@@ -170,7 +170,7 @@ def formulas(folder: Path, jobs: Path, *, full: bool) -> Table:
         (4 * printed["reach_c43"], derivative),
         *((printed[f"u{player + 1}"], restricted[player]) for player in (2, 1, 0)),
     ]
-    equations: dict[str, dict[str, Any]] = {
+    equations: dict[str, Table] = {
         str(number): {"terms": len(ours), "difference": written(theirs - ours)}
         for number, (theirs, ours) in enumerate(compared, start=1)
     }

@@ -32,7 +32,7 @@ _TOGETHER = {"c11 not 0": ("between", "high"), "all": ("low", "between", "high")
 _U = ("u1", "u2", "u3")
 
 
-def _completed(names: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(names: Mapping[str, Any]) -> Table:
     """Names of a point with κ and β among them."""
     beta = max(names.get("b11", ZERO), names.get("b21", ZERO))
     return {"κ": KAPPA, "β": beta, "beta": beta, **names}
@@ -70,7 +70,7 @@ def sizes(stored: Stored) -> Table:
 
 def table_2(stored: Stored) -> Table:
     """The value that the sign of the derivative forces, by frequency; how many are forced."""
-    found: dict[str, Any] = {}
+    found: Table = {}
     for name, gain in stored["formulas"].summary["dominance"].items():
         forced = 0 if gain["most"] < 0 else 1 if gain["least"] > 0 else "not forced"
         gains = Interval(gain["least"], gain["most"])
@@ -127,7 +127,7 @@ class Row(Record):
 def entries(stored: Stored) -> Table:
     """Each entry of Table 3, by sub-families: the regrets of members, and of profiles beyond it."""
     summary = restored(stored["certificates"].summary)
-    found: dict[str, Any] = {}
+    found: Table = {}
     for where, own in ({name: (name,) for name in family.ORDER} | _TOGETHER).items():
         first, *others = (summary["entries"][name] for name in own)
         shared = [entry for entry in first if all(entry in other for other in others)]
@@ -176,7 +176,7 @@ def utilities(stored: Stored) -> Table:
     """Payoffs by β, exactly, at all members of the family that were measured."""
     betas, *payoffs = zip(*restored(stored["certificates"].summary["payoffs"]), strict=True)
     points = [{"β": beta} for beta in betas]
-    found: dict[str, Any] = {}
+    found: Table = {}
     for name, own in zip(_U, payoffs, strict=True):
         shown = f"{own[0] / KAPPA}κ to {own[-1] / KAPPA}κ at {len(own)} members"
         found[name] = _points(points, own, shown)
@@ -187,7 +187,7 @@ def utilities(stored: Stored) -> Table:
 def domains(stored: Stored) -> Table:
     """Equilibria on lattices next to the paper's domains, by figure; points that the text names."""
     found = restored(stored["domains"].summary)
-    special: dict[str, Any] = {"bluffs": {}}
+    special: Table = {"bluffs": {}}
     gains = restored(stored["selection"].summary["special"])
     for name, places in PROFILES["measured"]["special"].items():
         at = [(names, family.named(text)) for names, text in places["at"].items()]
@@ -284,7 +284,7 @@ def _searched(summary: Table, names: Sequence[str]) -> Finding | Missing:
     unfinished = summary["unfinished"]
     runs = [run for run in unfinished["runs"] if run["solver"] in names]
     sums = ("cells", "equilibria", "strict", "on path", "outside", "different outcomes")
-    shown: dict[str, Any] = {name: sum(each[name] for each in found) for name in sums}
+    shown: Table = {name: sum(each[name] for each in found) for name in sums}
     if len(found) == 1 and shown["equilibria"]:
         return Finding(shown["outside"], shown | {"β": Interval(*(found[0]["beta"] or (0, 0)))})
     if not runs and not shown["outside"]:

@@ -53,6 +53,10 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> Table:
     outside = found.loc[found["kind"] == "outside", ["solver", "max_regret", "profile"]]
     for file in outside["profile"]:
         shutil.copy(file, folder)
+    # how near the family cells without an equilibrium and profiles at random are
+    best, rng = candidates[(candidates["rank"] == 0) & ~counts], np.random.default_rng(0)
+    distance = Identifier(kuhn3()).distance
+    nearest = best.assign(distance=[distance(_behavior(file)) for file in best["profile"]])
     return {
         "solvers": {
             str(solver): {"cells": count} | _summary(found[found["solver"] == solver])
@@ -61,7 +65,10 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> Table:
         "all": _summary(found),
         "payoffs": found[_PAYOFFS].to_numpy().tolist(),
         "outside": outside.to_dict("records"),
-        "unfinished": _unfinished(candidates[(candidates["rank"] == 0) & ~counts]),
+        "unfinished": {
+            "runs": nearest[["solver", "max_regret", "distance"]].to_dict("records"),
+            "at random": min(distance(random_profile(kuhn3().tree, rng)) for _ in range(20)),
+        },
     }
 
 
@@ -145,16 +152,6 @@ def _summary(found: pd.DataFrame) -> Table:
 def _different(rows: Sequence[FloatArray]) -> int:
     """Count the points that differ from all before them."""
     return len(different(np.array(rows), np.arange(len(rows)), DIFFERENT)[0])
-
-
-def _unfinished(best: pd.DataFrame) -> Table:
-    """Measure how near the family cells without an equilibrium and profiles at random are."""
-    rng = np.random.default_rng(0)
-    distance = Identifier(kuhn3()).distance
-    at_random = [distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
-    distances = [distance(_behavior(file)) for file in best["profile"]]
-    rows = best.assign(distance=distances)[["solver", "max_regret", "distance"]]
-    return {"runs": rows.to_dict("records"), "at random": min(at_random)}
 
 
 def _draw(found: pd.DataFrame, folder: Path) -> None:
