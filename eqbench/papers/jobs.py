@@ -26,6 +26,7 @@ import msgspec
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
 from eqbench.model.cache import source_hash
+from eqbench.papers.records import storable
 from eqbench.papers.stored import NotStoredError, Stored, StoredJob
 
 # jobs that resume in their own folder after a break; the others are begun again
@@ -285,7 +286,7 @@ def function_of(folder: Path, target: str) -> Callable[..., Any]:
 def _compute(paper: str, target: str, folder: str, jobs: str, extent: str = "") -> None:
     """Call a function of a paper and keep what it returns; this is the process of a job."""
     document = function_of(Path(paper), target)(Path(folder), Path(jobs), full=extent == "full")
-    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    text = json.dumps(document, indent=1, allow_nan=False, default=storable) + "\n"
     (Path(folder) / "summary.json").write_text(text, encoding="utf-8")
 
 

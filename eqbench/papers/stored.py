@@ -34,7 +34,8 @@ class StoredJob:
         """Its summary, or what it printed as JSON; of a run, each field of its cells as a list."""
         if (self.path / "runs.jsonl").exists():
             cells = [cell.to_json() for cell in self.cells]
-            return {name: [cell.get(name) for cell in cells] for name in dict(*cells[:1])}
+            names = dict.fromkeys(name for cell in cells for name in cell)
+            return {name: [cell.get(name) for cell in cells] for name in names}
         return self.summary if self.path.exists() else self.printed_json
 
     @cached_property
