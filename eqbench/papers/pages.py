@@ -26,13 +26,15 @@ from eqbench.text import cell_text
 _WORDS = {verdict: verdict.replace("_", " ") for verdict in VERDICTS} | {
     "source_error": "error in the source"
 }
-_SIGNS = dict(zip(VERDICTS, ("✓", "≠", "≉", "✗ source", "–"), strict=True))
 _KINDS = dict(zip(VERDICTS, ("good", "bad", "idle", "fair", "idle"), strict=True))
 _CSV = (
     *("source", "part", "place", "row", "column", "theirs", "ours", "verdict", "cause", "detail"),
     "jobs",
 )
-
+_POINTS = [
+    *("source", "job", "game", "solver", "seed", "rank", "claim"),
+    *("nash_conv", "max_regret", "identity", "on_path", "strict", "distance", "profile"),
+]
 Judged = Mapping[str, Any]  # a paper with its verdicts, as `eqbench.papers.verdicts.judge` gives it
 
 
@@ -52,10 +54,6 @@ def _claims(judged: Sequence[Judged]) -> Iterator[Judged]:
         for part in paper["parts"]:
             for claim in part["claims"]:
                 yield {"source": paper["name"], "part": part["title"], **claim}
-
-
-def _name(claim: Judged) -> str:
-    return " · ".join(filter(None, (claim["row"], claim["column"])))
 
 
 def _csv(judged: Sequence[Judged]) -> str:
@@ -80,13 +78,7 @@ def _counts(judged: Sequence[Judged]) -> Table:
     return Table("", columns, tuple(rows))
 
 
-def _table(
-    title: str,
-    claims: Sequence[Judged],
-    *more: str,
-    lines: Sequence[str] = (),
-    anchored: bool = False,
-) -> Table:
+def _table(title: str, claims: Sequence[Judged], *more: str, lines: Sequence[str] = ()) -> Table:
     """Claims one below the other, without columns in which nothing stands.
 
     `more` are first columns; if the source is among them the table stands on a page of its own.
@@ -96,9 +88,9 @@ def _table(
         {
             **{key: claim[key] for key in more},
             "claim": Cell(
-                _name(claim),
+                " · ".join(filter(None, (claim["row"], claim["column"]))),
                 link=f"{page}#{{id}}".format(**claim),
-                anchor=claim["id"] if anchored else "",
+                anchor="" if page else claim["id"],
             ),
             **{key: claim[key] for key in ("theirs", "ours")},
             "verdict": Cell(_WORDS[claim["verdict"]], kind=_KINDS[claim["verdict"]]),
@@ -135,8 +127,9 @@ def short_report(judged: Sequence[Judged]) -> Report:
 
 
 def _sentence(claim: Judged) -> str:
-    place = f"{claim['source']}, {claim['part']}, {_name(claim)}"
-    return f"{place}: {claim['ours']} instead of {claim['theirs']}; {claim['detail']}"
+    place = " · ".join(filter(None, (claim["row"], claim["column"])))
+    compared = f"{claim['ours']} instead of {claim['theirs']}; {claim['detail']}"
+    return f"{claim['source']}, {claim['part']}, {place}: {compared}"
 
 
 def claim_report(judged: Sequence[Judged], name: str) -> Report:
@@ -147,7 +140,7 @@ def claim_report(judged: Sequence[Judged], name: str) -> Report:
     claim = by_name[name]
     (paper,) = (paper for paper in judged if paper["name"] == claim["source"])
     lines = [
-        f"{claim['part']} · {_name(claim)}",
+        " · ".join(filter(None, (claim["part"], claim["row"], claim["column"]))),
         f"printed{' in ' * bool(claim['place'])}{claim['place']}: {claim['theirs']}",
         f"ours: {claim['ours']}",
         ": ".join(filter(None, (_WORDS[claim["verdict"]], claim["detail"]))),
@@ -221,48 +214,19 @@ def _extent(paper: Judged) -> str:
 
 
 def _blocks(part: Judged, source: str) -> Iterator[html.Block]:
-    """What stands in a part: a grid too where its claims have columns."""
-    name, claims = html.anchor_of(part["title"]), part["claims"]
+    """What stands in a part."""
+    name = html.anchor_of(part["title"])
     if part["note"]:
         words = [escape(word) for word in part["note"].split("`")]
         words[1::2] = [Markup("<code>{}</code>").format(word) for word in words[1::2]]
         yield html.Prose((Markup("").join(words),))
-    if is_grid := any(claim["column"] for claim in claims):
-        yield _grid(f"{name}-grid", claims)
-        if jobs := dict.fromkeys(job for claim in claims for job in claim["jobs"]):
-            yield html.Prose((f"Read from the jobs {', '.join(jobs)}.",), small=True)
-    left = [claim for claim in claims if not (is_grid and claim["verdict"] == "reproduced")]
-    if left:
-        # a grid has the anchors, if there is one
-        table = _table("", left, anchored=not is_grid)
-        yield _block(table, f"{name}-claims", filters=("verdict",))
+    yield _block(_table("", part["claims"]), f"{name}-claims", filters=("verdict",))
     for number, picture in enumerate(part["pictures"]):
         yield _picture(picture, f"{name}-{number}")
     if files := part["files"]:
         links = [Cell(f["file"], link=f"jobs/{source}/{f['job']}/{f['file']}") for f in files]
         rows = [[f["title"], link] for f, link in zip(files, links, strict=True)]
         yield html.Table(f"{name}-files", (Column("data"), Column("file")), rows, plain=True)
-
-
-def _grid(name: str, claims: Sequence[Judged]) -> html.Table:
-    """Claims laid out as in the source, with both figures in each cell."""
-    columns = dict.fromkeys(claim["column"] for claim in claims)
-    cells = {(claim["row"], claim["column"]): _grid_cell(claim) for claim in claims}
-    nothing = Cell("·", hint="the source has nothing here")
-    rows = [
-        [row, *(cells.get((row, column), nothing) for column in columns)]
-        for row in dict.fromkeys(claim["row"] for claim in claims)
-    ]
-    heads = [Column(head) for head in ("", *columns)]
-    return html.Table(name, heads, rows, caption=legend("reproduce.grid"), plain=True, wrapped=True)
-
-
-def _grid_cell(claim: Judged) -> Cell:
-    verdict, theirs, ours, name = (claim[key] for key in ("verdict", "theirs", "ours", "id"))
-    figures = theirs if theirs == ours else f"theirs {theirs}\nours {ours}"
-    hint = ": ".join(filter(None, (_WORDS[verdict], claim["detail"])))
-    text = f"{_SIGNS[verdict]} {figures}"
-    return Cell(text, hint=hint, kind=_KINDS[verdict], link=f"#{name}", anchor=name)
 
 
 def _picture(picture: Judged, name: str) -> html.Block:
@@ -280,19 +244,16 @@ def points_csv(papers: Sequence[str], folder: Path) -> str:
     """
     import pandas as pd
 
-    first = ["source", "job", "game", "solver", "seed", "rank", "claim"]
-    last = ["nash_conv", "max_regret", "identity", "on_path", "strict", "distance", "profile"]
-    found = (
+    frames = [
         load_equilibria(run.parent).assign(source=name, job=run.parent.name)
         for name in papers
         for run in sorted(folder.glob(f"jobs/{name}/*/{LINES}"))
-    )
-    frames = [frame for frame in found if len(frame)]
-    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=first + last)
+    ]
+    frames = [frame for frame in frames if len(frame)]
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_POINTS)
     table["profile"] = table["profile"].astype("string").str.removeprefix(f"{folder.absolute()}/")
     for name in ("game", "solver", "identity", "profile"):
         table[name] = table[name].map(cell_text, na_action="ignore")
-    payoffs = sorted(name for name in table.columns if name.startswith("payoff_P"))
-    table = table[[*first, *payoffs, *last]]
-    named = table.rename(columns={name: "u:" + name.removeprefix("payoff_") for name in payoffs})
-    return named.to_csv(index=False, lineterminator="\n")
+    table.columns = table.columns.str.replace("payoff_P", "u:P")
+    payoffs = sorted(name for name in table.columns if name.startswith("u:P"))
+    return table[[*_POINTS[:7], *payoffs, *_POINTS[7:]]].to_csv(index=False, lineterminator="\n")
