@@ -79,7 +79,7 @@ def _passes(
         return None if isinstance(value, Missing) else predicate(value, *given, **named)
     except TypeError as error:
         raise UsageError(
-            f"{predicate.__name__} cannot be asked of {shown(value)}: {error}"
+            f"{predicate.__name__} does not apply to {shown(value)}: {error}"
         ) from None
 
 
@@ -129,25 +129,25 @@ def between(ours: Any, low: Any, high: Any, *, strict: bool = False) -> bool | N
 
 def below(ours: Any, bound: Any) -> bool | None:
     """Less than a number or, at points, a formula."""
-    return _beside(ours, "<", bound)
+    return _bounded(ours, "<", bound)
 
 
 def at_most(ours: Any, bound: Any) -> bool | None:
     """Not more than a number or, at points, a formula."""
-    return _beside(ours, "≤", bound)
+    return _bounded(ours, "≤", bound)
 
 
 def above(ours: Any, bound: Any) -> bool | None:
     """More than a number or, at points, a formula."""
-    return _beside(ours, ">", bound)
+    return _bounded(ours, ">", bound)
 
 
 def at_least(ours: Any, bound: Any) -> bool | None:
     """Not less than a number or, at points, a formula."""
-    return _beside(ours, "≥", bound)
+    return _bounded(ours, "≥", bound)
 
 
-def _beside(ours: Any, sign: str, bound: Any) -> bool | None:
+def _bounded(ours: Any, sign: str, bound: Any) -> bool | None:
     if isinstance(ours, Points):
         gaps = [own - value_at(str(bound), names) for names, own in ours.pairs]
         return bool(gaps) and all(compared(gap, sign, ours.distance) for gap in gaps)
