@@ -180,11 +180,16 @@ def _compared(name: str, repetitions: int) -> dict[str, Any]:
 
 def _summary(name: str, branches: int) -> dict[str, Any]:
     """Summary of `eqbench qre` for a game."""
+    from msgspec import to_builtins
+
     from eqbench.studies.frame import answer
     from eqbench.studies.qre import QuantalStudy
     from eqbench.studies.requests import QuantalRequest
 
-    return answer(QuantalStudy(QuantalRequest(game=name, branches=branches)))
+    found: dict[str, Any] = to_builtins(
+        answer(QuantalStudy(QuantalRequest(game=name, branches=branches)))
+    )
+    return found
 
 
 # -- Where its tracer stops ----------------------------------------------------------------------

@@ -20,6 +20,10 @@ DOCUMENTS = {
     "tree": "eqbench.model.tree_files:TreeHeader",
     "experiment": "eqbench.harness.experiment:experiment_schema",
     "frame": "eqbench.isolation.messages:Message",
+    "qre": "eqbench.studies.qre:QuantalDocument",
+    "trace": "eqbench.studies.trace.study:TraceDocument",
+    "ranges": "eqbench.studies.ranges:RangesDocument",
+    "crossplay": "eqbench.studies.crossplay.study:CrossplayDocument",
 }
 CLOSED = ("record", "clusters", "completeness")  # have no further keys
 

@@ -227,7 +227,8 @@ def declared_columns(
             get = attrgetter(name)
             if declared is INLINE:
                 kinds = hints[name].__origin__, *get_args(hints[name].__origin__)
-                inner = declared_columns(kinds[-1], players)
+                (*_, kind) = (each for each in kinds if each is not NoneType)
+                inner = declared_columns(kind, players)
                 found += [(column, _within(get, own)) for column, own in inner]
             elif isinstance(declared, Column):
                 column = replace(declared, title=declared.title or name.replace("_", " "))

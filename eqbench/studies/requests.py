@@ -214,9 +214,9 @@ class RangesRequest(StudyRequest):
 
     Each end of a range is a cell of an ordinary run, verified as any other, with a bound proved
     to the solver's tolerance; next to it stands the range over the published equilibria. Into
-    the folder go summary.json, ranges.md, ranges.csv and ranges.tex. With --resume options that
-    are given again replace those of the run, and a new selection replaces the old one. Exit codes
-    as those of `eqbench run`.
+    the folder go summary.json, ranges.md, ranges.csv, ranges.tex and the run. With --resume
+    options that are given again replace those of the run, and a new selection replaces the old
+    one. Exit codes as those of `eqbench run`.
     """
 
     command = "ranges"

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.command import Ended, accepted, eqbench_here
+from msgspec import Struct
+
+from eqbench.errors import UsageError
+from eqbench.harness.request import Request
+from eqbench.studies.frame import Document, Session, Study, StudyFolder
+from eqbench.studies.requests import StudyRequest
 
 QRE = ("qre", "--game", "matching_pennies", "--to", "10", "-q")
 OWN = """
@@ -152,3 +160,122 @@ def test_figures_of_a_resumed_study_show_what_those_of_a_new_one_do(tmp_path: Pa
     records = (tmp_path / "old/records.jsonl").read_bytes()
     assert eqbench_here("qre", "--resume", "old", "--figures", "-q", cwd=tmp_path).code == 0
     assert (tmp_path / "old/records.jsonl").read_bytes() == records, "it is dense enough now"
+
+
+# -- parts that need others, side by side, and parts that are runs
+
+
+class Found(Struct, frozen=True):
+    """What a part finds: what it read of others, and whether it was interrupted."""
+
+    sum: int
+    interrupted: bool = False
+
+
+class Sums(Document, frozen=True):
+    sums: list[int]
+    finished: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRequest(StudyRequest):
+    command = "chain"
+
+
+class Chain(Study[ChainRequest, Found, Sums]):
+    """Parts `a` and `b` at the same time, then their sum, then one alone."""
+
+    jobs = 2
+
+    def __init__(self, stale: str = "", stopping: str = "") -> None:
+        self.request, self.stale, self.stopping = ChainRequest(), stale, stopping
+        self.meeting = threading.Barrier(2)
+        self.done: list[str] = []
+        self.running: set[str] = set()
+
+    def parts(self) -> list[str]:
+        return ["sum", "a", "alone", "b"]
+
+    def needs(self, part: str) -> tuple[str, ...]:
+        return ("a", "b") if part == "sum" else ()
+
+    def is_alone(self, part: str) -> bool:
+        return part == "alone"
+
+    def is_done(self, part: str, found: Found, session: Session) -> bool:
+        return part != self.stale
+
+    def do(self, part: str, session: Session) -> Found:
+        self.running.add(part)
+        assert part != "alone" or self.running == {"alone"}
+        if part in "ab" and not self.stale:
+            self.meeting.wait(timeout=60)
+        self.running.remove(part)
+        self.done.append(part)
+        total = 1 + sum(session.found[need].sum for need in self.needs(part))
+        return Found(total, interrupted=part == self.stopping)
+
+    def conclude(self, parts: list[Found], session: Session) -> Sums:
+        return Sums([part.sum for part in parts], session.finished)
+
+
+def test_parts_are_done_side_by_side_each_after_those_that_it_needs(tmp_path: Path) -> None:
+    chain = Chain()
+    folder = StudyFolder.create(chain, tmp_path / "out")
+    document = folder.carry_out(chain, Session(folder.path))
+    assert document == Sums([3, 1, 1, 1], finished=True)
+    assert chain.done.index("sum") > max(map(chain.done.index, "ab"))
+    written = json.loads((folder.path / "summary.json").read_text())
+    assert written == {"sums": [3, 1, 1, 1], "finished": True}
+
+
+@pytest.mark.parametrize(
+    ("stale", "stopping", "again"),
+    [("a", "", ["a", "sum"]), ("sum", "", ["sum"]), ("?", "", []), ("a", "a", ["a", "sum"])],
+)
+def test_part_whose_need_is_stale_is_done_again(
+    tmp_path: Path, stale: str, stopping: str, again: list[str]
+) -> None:
+    first = Chain()
+    created = StudyFolder.create(first, tmp_path / "out")
+    created.carry_out(first, Session(created.path))
+    folder, _ = StudyFolder.open(Chain, tmp_path / "out")
+    chain = Chain(stale, stopping)
+    document = folder.carry_out(chain, Session(folder.path))
+    assert chain.done == again
+    assert document.finished == folder.finished == (not stopping)
+
+
+def test_interrupt_between_parts_keeps_those_that_are_there(tmp_path: Path) -> None:
+    chain = Chain()
+    folder = StudyFolder.create(chain, tmp_path / "out")
+    stopped = Session(folder.path, interrupted=lambda: len(chain.done) > 1)
+    document = folder.carry_out(chain, stopped)
+    assert (document.finished, sorted(folder.records)) == (False, ["a", "b"])
+    assert folder.ending(chain, document)[0] == 130
+
+
+def test_error_of_a_part_ends_the_study_and_keeps_the_others(tmp_path: Path) -> None:
+    class Broken(Chain):
+        def do(self, part: str, session: Session) -> Found:
+            if part == "sum":
+                raise UsageError("no sum")
+            return super().do(part, session)
+
+    folder = StudyFolder.create(Broken(), tmp_path / "out")
+    with pytest.raises(UsageError, match="no sum"):
+        folder.carry_out(Broken(), Session(folder.path))
+    assert {"a", "b"} <= folder.records.keys()
+
+
+def test_part_that_is_a_run_continues_it(tmp_path: Path) -> None:
+    said: list[str] = []
+    session = Session(tmp_path, say=said.append)
+    for solvers, cells in ((["lcp"], 1), (["lcp", "sequence_lp"], 2)):
+        run = session.run(Request(["kuhn2"], solvers), verbose=True)
+        assert [cell.status for cell in run.finished] == ["ok"] * cells
+    assert run.path == tmp_path / "run"
+    assert sum("on kuhn2" in words for words in said) == 2, "each cell is run once"
+    problem = ("unavailable", "not here")
+    missing = session.run(Request(["kuhn2"], ["semismooth"]), problem=problem)
+    assert [(cell.status, cell.reason) for cell in missing.finished] == [problem]

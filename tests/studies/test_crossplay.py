@@ -348,7 +348,12 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     assert exact["worst_cases"][0]["others_agree"]["payoffs"] == ["0", "0", "1/3"]
     assert exact["own"][2]["payoffs"] == ["2/3", "2/3"]
     assert document["interchange"][1]["equilibrium"][0] == [True, False, False]
-    assert "exact" not in document_of(Crossplay(game, entries), entries)
+    # who goes to the first place finds the other at both equally often, who would rather go there
+    off = [("off", BehaviorProfile.of_exact(game.tree, [1, 0, 0.5, 0.5])), *entries]
+    plain = document_of(Crossplay(game, off), off)
+    assert "exact" not in plain
+    assert plain["own"][0]["regrets"] == [0, 0.5]
+    assert plain["entries"][0]["max_regret"] == 0.5
 
 
 def test_csv_has_every_combination() -> None:

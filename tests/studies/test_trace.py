@@ -23,14 +23,12 @@ from eqbench.continuation import BranchPoint
 from eqbench.documents import convert
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.model.choices import Choices
-from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.solver import Availability
 from eqbench.studies.branch import Branch, crossing_counts, distinct_payoffs, read_points
 from eqbench.studies.trace.checkpoint import OVER, Progress
 from eqbench.studies.trace.follow import stretches
 from eqbench.studies.trace.study import NARROWEST, TraceDocument, in_the_middle_of_most
-from eqbench.verification import verify
 
 POINT = BranchPoint(3.0, np.full(2, 0.5), np.ones(2, bool), 1.0, "", {"t": np.array(0.0)})
 
@@ -67,31 +65,100 @@ def test_folds_are_noted_with_their_payoffs(tmp_path: Path) -> None:
         assert fold["exact"] is False
 
 
-def test_branch_that_returns_ends_where_it_began(tmp_path: Path) -> None:
-    case = study("winding(shape=returning)", 3, 5, beyond=0.0)
-    progress = followed(case, tmp_path)
-    assert progress.outcome == "arrived"
-    assert progress.last.value == 3.0
-    assert places([progress.last]) == pytest.approx([np.pi])
-    assert [fold["parameter"] for fold in progress.folds] == pytest.approx([4.0])
+BORDER = FOLDS[0] - 1e-6  # neighboring points may be inside while it turns outside between them
+NEAR = (FOLDS[0] - 1e-7, FOLDS[0] + 1e-7, FOLDS[1] - 1e-7, FOLDS[1] + 1e-7)
+RETURNING = "winding(shape=returning)"
+# solver and request of a branch, and what is expected of it
+COURSES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "downwards": (
+        "winding",
+        {"first": 8, "last": 3},
+        {"outcome": "arrived", "ends": [8.0, 3.0], "folds": FOLDS[::-1]},
+    ),
+    "back to its start": (
+        RETURNING,
+        {"last": 5, "beyond": 0.0},
+        {"outcome": "arrived", "ends": [3.0, 3.0], "place": math.pi, "folds": [4.0]},
+    ),
+    # frequencies of the made-up curve are those of the start when it comes back the tenth time
+    "closed curve": (
+        RETURNING,
+        {"last": 5, "at": ("3.5", 3)},
+        {"outcome": "closed", "returns": 9, "crossings": [20, 20]},
+    ),
+    "border within a fold": (
+        "winding",
+        {"last": BORDER, "beyond": 0.0},
+        {"outcome": "arrived", "ends": [3.0, BORDER], "folds": []},
+    ),
+    "comes back too far outside": (
+        "winding",
+        {"last": 6, "at": ("5.9", 6), "beyond": 0.3},
+        {"outcome": "arrived", "crossings": [1, 1]},
+    ),
+    "comes back from near outside": (
+        "winding",
+        {"last": 6, "at": ("5.9", 6), "beyond": 0.5},
+        {"outcome": "arrived", "crossings": [3, 3]},
+    ),
+    "border that cannot be computed": (
+        "winding(hidden=8)",
+        {},
+        {"outcome": "stalled", "reason": "passes 8 next, but the point cannot be computed"},
+    ),
+    **{
+        f"lost outside at {at}": (
+            f"winding(lost={lost})",
+            {"last": 6},
+            {
+                **{"outcome": "arrived", "ends": [3.0, 6.0]},
+                "reason": f"lost outside the range at pot={at}",
+            },
+        )
+        for lost, at in ((2.5, "6.4"), (1.6, "6:"))
+    },
+    # crossings are counted where the regularized branch turns, wherever the equilibria do
+    **{
+        f"folds are shifted by {shift}": (
+            f"winding(shift={shift})",
+            {"at": NEAR},
+            {
+                **{"crossings": [3, 1, 1, 3], "lost": [0, 0, 0, 0]},
+                "folds": [fold + float(Fraction(shift)) for fold in FOLDS],
+                "window": sorted(FOLDS),
+            },
+        )
+        for shift in ("-1/20", "1/20")
+    },
+}
 
 
-def test_branch_is_followed_downwards(tmp_path: Path) -> None:
-    case = study(first=8, last=3)
-    progress = followed(case, tmp_path)
-    values = table(tmp_path)[:, 0]
-    assert values[[0, -1]].tolist() == [8.0, 3.0]
-    assert [fold["parameter"] for fold in progress.folds] == pytest.approx(FOLDS[::-1])
-
-
-def test_border_that_lies_within_a_fold_is_not_passed(tmp_path: Path) -> None:
-    """Neighboring points may both be inside while the branch turns outside between them."""
-    border = FOLDS[0] - 1e-6
-    case = study(last=border, beyond=0.0)
-    progress = followed(case, tmp_path)
-    assert progress.last.value == border
-    assert places([progress.last])[0] < TURNS[0]
-    assert progress.folds == []
+@pytest.mark.parametrize(("solver", "request_", "expected"), COURSES.values(), ids=COURSES)
+def test_course_of_a_branch(
+    tmp_path: Path, solver: str, request_: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    case = study(solver, **request_)
+    progress, values = followed(case, tmp_path), table(tmp_path)[:, 0]
+    document = traced(case, tmp_path)
+    assert document["reason"] == progress.reason
+    assert expected.pop("reason", "") in progress.reason
+    window = document["at"][0]["window"] if document["at"] else None
+    found = {
+        "outcome": progress.outcome,
+        "ends": values[[0, -1]].tolist(),
+        "place": places([progress.last])[0],
+        "folds": pytest.approx([fold["parameter"] for fold in progress.folds]),
+        "returns": progress.returns,
+        "crossings": [len(set(places(points))) for points in progress.crossings],
+        "lost": progress.lost,
+        "window": window and pytest.approx(window, abs=1e-9),
+    }
+    found["place"] = pytest.approx(found["place"])
+    assert {name: found[name] for name in expected} == expected
+    assert document["finished"] == (progress.outcome != "stalled")
+    resumed = followed(study(solver, **request_), tmp_path)
+    assert (resumed.outcome, resumed.points) == (progress.outcome, progress.points)
+    assert values[-1] == progress.last.value
 
 
 RANGES = ((3, 8), (3, 6), (5, "5.95"), (8, 3), (8, "5.88"), ("5.9", 8), ("5.9", 3), (6, 5))
@@ -116,17 +183,6 @@ def test_count_at_a_value_does_not_depend_on_the_range(
     assert (progress.outcome, progress.last.value) == ("arrived", float(Fraction(last)))
 
 
-def test_branch_that_does_not_come_back_as_soon_as_asked_is_not_waited_for(tmp_path: Path) -> None:
-    at = ("5.9", 6)
-    near, far = (study(last=6, at=at, beyond=beyond) for beyond in (0.3, 0.5))
-    assert FOLDS[0] - 6 == pytest.approx(0.42, abs=0.01)
-    counts = [
-        [len(found) for found in followed(case, tmp_path / f"{case.setting.beyond}").crossings]
-        for case in (near, far)
-    ]
-    assert counts == [[1, 1], [3, 3]]
-
-
 def test_branch_goes_on_from_outside_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
     whole = traced(study(last=6, at=("5.9", "most")), tmp_path / "whole")
     stops = []
@@ -145,28 +201,6 @@ def test_branch_goes_on_from_outside_as_if_it_had_not_been_stopped(tmp_path: Pat
     assert [entry["crossings"] for entry in whole["at"]] == [3, 3]
 
 
-@pytest.mark.parametrize(("lost", "at"), [(2.5, "6.4"), (1.6, "6:")])
-def test_branch_that_is_lost_outside_its_range_has_arrived(
-    lost: float, at: str, tmp_path: Path
-) -> None:
-    case = study(f"winding(lost={lost})", last=6)
-    progress = followed(case, tmp_path)
-    assert (progress.outcome, progress.last.value) == ("arrived", 6.0)
-    assert progress.reason.startswith(f"lost outside the range at pot={at}")
-    document = traced(case, tmp_path)
-    assert (document["finished"], case.ending(convert(document, TraceDocument))) == (True, (0, ""))
-
-
-def test_closed_curve_ends_at_its_start(tmp_path: Path) -> None:
-    """Frequencies of the made-up curve are those of the start when it comes back the tenth time."""
-    case = study("winding(shape=returning)", 3, 5, at=("3.5", 3))
-    progress = followed(case, tmp_path)
-    assert (progress.outcome, progress.returns) == ("closed", 9)
-    assert [len(found) for found in progress.crossings] == [20, 20]
-    resumed = followed(study("winding(shape=returning)", 3, 5, at=("3.5", 3)), tmp_path)
-    assert (resumed.outcome, resumed.points) == ("closed", progress.points)
-
-
 def test_crossings_are_found_in_order_and_ends_count_once(tmp_path: Path) -> None:
     case = study(at=("6.1", 3, 8, "7/2"))
     progress = followed(case, tmp_path)
@@ -178,34 +212,6 @@ def test_crossings_are_found_in_order_and_ends_count_once(tmp_path: Path) -> Non
     assert places(first) == [0.0]
     assert last[0].value == 8.0
     assert once[0].value == 3.5
-
-
-@pytest.mark.parametrize("shift", ["-1/20", "1/20"])
-def test_crossings_are_counted_where_the_regularized_branch_turns(
-    tmp_path: Path, shift: str
-) -> None:
-    """Whatever the equilibria's own folds are."""
-    near = [FOLDS[0] - 1e-7, FOLDS[0] + 1e-7, FOLDS[1] - 1e-7, FOLDS[1] + 1e-7]
-    case = study(f"winding(shift={shift})", at=near)
-    progress = followed(case, tmp_path)
-    assert [len(found) for found in progress.crossings] == [3, 1, 1, 3]
-    assert progress.lost == [0, 0, 0, 0]
-    for found in progress.crossings[::3]:
-        assert len(set(places(found))) == 3
-    folds = [fold["parameter"] for fold in progress.folds]
-    assert folds == pytest.approx(np.add(FOLDS, float(Fraction(shift))))
-    entries = traced(case, tmp_path)["at"]
-    for entry in entries[::3]:
-        assert entry["window"] == pytest.approx(sorted(FOLDS), abs=1e-9)
-
-
-def test_border_that_cannot_be_computed_ends_the_branch_inside(tmp_path: Path) -> None:
-    case = study("winding(hidden=8)")
-    progress = followed(case, tmp_path)
-    assert progress.outcome == "stalled"
-    assert "passes 8 next, but the point cannot be computed" in progress.reason
-    assert 7.5 < progress.last.value < 8
-    assert table(tmp_path)[-1, 0] == progress.last.value
 
 
 def test_corners_name_the_actions_that_come_and_go(tmp_path: Path) -> None:
@@ -240,6 +246,12 @@ def replaced(file: Path, old: bytes, new: bytes) -> None:
     file.write_bytes(file.read_bytes().replace(old, new, 1))
 
 
+def flipped(file: Path, place: int) -> None:
+    data = bytearray(file.read_bytes())
+    data[place] ^= 1  # within the frequencies of a point
+    file.write_bytes(data)
+
+
 def pipe(file: Path) -> None:
     file.unlink()
     os.mkfifo(file)
@@ -252,6 +264,7 @@ DAMAGES: list[tuple[str, str, Callable[[Path], object], str]] = [
     ("pipe", "points.csv", pipe, "it is not a regular file"),
     ("nothing", "checkpoint.msgpack", lambda file: file.write_bytes(b"nothing"), "again"),
     ("cut", "checkpoint.msgpack", lambda file: file.write_bytes(file.read_bytes()[:-200]), "again"),
+    ("flipped", "checkpoint.msgpack", lambda file: flipped(file, 400), "again"),
     ("pipe", "checkpoint.msgpack", pipe, "it is not a regular file"),
 ]
 
@@ -376,21 +389,6 @@ def test_most_points_are_looked_at_where_they_are(skp: Traced) -> None:
     assert any(low < entry["parameter"] < high for low, high in most["intervals"])
 
 
-def test_profiles_in_the_folder_are_as_the_summary_says(skp: Traced) -> None:
-    folder, document = skp
-    setting = study("arclength", "5/2", 6).setting
-    for entry, pot in zip(document["at"][:2], ("10/3", "7/2"), strict=True):
-        for item in entry["equilibria"]:
-            data = parse_profile((folder / item["profile"]).read_text())
-            assert data["game"] == f"skp(pot={pot})"
-            game = setting.game_at(Fraction(pot))
-            measured = verify(game.tree, profile_from_json(game.tree, data))
-            assert item["polished"] is True
-            assert item["max_regret"] <= 1e-13 * game.tree.payoff_range
-            assert measured.max_regret == pytest.approx(item["max_regret"], abs=1e-15)
-            assert measured.payoffs == pytest.approx(item["payoffs"], abs=1e-15)
-
-
 def test_random_starts_find_more_on_a_vertical_piece(skp: Traced) -> None:
     entries = skp[1]["at"][:2]
     assert [entry["vertical"] for entry in entries] == [False, True]
@@ -458,20 +456,6 @@ def printed(document: dict[str, Any], width: int = 140) -> str:
     return plain_text(lambda console: print_report(report, console), width)
 
 
-def test_report_has_every_count_with_what_it_depends_on(skp: Traced) -> None:
-    folder, document = skp
-    assert json.loads((folder / "summary.json").read_text()) == document
-    assert (document["epsilon"], document["regularization"]) == (1e-7, "log")
-    text = printed(document)
-    assert text.count("epsilon 1e-07, regularization log") == 1 + len(skp[1]["at"])
-    assert "Equilibria on this branch at pot=3.5" in text
-    assert "3 crossings, 3 polished equilibria with 3 distinct payoff vectors" in text
-    assert f"{len(skp[1]['corners'])} corners" in text
-    assert text.count("not on this branch") == len(skp[1]["at"]) - 1
-    assert "skp:5a" in text
-    assert max(map(len, printed(skp[1], 60).splitlines())) <= 60
-
-
 def test_profile_with_regret_is_no_equilibrium(tmp_path: Path) -> None:
     """The plugin does not polish at all."""
     document = traced(study(at=("6.1",), starts=2), tmp_path)
@@ -510,16 +494,6 @@ MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING)
 def trace(tmp_path: Path) -> Trace:
     """The command with some arguments, in an empty folder."""
     return partial(eqbench_here, "trace", cwd=tmp_path)
-
-
-def test_results_go_to_a_folder_of_their_own(trace: Trace, tmp_path: Path) -> None:
-    done = trace(*MADE_UP, "--solver", "winding")
-    assert done.code == 0, done.err
-    (folder,) = (tmp_path / "results").iterdir()
-    assert folder.name.endswith("Z-trace-skp")
-    assert f"results in results/{folder.name}" in done.err
-    header = (folder / "points.csv").read_text().splitlines()[0].split(",")
-    assert header[:6] == ["parameter", "arclength", "u:P1", "u:P2", "u:P3", "P1|2:|bet"]
 
 
 def test_trace_that_stops_at_a_limit_says_how_to_go_on(trace: Trace, tmp_path: Path) -> None:
