@@ -12,7 +12,7 @@ from scipy.integrate import LSODA, RK45, OdeSolver, solve_ivp
 
 from eqbench.dynamics import Flow
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.lists import CENTERS, asked_for, layout, letters
+from eqbench.papers.billingham_2017.lists import CENTERS, asked_for, layout, letters, skp
 from eqbench.papers.formulas import value_at
 from eqbench.papers.records import Record, Table
 from eqbench.papers.stored import Stored
@@ -94,7 +94,7 @@ def motion(folder: Path, jobs: Path, *, full: bool) -> Table:
 
 
 def _runs(stored: Stored, job: str) -> list[SimulatedRun]:
-    return read_points(load_game("skp"), stored[job].path / "points.csv")
+    return read_points(skp(), stored[job].path / "points.csv")
 
 
 def _late(run: SimulatedRun, part: slice) -> dict[str, FloatArray]:

@@ -20,11 +20,10 @@ from eqbench.equilibria.reference import published_sets
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.lists import layout, published_along
+from eqbench.papers.billingham_2017.lists import layout, published_along, skp
 from eqbench.papers.billingham_2018.compute import continuation, one_by_one
 from eqbench.papers.records import Table
 from eqbench.plots.style import power_law
-from eqbench.registry import load_game
 
 KINDS = ("log", "arctan", "rational")
 EPSILONS = tuple(10.0**-k for k in range(3, 9))
@@ -44,7 +43,7 @@ _RESPONSE_EPSILON, _STARTS, _SOLVED = 0.02, 40, 1e-8
 
 def exact(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Published solutions along the pot, and how regularized expectations come near them."""
-    game, errors = load_game("skp"), dict[str, dict[str, list[float]]]()
+    game, errors = skp(), dict[str, dict[str, list[float]]]()
     for kind, pot in product(KINDS, _PLAIN_POTS):
         known = published_sets(game.at(pot=Fraction(repr(pot))))[0]
         model = game.payoff_model().at(pot)
@@ -81,7 +80,7 @@ def places() -> dict[str, str]:
 
 def limits(folder: Path, jobs: Path, *, full: bool) -> Table:
     """What the regularized system does as eps goes to 0: equations (2), (3), (10) to (12)."""
-    game = load_game("skp")
+    game = skp()
     responses = {kind: _responses(game, kind) for kind in KINDS}
     selected = {case: _selected(game, *case) for case in product(KINDS, _RANGE_POTS)}
     return {
