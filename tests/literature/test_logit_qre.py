@@ -111,7 +111,7 @@ def response(
 def test_plans_are_those_of_responses_over_all_strategies_listed(
     name: str | int, options: str
 ) -> None:
-    """At every lambda asked for, to 1e-8; from the uniform prior of each form and from others."""
+    """At every requested lambda, to 1e-8; from the uniform prior of each form and from others."""
     grown = isinstance(name, int)
     game = Game("grown", random_tree(name, depth=5)) if grown else eqbench.load_game(name)
     solver = eqbench.load_solver(f"logit({options},stop_lambda={RATES[-1]})")

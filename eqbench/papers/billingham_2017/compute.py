@@ -161,7 +161,7 @@ def table(folder: Path, jobs: Path, *, full: bool) -> Table:
     cells = {name: c.replace("a1 < 1", "a1 ≤ 1") for name, c in lists.printed_cells().items()}
     eleven = [c for *_, c in lists.printed("Section 3: the eleven conditions") if "reversed" in c]
     without = {}
-    for name in lists.asked_for("neighbors/without"):
+    for name in lists.claimed_keys("neighbors/without"):
         first, then = cells[name].split(" & ")
         others = [own for own in neighbors if is_true(first, own) and not is_true(then, own)]
         # regret is that of the player whose frequency it is

@@ -81,7 +81,7 @@ def printed(title: str) -> list[tuple[str, str, str]]:
     return [(claim.row.removesuffix("."), claim.column, claim.printed) for claim in part.claims]
 
 
-def asked_for(fact: str) -> list[str]:
+def claimed_keys(fact: str) -> list[str]:
     """The last keys of all facts ``fact/key`` that claims and their evidence name."""
     claims = [claim for part in paper().parts for claim in part.claims]
     texts = [text for claim in claims for text in (claim.fact, claim.evidence.partition(": ")[0])]
@@ -193,7 +193,7 @@ def at(stored: Stored) -> dict[str, Finding]:
     """The equilibria of the complete lists, all and at the places that claims name."""
     found, places = equilibria(stored), {}
     known = borders(found)
-    for place in asked_for("lists:at"):
+    for place in claimed_keys("lists:at"):
         group = [e for e in found if place == "all" or is_true(place, e.names | known)]
         counts = {"equilibria": len(group), "pots": len(by_pot(group))}
         places[place] = Finding(Points([each.names for each in group]), counts)
