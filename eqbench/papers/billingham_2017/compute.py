@@ -20,7 +20,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2017 import lists
-from eqbench.papers.billingham_2017.lists import layout
+from eqbench.papers.billingham_2017.lists import layout, skp
 from eqbench.papers.encyclopedia.compute import hands
 from eqbench.papers.formulas import is_true, value_at
 from eqbench.papers.polynomials import DEALS, Polynomial, node_reaches, variables
@@ -48,7 +48,7 @@ def profits(folder: Path, jobs: Path, *, full: bool) -> Table:
         ends = zip(tree.terminals, payoffs.base[:, player], slopes[:, player], strict=True)
         total = sum(reaches[end] * (int(a) + int(b) * ring["P"]) for end, a, b in ends)
         whole[str(player + 1)] = total / payoffs.denominator
-    model = load_game("skp").payoff_model().at(7.0)
+    model = skp().payoff_model().at(7.0)
     gaps = [
         value_at(_text(of), dict(zip(names, tried, strict=True)) | {"P": 7.0})
         - DEALS * model.expected_payoffs(layout().behavior(tried))[int(player) - 1]
@@ -143,7 +143,7 @@ def _losses(
 
 def _bets_and_calls(pot: str) -> float:
     """The largest frequency of a bet or call with less than A over all equilibria at a pot."""
-    cell = solve(load_game("skp").at(pot=Fraction(pot)), "case_enumeration", timeout=60.0)
+    cell = solve(skp().at(pot=Fraction(pot)), "case_enumeration", timeout=60.0)
     if not lists.is_complete(cell):
         raise EqbenchError(f"cases were left open at pot {pot}")
     profiles = [cast(BehaviorProfile, each.profile) for each in cell.equilibria]
@@ -161,7 +161,7 @@ def table(folder: Path, jobs: Path, *, full: bool) -> Table:
     cells = {name: c.replace("a1 < 1", "a1 ≤ 1") for name, c in lists.printed_cells().items()}
     eleven = [c for *_, c in lists.printed("Section 3: the eleven conditions") if "reversed" in c]
     without = {}
-    for name in lists.asked_for("neighbors/without"):
+    for name in lists.claimed_keys("neighbors/without"):
         first, then = cells[name].split(" & ")
         others = [own for own in neighbors if is_true(first, own) and not is_true(then, own)]
         # regret is that of the player whose frequency it is
@@ -179,7 +179,7 @@ def _neighbors(stored: Stored) -> list[dict[str, float]]:
     """Letters of neighbors: frequencies, P, 24 E1 to 24 E3, regrets r1 to r3, the largest r."""
     names, neighbors = layout().variables, []
     for pot, group in lists.by_pot(lists.inside(lists.equilibria(stored))).items():
-        verifier = Verifier(load_game("skp").at(pot=pot).tree)
+        verifier = Verifier(skp().at(pot=pot).tree)
         own = [[float(each.names[name]) for name in names] for each in group]
         changed = {
             (*each[:place], value, *each[place + 1 :])
@@ -228,7 +228,7 @@ def printed(folder: Path, jobs: Path, *, full: bool) -> dict[str, dict[str, Frac
 def _pieces(pot: Fraction | str) -> dict[str, list[KnownSet]]:
     """Published sets at a pot by name; the convex pieces of one set share it."""
     pieces: dict[str, list[KnownSet]] = {}
-    for known in known_sets(load_game("skp").at(pot=Fraction(pot))):
+    for known in known_sets(skp().at(pot=Fraction(pot))):
         pieces.setdefault(known.name.removeprefix("skp:"), []).append(known)
     return pieces
 

@@ -83,7 +83,7 @@ def stability(stored: Stored) -> Table:
         }
     ranges = {
         where: [e for e in apart if is_true(where, known | {"P": e["value"]})]
-        for where in lists.asked_for("stability/not unstable")
+        for where in lists.claimed_keys("stability/not unstable")
     }
     bluffs = {
         e.solutions[0]: (e.names["b1"] > 0) + (e.names["b2"] > 0) for e in lists.inside(found)
@@ -211,7 +211,7 @@ def regimes(stored: Stored) -> dict[str, Finding]:
     found = [(known | {"P": float(pot)}, _regime(run)) for pot, of in runs.items() for run in of]
     return {
         where: _tally([regime for names, regime in found if is_true(where, names)])
-        for where in lists.asked_for("regimes")
+        for where in lists.claimed_keys("regimes")
     }
 
 

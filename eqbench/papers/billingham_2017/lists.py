@@ -17,6 +17,7 @@ import numpy as np
 from eqbench.equilibria.known import some_member
 from eqbench.equilibria.layout import Layout
 from eqbench.equilibria.reference import published_sets
+from eqbench.model.game import Game
 from eqbench.papers.checks import Finding, Interval, Missing, shown
 from eqbench.papers.formulas import Points, is_true, value_at
 from eqbench.papers.paper import Paper, load_paper
@@ -41,9 +42,15 @@ NEAREST = Fraction(2, 10**6)  # how far apart two pots may be that bracket the e
 
 
 @cache
+def skp() -> Game:
+    """The simplified game, at any pot."""
+    return load_game("skp")
+
+
+@cache
 def layout() -> Layout:
     """The eleven frequencies: bets with A (a) and Q (b), calls with K (c), after a fold (d)."""
-    return published_sets(load_game("skp"))[0].layout
+    return published_sets(skp())[0].layout
 
 
 @cache
@@ -74,7 +81,7 @@ def printed(title: str) -> list[tuple[str, str, str]]:
     return [(claim.row.removesuffix("."), claim.column, claim.printed) for claim in part.claims]
 
 
-def asked_for(fact: str) -> list[str]:
+def claimed_keys(fact: str) -> list[str]:
     """The last keys of all facts ``fact/key`` that claims and their evidence name."""
     claims = [claim for part in paper().parts for claim in part.claims]
     texts = [text for claim in claims for text in (claim.fact, claim.evidence.partition(": ")[0])]
@@ -166,7 +173,7 @@ def published_along(pots: Iterable[Fraction], figures: Sequence[str]) -> dict[st
     """
     sets: dict[str, dict[str, list[Any]]] = {}
     for pot in sorted(pots):
-        for known in published_sets(load_game("skp").at(pot=pot)):
+        for known in published_sets(skp().at(pot=pot)):
             ends = corners(known) if known.parameters else None
             values = []
             for place in [some_member(known)] if ends is None or not len(ends) else ends:
@@ -174,7 +181,7 @@ def published_along(pots: Iterable[Fraction], figures: Sequence[str]) -> dict[st
                 names = dict(zip(layout().variables, known.frequencies(place), strict=True))
                 names |= {f"u{k}": payoff for k, payoff in enumerate(payoffs, 1)}
                 names |= {f"E{k}": 24 * payoff for k, payoff in enumerate(payoffs, 1)}
-                values.append([value_at(figure, names) for figure in figures])
+                values.append([names[f] if f in names else value_at(f, names) for f in figures])
             own = sets.setdefault(known.name, {name: [] for name in ("pots", *figures)})
             own["pots"].append(float(pot))
             for figure, column in zip(figures, zip(*values, strict=True), strict=True):
@@ -186,7 +193,7 @@ def at(stored: Stored) -> dict[str, Finding]:
     """The equilibria of the complete lists, all and at the places that claims name."""
     found, places = equilibria(stored), {}
     known = borders(found)
-    for place in asked_for("lists:at"):
+    for place in claimed_keys("lists:at"):
         group = [e for e in found if place == "all" or is_true(place, e.names | known)]
         counts = {"equilibria": len(group), "pots": len(by_pot(group))}
         places[place] = Finding(Points([each.names for each in group]), counts)

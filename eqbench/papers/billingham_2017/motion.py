@@ -12,7 +12,7 @@ from scipy.integrate import LSODA, RK45, OdeSolver, solve_ivp
 
 from eqbench.dynamics import Flow
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.lists import CENTERS, asked_for, layout, letters
+from eqbench.papers.billingham_2017.lists import CENTERS, claimed_keys, layout, letters, skp
 from eqbench.papers.formulas import value_at
 from eqbench.papers.records import Record, Table
 from eqbench.papers.stored import Stored
@@ -94,7 +94,7 @@ def motion(folder: Path, jobs: Path, *, full: bool) -> Table:
 
 
 def _runs(stored: Stored, job: str) -> list[SimulatedRun]:
-    return read_points(load_game("skp"), stored[job].path / "points.csv")
+    return read_points(skp(), stored[job].path / "points.csv")
 
 
 def _late(run: SimulatedRun, part: slice) -> dict[str, FloatArray]:
@@ -127,7 +127,7 @@ def late_motion(
         swings_of_b3=float(np.ptp(swings["b3"])),
         orbits={
             pair: max(_miss(own["time"], *(own[name] for name in pair.split())) for own in late)
-            for pair in asked_for(f"motion/{pot}/orbits")
+            for pair in claimed_keys(f"motion/{pot}/orbits")
         },
         from_the_center={
             name: max(abs(float(own[name].mean()) - value) for own in late)

@@ -41,9 +41,9 @@ def figures(folder: Path, jobs: Path, *, full: bool) -> Table:
     close_up = [(3.8, 4.45)]
     made = {
         "fig01": _responses(stored["limits"].summary["responses"]),
-        "fig02": _beside(skp, exact["exact"], ["u1"], windows=close_up),
-        "fig03": _beside(skp, exact["exact"], ["a1"], windows=close_up),
-        "fig04": _beside(dict(list(skp.items())[-1:]), exact["exact"], ["c1", "d2"]),
+        "fig02": _with_published(skp, exact["exact"], ["u1"], windows=close_up),
+        "fig03": _with_published(skp, exact["exact"], ["a1"], windows=close_up),
+        "fig04": _with_published(dict(list(skp.items())[-1:]), exact["exact"], ["c1", "d2"]),
         "errors": log_log_figure(errors, x_label="eps", y_label="largest error of an expectation"),
         "fig05": _payoffs(stored, [10], windows=[(3.4, 3.6, 0.0445, 0.0595)]),
         "fig10": _bars(stored),
@@ -108,7 +108,7 @@ def _responses(responses: Mapping[str, Sequence[Any]]) -> Figure:
     return draw_figure([panel], 6.4, 3.6)
 
 
-def _beside(
+def _with_published(
     branches: Mapping[str, Branch], exact: Table, names: Sequence[str], **shown: Any
 ) -> Figure:
     """Regularized payoffs or frequencies, of players 1 and 2 in turn, with the published ones."""

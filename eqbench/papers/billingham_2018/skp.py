@@ -5,7 +5,7 @@ Symbols in shapes: K pots, N players, V frequencies, F free frequencies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain, pairwise, product
 from math import sqrt
@@ -20,11 +20,10 @@ from eqbench.equilibria.reference import published_sets
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.lists import layout, published_along
+from eqbench.papers.billingham_2017.lists import layout, published_along, skp
 from eqbench.papers.billingham_2018.compute import continuation, one_by_one
 from eqbench.papers.records import Table
 from eqbench.plots.style import power_law
-from eqbench.registry import load_game
 
 KINDS = ("log", "arctan", "rational")
 EPSILONS = tuple(10.0**-k for k in range(3, 9))
@@ -44,7 +43,7 @@ _RESPONSE_EPSILON, _STARTS, _SOLVED = 0.02, 40, 1e-8
 
 def exact(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Published solutions along the pot, and how regularized expectations come near them."""
-    game, errors = load_game("skp"), dict[str, dict[str, list[float]]]()
+    game, errors = skp(), dict[str, dict[str, list[float]]]()
     for kind, pot in product(KINDS, _PLAIN_POTS):
         known = published_sets(game.at(pot=Fraction(repr(pot))))[0]
         model = game.payoff_model().at(pot)
@@ -81,7 +80,7 @@ def places() -> dict[str, str]:
 
 def limits(folder: Path, jobs: Path, *, full: bool) -> Table:
     """What the regularized system does as eps goes to 0: equations (2), (3), (10) to (12)."""
-    game = load_game("skp")
+    game = skp()
     responses = {kind: _responses(game, kind) for kind in KINDS}
     selected = {case: _selected(game, *case) for case in product(KINDS, _RANGE_POTS)}
     return {
@@ -98,18 +97,17 @@ def limits(folder: Path, jobs: Path, *, full: bool) -> Table:
     }
 
 
-def _gains(game: Game, pot: float, free: FloatArray) -> FloatArray:
-    """Gains (F,) of betting and calling in units of the payoff, at one card of four."""
-    choices = Choices.of(game.tree)
-    values = game.payoff_model().at(pot).counterfactual_values(choices.behavior(free))
-    return 4 * choices.gains(values)
+def _gains(game: Game, pot: float) -> Callable[[FloatArray], FloatArray]:
+    """Gains (F,) of betting and calling by frequencies (F,), for payoffs at one card of four."""
+    choices, model = Choices.of(game.tree), game.payoff_model().at(pot)
+    return lambda free: 4 * choices.gains(model.counterfactual_values(choices.behavior(free)))
 
 
 def _solution(game: Game, kind: str, epsilon: float, pot: float) -> tuple[FloatArray, FloatArray]:
     """Frequencies (F,) of a regularized solution, and the gains at it (F,)."""
     behavior = continuation(game, kind, epsilon).start(pot).behavior
     free = behavior[Choices.of(game.tree).action]
-    return free, _gains(game, pot, free)
+    return free, _gains(game, pot)(free)
 
 
 def _responses(game: Game, kind: str) -> list[list[float]]:
@@ -140,10 +138,8 @@ def _first_order(game: Game) -> float:
     point = method.start(_ISOLATED_POT)
     exact = method.polish(point, _ISOLATED_POT)[0][action]
     corrections = (point.behavior[action] - exact) / strength
-    one, zero = (
-        np.array([_gains(game, _ISOLATED_POT, free) for free in one_by_one(exact, value)])
-        for value in (1.0, 0.0)
-    )
+    gains = _gains(game, _ISOLATED_POT)
+    one, zero = (np.array(list(map(gains, one_by_one(exact, value)))) for value in (1.0, 0.0))
     inside = (exact > 1e-6) & (exact < 1 - 1e-6)
     wanted = 1 / (1 - exact[inside]) - 1 / exact[inside]
     errors = corrections @ (one - zero)[:, inside] - wanted
@@ -170,8 +166,10 @@ def _selected(game: Game, kind: str, pot: float) -> tuple[float, dict[str, float
 def _guesses(game: Game, epsilon: float) -> list[int]:
     """How often Powell's and Newton's method solve eq. (6) from guesses uniform in [0, 1]."""
 
+    gains = _gains(game, _ISOLATED_POT)
+
     def residual(free: FloatArray) -> FloatArray:
-        return free - 0.5 - np.arctan(_gains(game, _ISOLATED_POT, free) / epsilon) / np.pi
+        return free - 0.5 - np.arctan(gains(free) / epsilon) / np.pi
 
     guesses = np.random.default_rng(0).uniform(size=(_STARTS, Choices.of(game.tree).size))
     newton: Any = {"line_search": None, "maxiter": 50, "fatol": _SOLVED}
