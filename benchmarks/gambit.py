@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import to_builtins
 from measuring import cpu_s, eqbench_json, solved
+from msgspec import to_builtins
 
 from eqbench.errors import EqbenchError
 from eqbench.model.gambit_text import efg_text

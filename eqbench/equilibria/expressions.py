@@ -89,6 +89,32 @@ def alternatives(constraint: str) -> list[Relation]:
     return [_relation(part) for part in parts]
 
 
+def call_of(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
+    """The value of nested calls of these functions, such as ``all_of(rises(), below(2))``.
+
+    Arguments are texts, truth values, decimals and arithmetic, which is exact. ValueError if it is
+    anything else, TypeError if a function does not take its arguments.
+    """
+
+    def value(node: ast.expr) -> Any:
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in functions:
+                named = {each.arg: value(each.value) for each in node.keywords if each.arg}
+                return functions[name](*map(value, node.args), **named)
+            case ast.Constant(value=str() | bool() as constant):
+                return constant
+            case ast.Constant(value=float() as decimal):
+                return Fraction(str(decimal))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -value(operand)
+        return compile_expression(node, exact=True)({})
+
+    node = ast.parse(text, mode="eval").body
+    if not isinstance(node, ast.Call):
+        raise ValueError(f"not a call: {text}")
+    return value(node)
+
+
 def _relation(node: ast.expr) -> Relation:
     match node:
         case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in _SIGNS:

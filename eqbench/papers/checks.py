@@ -1,12 +1,7 @@
-"""The checks of claims: a small closed language that holds a value of ours against what is printed.
+"""The checks of claims: predicates of a value of ours, which hold it against what is printed.
 
-    check = term { "and" term }
-    term  = [ key ":" ] ( relation [ value ] | value-free word )
-
-``docs/how_to/add_a_paper.md`` has the table of the relations and words. The number that is printed
-may follow a formula and ``=``. A value may be ``printed``, or another entry of the table, as in
-``equilibria: = [members]``; ``max``, ``min`` and ``count`` are keys of all lists and tables.
-``=``, ``has``, ``rises`` and ``falls`` are about the whole list.
+A claim names one with its arguments, as in ``all_of(rises(), below(2))``, and `read_check` reads
+it. Of several values all must pass. The answer is None if a bound, or a gap, leaves it open.
 """
 
 from __future__ import annotations
@@ -14,19 +9,21 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
+from eqbench.equilibria.expressions import call_of
 from eqbench.errors import UsageError
-from eqbench.papers.formulas import WORDS, formula_passes
+from eqbench.papers.formulas import Points, compared, is_true, pairs, value_at
 
-NUMBER = re.compile(
-    r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
-)
-_RELATION = re.compile(r"[=~<>]|(in|has|one of) ")
+Check = Callable[[Any], bool | None]
+
+NUMBER = re.compile(r"(?<![\w.])[+−-]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?")
 MOST_SHOWN = 12  # numbers of a list
 FEW = 4  # equal values that are all shown
 LONGEST = 10_000  # denominator of a fraction that is written out
@@ -57,62 +54,192 @@ class Missing:
     why: str
 
 
-def number_in(text: str) -> tuple[Fraction, Fraction]:
-    """The only number in a text or behind its last ``=``, and half a unit of its last digit."""
-    found = NUMBER.findall(text.rpartition("=")[2])
-    if len(found) != 1:
-        raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
-    value = parse_number(found[0])
-    if "/" in found[0]:
-        return value, Fraction(0)
-    mantissa, _, exponent = found[0].replace("−", "-").partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return value, Fraction(10) ** (int(exponent or 0) - decimals) / 2
+@cache
+def read_check(text: str) -> Check:
+    """The predicate that a text names; UsageError if there is none of that name or form."""
+
+    def bound(predicate: Callable[..., bool | None], *given: Any, **named: Any) -> Check:
+        signature(predicate).bind(None, *given, **named)
+        return partial(_passes, predicate, given, named)
+
+    try:
+        return call_of(text, {name: partial(bound, own) for name, own in _PREDICATES.items()})
+    except (SyntaxError, ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise UsageError(
+            f"cannot read the check {text!r}: {error}; write one like equal(1/3), or "
+            f"all_of(rises(), below(2)), of {', '.join(_PREDICATES)}"
+        ) from None
 
 
-def parse_number(text: str) -> Fraction:
-    """The exact value of an integer, decimal or fraction as it is printed."""
-    return Fraction(text.replace(",", "").replace("−", "-"))
-
-
-def passes(check: str, ours: Any, printed: str) -> bool | None:
-    """Return whether a value of ours passes a check; None if a bound or a gap leaves it open.
-
-    UsageError if the check is not in the language, or has nothing to compare with.
-    """
+def _passes(
+    predicate: Callable[..., bool | None], given: Sequence[Any], named: Mapping[str, Any], ours: Any
+) -> bool | None:
     value = ours.value if isinstance(ours, Finding) else ours
-    if isinstance(value, Missing):  # an entry of a table
-        return None
-    found = [_passes(term.strip(), value, printed) for term in re.split(r"\band\b", check)]
+    try:
+        return None if isinstance(value, Missing) else predicate(value, *given, **named)
+    except TypeError as error:
+        raise UsageError(
+            f"{predicate.__name__} does not apply to {shown(value)}: {error}"
+        ) from None
+
+
+def equal(ours: Any, *wanted: Any) -> bool:
+    """These values one by one, or this value; letter by letter what is no number."""
+    items = _items(ours)
+    each = wanted if len(wanted) != 1 else wanted * max(1, len(items))
+    return len(items) == len(each) and all(map(_equal, items, each))
+
+
+def same(ours: Any) -> bool:
+    """One value again and again."""
+    return len(set(_items(ours))) == 1
+
+
+def one_of(ours: Any, *allowed: Any) -> bool:
+    """Nothing but these values."""
+    items = _items(ours)
+    return bool(items) and all(any(_equal(item, own) for own in allowed) for item in items)
+
+
+def contains(ours: Any, *wanted: Any) -> bool:
+    """A list or an interval that these values are in."""
+    if isinstance(ours, Interval):
+        return all(ours.low <= own <= ours.high for own in wanted)
+    return all(any(_equal(item, own) for item in _items(ours)) for own in wanted)
+
+
+def close(ours: Any, to: Fraction, abs: Fraction | None = None, factor: Any = 1) -> bool | None:
+    """A number within a distance of another, or a factor either way."""
+    if abs is None:
+        return between(ours, *sorted((to / factor, to * factor)))
+    return between(ours, to - abs * _SLACK, to + abs * _SLACK)
+
+
+def between(ours: Any, low: Any, high: Any, *, strict: bool = False) -> bool | None:
+    """From one number to another, both allowed unless `strict`."""
+    under = operator.lt if strict else operator.le
+    found = set[bool | None]()
+    for item in _items(ours):
+        own = item if isinstance(item, Interval) else Interval(item, item)
+        whole = under(low, own.low) and under(own.high, high)
+        some = under(low, own.high) and under(own.low, high)
+        found.add(True if whole else None if some else False)
+    return None if found - {True} == {None} else found == {True}
+
+
+def below(ours: Any, bound: Any) -> bool | None:
+    """Less than a number or, at points, a formula."""
+    return _bounded(ours, "<", bound)
+
+
+def at_most(ours: Any, bound: Any) -> bool | None:
+    """Not more than a number or, at points, a formula."""
+    return _bounded(ours, "≤", bound)
+
+
+def above(ours: Any, bound: Any) -> bool | None:
+    """More than a number or, at points, a formula."""
+    return _bounded(ours, ">", bound)
+
+
+def at_least(ours: Any, bound: Any) -> bool | None:
+    """Not less than a number or, at points, a formula."""
+    return _bounded(ours, "≥", bound)
+
+
+def _bounded(ours: Any, sign: str, bound: Any) -> bool | None:
+    if isinstance(ours, Points):
+        gaps = [own - value_at(str(bound), names) for names, own in ours.pairs]
+        return bool(gaps) and all(compared(gap, sign, ours.distance) for gap in gaps)
+    ends = (-math.inf, bound) if sign in "<≤" else (bound, math.inf)
+    return between(ours, *ends, strict=sign in "<>")
+
+
+def rises(ours: Any) -> bool:
+    """A list that goes strictly up."""
+    items = _items(ours)
+    return len(items) > 1 and all(before < after for before, after in pairwise(items))
+
+
+def falls(ours: Any) -> bool:
+    """A list that goes strictly down."""
+    return rises(_items(ours)[::-1])
+
+
+def formula(ours: Any, *texts: str) -> bool:
+    """A printed formula with our value at all our points; two for both ends of a range."""
+
+    def agrees(names: Mapping[str, Any], value: Any, distance: float) -> bool:
+        ends = zip(texts, value if isinstance(value, list | tuple) else [value], strict=True)
+        return all(compared(own - value_at(text, names), "=", distance) for text, own in ends)
+
+    return _at_all(ours, lambda group: all(agrees(*pair, group.distance) for pair in group.pairs))
+
+
+def holds(ours: Any, relations: str, where: str = "") -> bool:
+    """Printed relations, true at all our points, or at those where another is, and at one."""
+
+    def check(group: Points) -> bool:
+        names = [each for each in group.names if not where or is_true(where, each)]
+        return bool(names) and all(is_true(relations, each, group.distance) for each in names)
+
+    return _at_all(ours, check)
+
+
+def bounds(ours: Any, chain: str) -> bool:
+    """A chain of ≤ or ≥, true at all our points, and an equality at some for each sign."""
+
+    def is_tight(group: Points, left: str, sign: str, right: str) -> bool:
+        gaps = [value_at(f"({left}) − ({right})", names) for names in group.names]
+        return compared(max(gaps) if sign == "≤" else min(gaps), "=", group.distance)
+
+    return holds(ours, chain) and _at_all(
+        ours, lambda group: all(is_tight(group, *p) for p in pairs(chain) if p[1] != "=")
+    )
+
+
+def decides(ours: Any, relation: str, to: int = 1) -> bool:
+    """A printed relation, true exactly where our slope drives a frequency to 1, or to 0."""
+    return _at_all(
+        ours,
+        lambda group: all(
+            is_true(relation, at) == ((own > 0) == bool(to)) for at, own in group.pairs
+        ),
+    )
+
+
+def _at_all(ours: Any, check: Callable[[Points], bool]) -> bool:
+    """Whether each group of points passes, of which there is at least one."""
+    groups = [ours] if isinstance(ours, Points) else ours
+    return bool(groups) and all(bool(group.names) and check(group) for group in groups)
+
+
+def all_of(ours: Any, *checks: Check) -> bool | None:
+    """All of these checks."""
+    found = [check(ours) for check in checks]
     return False if False in found else None if None in found else True
 
 
-def _passes(term: str, ours: Any, printed: str) -> bool | None:
-    relation, _, rest = term.partition(" ")
-    if relation in WORDS:
-        return formula_passes(relation, rest or printed, ours)
-    key, colon, about = term.partition(": ")
-    if colon and not _RELATION.match(term):
-        if _RELATION.match(about):
-            about = re.sub(r"\[(.+)\]$", lambda match: str(_entry(ours, match[1])), about)
-        return passes(about, _entry(ours, key), printed)
-    rest, items = rest.strip(), _items(ours)
-    if term == "numbers":
-        return items == [parse_number(text) for text in NUMBER.findall(printed)]
-    if term in ("rises", "falls"):
-        steps = pairwise(items if term == "rises" else items[::-1])
-        return len(items) > 1 and all(before < after for before, after in steps)
-    if relation == "=":
-        return _equal(ours, printed if rest in ("", "printed") else rest)
-    if relation == "has":
-        if isinstance(ours, Interval):
-            return all(ours.low <= parse_number(part) <= ours.high for part in _parts(rest))
-        return all(any(_equal(item, part) for item in items) for part in _parts(rest))
-    if relation == "one" and rest.startswith("of "):
-        return bool(items) and all(any(_equal(o, v) for v in _parts(rest[3:])) for o in items)
-    allowed = _allowed(relation, rest, printed)
-    inside = {_inside(item, allowed, strict=relation in ("<", ">")) for item in items}
-    return None if inside == {True, None} or inside == {None} else inside == {True}
+def at(ours: Any, *keys_and_check: Any) -> bool | None:
+    """An entry of a table, or several as a list; of all lists max, min and count are entries."""
+    *keys, check = keys_and_check
+    entries, found = entries_of(ours), []
+    for key in keys:
+        if key not in (*entries, *_OF_ALL):
+            raise UsageError(
+                f"the check has the key {key!r}, but there is only {', '.join(entries)}"
+            )
+        found.append(entries[key] if key in entries else _OF_ALL[key](_items(ours)))
+    return check(found if len(keys) > 1 else found[0])
+
+
+_PREDICATES: dict[str, Callable[..., bool | None]] = {
+    each.__name__: each
+    for each in (
+        *(equal, same, one_of, contains, close, between, below, at_most, above, at_least),
+        *(rises, falls, formula, holds, bounds, decides, all_of, at),
+    )
+}
 
 
 def entries_of(value: Any) -> dict[str, Any]:
@@ -120,83 +247,24 @@ def entries_of(value: Any) -> dict[str, Any]:
     return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
 
 
-def _entry(ours: Any, key: str) -> Any:
-    """What a key names in a list or table."""
-    entries = entries_of(ours)
-    if key in entries:
-        return entries[key]
-    if key not in _OF_ALL:
-        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(entries)}")
-    return _OF_ALL[key](_items(ours))
-
-
-def _allowed(relation: str, rest: str, printed: str) -> Interval:
-    """The numbers that a relation allows; an end need not belong to them."""
-    if relation in ("<", "<="):
-        return Interval(-math.inf, _operand(rest, printed))
-    if relation in (">", ">="):
-        return Interval(_operand(rest, printed), math.inf)
-    if relation == "in" and ".." in rest:
-        return Interval(*(_operand(end, printed) for end in rest.split("..")))
-    if relation != "~" or not rest:
-        raise UsageError(f"the check {relation} {rest} is none of the language of claims")
-    how, _, of = rest.partition(" of ")
-    if how == "digits":
-        wanted, distance = number_in(of or printed)
-    else:
-        wanted = _operand(of, printed)
-        if how.startswith("x"):
-            ends = wanted / parse_number(how[1:]), wanted * parse_number(how[1:])
-            return Interval(min(ends), max(ends))
-        distance = parse_number(how)
-    return Interval(wanted - distance * _SLACK, wanted + distance * _SLACK)
-
-
-def _inside(ours: Any, allowed: Interval, *, strict: bool) -> bool | None:
-    own = ours if isinstance(ours, Interval) else Interval(ours, ours)
-    below = operator.lt if strict else operator.le
-    if below(allowed.low, own.low) and below(own.high, allowed.high):
-        return True
-    return None if below(allowed.low, own.high) and below(own.low, allowed.high) else False
-
-
-def _operand(text: str, printed: str) -> Fraction:
-    text = text.strip()
-    return number_in(printed)[0] if text in ("", "printed") else parse_number(text)
-
-
-def _equal(ours: Any, text: str) -> bool:
-    if isinstance(ours, Mapping | list | tuple | set | frozenset):
-        parts = _parts(text)
-        items = _items(ours)
-        if len(parts) == 1 and len(items) > 1:  # all the same
-            return all(_equal(item, text) for item in items)
-        return len(parts) == len(items) and all(map(_equal, items, parts))
-    if isinstance(ours, bool):
-        return text.strip() == ("yes" if ours else "no")
-    if isinstance(ours, int | float | Fraction):
-        found = NUMBER.findall(text)
-        exact = text.strip() if len(found) != 1 else found[0]
-        try:
-            return bool(ours == parse_number(exact))
-        except ValueError:
-            raise UsageError(f"{text!r} is not a number to compare {ours} with") from None
-    return str(ours) == text.strip()
+def _equal(ours: Any, wanted: Any) -> bool:
+    if isinstance(wanted, str):
+        return str(ours) == wanted
+    return isinstance(ours, bool) == isinstance(wanted, bool) and bool(ours == wanted)
 
 
 def _items(ours: Any) -> list[Any]:
     """Values one by one."""
-    if isinstance(ours, Mapping):
-        ours = ours.values()
-    elif isinstance(ours, set | frozenset):
-        ours = sorted(ours)
-    elif not isinstance(ours, list | tuple):
-        return [ours]
-    return [item for value in ours for item in _items(value)]
 
+    def each(value: Any) -> Iterator[Any]:
+        if isinstance(value, Mapping | list | tuple | set | frozenset):
+            inside = value.values() if isinstance(value, Mapping) else value
+            for item in sorted(inside) if isinstance(value, set | frozenset) else inside:
+                yield from each(item)
+        else:
+            yield value
 
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(", ")]
+    return list(each(ours))
 
 
 def shown(value: Any) -> str:
@@ -235,13 +303,15 @@ def shown(value: Any) -> str:
 
 
 def difference(ours: Any, printed: str) -> str:
-    """How far a number is from the printed one; empty if that means nothing."""
+    """How far a number is from the only one that is printed; empty if that means nothing."""
     value = ours.value if isinstance(ours, Finding) else ours
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+    numbers = NUMBER.findall(printed.rpartition("=")[2])
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | Fraction)
+        or len(numbers) != 1
+    ):
         return ""
-    try:
-        theirs = float(number_in(printed)[0])
-    except UsageError:
-        return ""
+    theirs = float(Fraction(numbers[0].replace(",", "").replace("−", "-")))
     ratio = f", {float(value) / theirs:.3g} times theirs" if theirs else ""
     return f"{float(value) - theirs:+.3g}{ratio}"

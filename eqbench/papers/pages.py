@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from eqbench.errors import UsageError, nearest
+from eqbench.papers.paper import CAUSES
 from eqbench.papers.verdicts import VERDICTS
 from eqbench.report.formats import markdown
 from eqbench.report.html import document as html
@@ -23,89 +26,124 @@ from eqbench.text import cell_text
 _WORDS = {verdict: verdict.replace("_", " ") for verdict in VERDICTS} | {
     "source_error": "error in the source"
 }
-_SIGNS = {"reproduced": "✓", "differs": "≠", "source_error": "✗ source", "not_attempted": "–"}
-_KINDS = {"reproduced": "good", "differs": "bad", "source_error": "fair", "not_attempted": "idle"}
-_NOT_AS_PRINTED = ("differs", "source_error")
-_CLAIM_COLUMNS = ("row", "column", "theirs", "ours", "verdict", "detail", "jobs")
-_JOB_COLUMNS = ("name", "command", "run", "elapsed_s")
-_HEADS = ("claim", "theirs", "ours", "verdict", "detail", "job")  # of claims as a list
-_FEW = 8  # rows of a table that needs no fields to filter them
-
+_KINDS = dict(zip(VERDICTS, ("good", "bad", "idle", "fair", "idle"), strict=True))
+_CSV = (
+    *("source", "part", "place", "row", "column", "theirs", "ours", "verdict", "cause", "detail"),
+    "jobs",
+)
+_POINTS = [
+    *("source", "job", "game", "solver", "seed", "rank", "claim"),
+    *("nash_conv", "max_regret", "identity", "on_path", "strict", "distance", "profile"),
+]
 Judged = Mapping[str, Any]  # a paper with its verdicts, as `eqbench.papers.verdicts.judge` gives it
 
 
 def texts(judged: Sequence[Judged]) -> dict[str, str]:
     """The pages and tables of a reproduction, by the names of their files."""
     return {
-        "index.html": index_page(judged),
-        **{f"{paper['name']}.html": paper_page(paper) for paper in judged},
-        "report.md": markdown(whole_report(judged)),
-        "claims.csv": claims_csv(judged),
+        "index.html": _index(judged),
+        **{f"{paper['name']}.html": _page(paper) for paper in judged},
+        "report.md": markdown(_whole(judged)),
+        "claims.csv": _csv(judged),
     }
 
 
-def _claims(
-    judged: Sequence[Judged], verdicts: Sequence[str] = VERDICTS
-) -> Iterator[tuple[Judged, Judged, Judged]]:
-    """Every claim with one of these verdicts, after its paper and its part."""
+def _claims(judged: Sequence[Judged]) -> Iterator[Judged]:
+    """Every claim, with its paper as `source` and its part."""
     for paper in judged:
         for part in paper["parts"]:
             for claim in part["claims"]:
-                if claim["verdict"] in verdicts:
-                    yield paper, part, claim
+                yield {"source": paper["name"], "part": part["title"], **claim}
 
 
-def _place(*names: str) -> str:
-    return " · ".join(filter(None, names))
-
-
-def claims_csv(judged: Sequence[Judged]) -> str:
+def _csv(judged: Sequence[Judged]) -> str:
     """All claims as a table in CSV."""
-    import pandas as pd
-
-    rows = [
-        {"source": paper["name"], "part": part["title"], **claim, "jobs": " ".join(claim["jobs"])}
-        for paper, part, claim in _claims(judged)
-    ]
-    table = pd.DataFrame(rows, columns=["source", "part", *_CLAIM_COLUMNS])
-    return table.to_csv(index=False, lineterminator="\n")
+    text = StringIO()
+    writer = csv.DictWriter(text, _CSV, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**claim, "jobs": " ".join(claim["jobs"])} for claim in _claims(judged))
+    return text.getvalue()
 
 
-def counts_table(judged: Sequence[Judged]) -> Table:
+def _counts(judged: Sequence[Judged]) -> Table:
     """How many claims of each paper have which verdict, and how many checks they rest on."""
     counted = (*_WORDS.values(), "claims", "independent checks")
     columns = (Column("source", identifies=True), *(Column(name, "count") for name in counted))
     rows = []
     for paper in judged:
         counts = [paper["counts"][verdict] for verdict in VERDICTS]
-        rows.append(Row.of(columns, (paper["name"], *counts, sum(counts), paper["checks"])))
+        source = Cell(paper["name"], link=f"{paper['name']}.html")
+        values = (source, *counts, sum(counts), paper["checks"])
+        rows.append(Row.of(columns, values, paper["name"]))
     return Table("", columns, tuple(rows))
 
 
-def short_report(judged: Sequence[Judged]) -> Report:
-    """How many claims have which verdict, what was not reproduced, and why."""
-    lines = [
-        f"{_WORDS[claim['verdict']]}: {paper['name']}, {part['title']}, "
-        f"{_place(claim['row'], claim['column'])}: {claim['ours']} instead of {claim['theirs']}; "
-        f"{claim['detail']}"
-        for paper, part, claim in _claims(judged, _NOT_AS_PRINTED)
+def _table(title: str, claims: Sequence[Judged], *more: str, lines: Sequence[str] = ()) -> Table:
+    """Claims one below the other, without columns in which nothing stands.
+
+    `more` are first columns; if the source is among them the table stands on a page of its own.
+    """
+    page = "{source}.html" if "source" in more else ""
+    rows = [
+        {
+            **{key: claim[key] for key in more},
+            "claim": Cell(
+                " · ".join(filter(None, (claim["row"], claim["column"]))),
+                link=f"{page}#{{id}}".format(**claim),
+                anchor="" if page else claim["id"],
+            ),
+            **{key: claim[key] for key in ("theirs", "ours")},
+            "verdict": Cell(_WORDS[claim["verdict"]], kind=_KINDS[claim["verdict"]]),
+            **{"detail": claim["detail"], "place": claim["place"]},
+            "jobs": ", ".join(claim["jobs"]),
+        }
+        for claim in claims
     ]
-    reasons = Counter(claim["detail"] for *_, claim in _claims(judged, ["not_attempted"]))
-    lines += [f"not attempted, {count}: {why}" for why, count in reasons.items()]
-    return Report((counts_table(judged), Table("", lines=tuple(lines))))
+    kept = tuple(Column(key) for key in rows[0] if any(row[key] for row in rows)) if rows else ()
+    texts = tuple(filter(None, lines))
+    return Table(title, kept, tuple(Row("", row) for row in rows), lines=texts)
+
+
+def _by_cause(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
+    """Claims that were tried and are not as printed, by verdict and cause."""
+    found: dict[str, list[Judged]] = {}
+    for verdict in ("differs", "not_comparable", "source_error"):
+        claims = [claim for claim in _claims(judged) if claim["verdict"] == verdict]
+        for cause in sorted({claim["cause"] for claim in claims}, key=[*CAUSES, ""].index):
+            heading = f"{_WORDS[verdict]}{': ' * bool(cause)}{CAUSES.get(cause, '')}"
+            found[heading] = [claim for claim in claims if claim["cause"] == cause]
+    return found
+
+
+def short_report(judged: Sequence[Judged]) -> Report:
+    """How many claims have which verdict, what is not as printed by cause, and what is left out."""
+    groups = [
+        Table(f"{heading} ({len(claims)})", lines=tuple(map(_sentence, claims)))
+        for heading, claims in _by_cause(judged).items()
+    ]
+    reasons = Counter(c["detail"] for c in _claims(judged) if c["verdict"] == "not_attempted")
+    lines = tuple(f"{count}: {why}" for why, count in reasons.items())
+    return Report((_counts(judged), *groups, Table(_WORDS["not_attempted"], lines=lines)))
+
+
+def _sentence(claim: Judged) -> str:
+    place = " · ".join(filter(None, (claim["row"], claim["column"])))
+    compared = f"{claim['ours']} instead of {claim['theirs']}; {claim['detail']}"
+    return f"{claim['source']}, {claim['part']}, {place}: {compared}"
 
 
 def claim_report(judged: Sequence[Judged], name: str) -> Report:
     """One claim: what is printed, what is ours, and where that comes from, or UsageError."""
-    by_name = {claim["id"]: (paper, part, claim) for paper, part, claim in _claims(judged)}
+    by_name = {claim["id"]: claim for claim in _claims(judged)}
     if name not in by_name:
         raise UsageError(f"unknown claim {name!r}: {nearest(name, by_name)}")
-    paper, part, claim = by_name[name]
+    claim = by_name[name]
+    (paper,) = (paper for paper in judged if paper["name"] == claim["source"])
     lines = [
-        _place(part["title"], claim["row"], claim["column"]),
-        f"printed: {claim['theirs']}",
+        " · ".join(filter(None, (claim["part"], claim["row"], claim["column"]))),
+        f"printed{' in ' * bool(claim['place'])}{claim['place']}: {claim['theirs']}",
         f"ours: {claim['ours']}",
-        f"{_WORDS[claim['verdict']]}{': ' * bool(claim['detail'])}{claim['detail']}",
+        ": ".join(filter(None, (_WORDS[claim["verdict"]], claim["detail"]))),
     ]
     if claim["fact"]:
         lines.append(f"fact {claim['fact']}, check {claim['check']}")
@@ -116,167 +154,79 @@ def claim_report(judged: Sequence[Judged], name: str) -> Report:
 
 def part_report(judged: Sequence[Judged], title: str) -> Report:
     """The claims of the parts whose titles begin so; UsageError if there is none."""
-    parts = [part for paper in judged for part in paper["parts"]]
-    found = [part for part in parts if part["title"].lower().startswith(title.lower())]
+    parts = {part["title"]: part["note"] for paper in judged for part in paper["parts"]}
+    found = [own for own in parts if own.lower().startswith(title.lower())]
     if not found:
-        titles = {part["title"] for part in parts}
-        raise UsageError(f"no part begins with {title!r}: {nearest(title, titles)}")
-    columns = ("id", *_CLAIM_COLUMNS[:-1])
-    tables = [_text_table(part["title"], [part["note"]], part["claims"], columns) for part in found]
-    return Report(tuple(tables))
+        raise UsageError(f"no part begins with {title!r}: {nearest(title, parts)}")
+    claims = {own: [claim for claim in _claims(judged) if claim["part"] == own] for own in found}
+    return Report(tuple(_table(own, claims[own], "id", lines=[parts[own]]) for own in found))
 
 
-def whole_report(judged: Sequence[Judged]) -> Report:
-    """Every claim and every job."""
-    tables = [replace(counts_table(judged), title="Published results, reproduced")]
+def _whole(judged: Sequence[Judged]) -> Report:
+    """What is not as printed, then every claim and every job."""
+    tables = [replace(_counts(judged), title="Published results, reproduced")]
+    tables += [_table(*group, "source", "part") for group in _by_cause(judged).items()]
     for paper in judged:
-        citation = paper["citation"]
         for part in paper["parts"]:
-            lines = list(filter(None, (citation, part["note"])))
-            tables.append(_text_table(part["title"], lines, part["claims"], _CLAIM_COLUMNS))
-            citation = ""
-        tables.append(_text_table(f"Jobs of {paper['name']}", [], paper["jobs"], _JOB_COLUMNS))
+            first = [paper["citation"]] * (part is paper["parts"][0])
+            tables.append(_table(part["title"], part["claims"], lines=[*first, part["note"]]))
+        tables.append(replace(_jobs(paper), title=f"Jobs of {paper['name']}"))
     return Report(tuple(tables))
 
 
-def _text_table(
-    title: str, lines: Sequence[str], items: Sequence[Judged], names: Sequence[str]
-) -> Table:
-    """Items as rows, without the columns in which nothing stands."""
-    kept = [name for name in names if any(item[name] for item in items)]
-    rows = tuple(Row("", {name: _plain(item[name]) for name in kept}) for item in items)
-    return Table(title, tuple(map(Column, kept)), rows, lines=tuple(lines))
-
-
-def _plain(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else _WORDS.get(str(value), str(value))
-
-
-def index_page(judged: Sequence[Judged]) -> str:
-    """The page with the counts of all sources, as text."""
-    counts = counts_table(judged)
+def _jobs(paper: Judged) -> Table:
+    columns = (Column("job"), Column("command"), Column("folder"), Column("time", "seconds"))
     rows = [
-        [
-            Cell(paper["citation"], link=f"{paper['name']}.html"),
-            *(Cell(str(n), n) for n in list(row.values.values())[1:]),
-        ]
-        for paper, row in zip(judged, counts.rows, strict=True)
+        (job["name"], job["command"], Cell(job["run"], link=job["run"]), job["elapsed_s"])
+        for job in paper["jobs"]
     ]
-    verdicts = html.Table("counts", counts.columns, rows, plain=True, wrapped=True)
-    parts: dict[str, Sequence[html.Block]] = {
-        "Verdicts": [html.Prose([legend("reproduce.verdicts")]), verdicts]
-    }
-    open_ends = [
-        [
-            Cell(paper["name"], link=f"{paper['name']}.html#{html.anchor_of(part['title'])}"),
-            Cell(part["title"]),
-            *_statement(claim, f"{paper['name']}.html")[:-1],
-        ]
-        for paper, part, claim in _claims(judged, _NOT_AS_PRINTED)
-    ]
-    if open_ends:
-        heads = ("source", "part", *_HEADS[:-1])
-        table = _table("differences", heads, open_ends, filters=("source",))
-        parts["What is not as printed"] = [table]
+    return Table("", columns, tuple(Row.of(columns, row) for row in rows))
+
+
+def _index(judged: Sequence[Judged]) -> str:
+    """The page with the counts of all sources, and what is not as printed by cause."""
+    counts = replace(_counts(judged), lines=(legend("reproduce.verdicts"),))
+    parts: dict[str, Sequence[html.Block]] = {"Verdicts": [_block(counts, "counts", plain=True)]}
+    for heading, claims in _by_cause(judged).items():
+        table = _table("", claims, "source", "part")
+        parts[heading] = [_block(table, f"{html.anchor_of(heading)}-claims", filters=("source",))]
     return html.document("Published results, reproduced", parts, lead=[_extent(judged[0])])
 
 
-def paper_page(paper: Judged) -> str:
-    """The page of one paper, as text."""
+def _page(paper: Judged) -> str:
+    """The page of one paper."""
     counts = ", ".join(f"{paper['counts'][verdict]} {words}" for verdict, words in _WORDS.items())
-    jobs = [
-        [
-            Cell(job["name"]),
-            Cell(job["command"]),
-            Cell(job["run"], link=job["run"]),
-            Cell(f"{job['elapsed_s']:.1f} s", job["elapsed_s"]),
-        ]
-        for job in paper["jobs"]
-    ]
-    heads = [Column("job"), Column("command"), Column("folder"), Column("time", "count")]
-    table = html.Table("job-list", heads, jobs, caption=legend("reproduce.jobs"), wrapped=True)
+    jobs = replace(_jobs(paper), lines=(legend("reproduce.jobs"),))
     return html.document(
         f"Reproduced: {paper['name']}",
-        {part["title"]: _blocks(part, paper["name"]) for part in paper["parts"]}
-        | {"Jobs": [table]},
+        {part["title"]: list(_blocks(part, paper["name"])) for part in paper["parts"]}
+        | {"Jobs": [_block(jobs, "job-list")]},
         lead=[paper["citation"], f"{counts}. {_extent(paper)}", legend("reproduce.verdicts")],
     )
+
+
+def _block(table: Table, name: str, **look: Any) -> html.Table:
+    return html.page_table(table, name, wrapped=True, **look)
 
 
 def _extent(paper: Judged) -> str:
     return legend("reproduce.full" if paper["full"] else "reproduce.short")
 
 
-def _blocks(part: Judged, source: str) -> list[html.Block]:
-    """What stands in a part; a grid where its claims have columns."""
-    name, claims = html.anchor_of(part["title"]), part["claims"]
-    blocks: list[html.Block] = [html.Prose((_marked(part["note"]),))] if part["note"] else []
-    statements = [_statement(claim) for claim in claims]
-    if any(claim["column"] for claim in claims):
-        blocks.append(_grid(f"{name}-grid", claims))
-        statements = [_statement(claim) for claim in claims if claim["verdict"] != "reproduced"]
-        if jobs := dict.fromkeys(job for claim in claims for job in claim["jobs"]):
-            blocks.append(html.Prose((f"Read from the jobs {', '.join(jobs)}.",), small=True))
-    else:  # otherwise the grid has the anchors
-        for claim, row in zip(claims, statements, strict=True):
-            row[0] = replace(row[0], anchor=claim["id"])
-    if statements:
-        look = {"plain": True} if len(statements) <= _FEW else {"filters": ("verdict",)}
-        blocks.append(_table(f"{name}-claims", _HEADS, statements, **look))
-    blocks += [_picture(picture, f"{name}-{n}") for n, picture in enumerate(part["pictures"])]
+def _blocks(part: Judged, source: str) -> Iterator[html.Block]:
+    """What stands in a part."""
+    name = html.anchor_of(part["title"])
+    if part["note"]:
+        words = [escape(word) for word in part["note"].split("`")]
+        words[1::2] = [Markup("<code>{}</code>").format(word) for word in words[1::2]]
+        yield html.Prose((Markup("").join(words),))
+    yield _block(_table("", part["claims"]), f"{name}-claims", filters=("verdict",))
+    for number, picture in enumerate(part["pictures"]):
+        yield _picture(picture, f"{name}-{number}")
     if files := part["files"]:
-        folder = f"jobs/{source}"
-        rows = [
-            [Cell(f["title"]), Cell(f["file"], link=f"{folder}/{f['job']}/{f['file']}")]
-            for f in files
-        ]
-        blocks.append(_table(f"{name}-files", ("data", "file"), rows, plain=True, wrapped=False))
-    return blocks
-
-
-def _table(name: str, heads: Sequence[str], rows: list[list[Cell]], **look: Any) -> html.Table:
-    """A table of texts."""
-    return html.Table(name, [*map(Column, heads)], rows, **{"wrapped": True} | look)
-
-
-def _marked(text: str) -> Markup:
-    """Text with what stands between backticks set as code."""
-    words = [escape(word) for word in text.split("`")]
-    words[1::2] = [Markup("<code>{}</code>").format(word) for word in words[1::2]]
-    return Markup("").join(words)
-
-
-def _statement(claim: Judged, page: str = "") -> list[Cell]:
-    """A claim as a row, which links to its place on a page."""
-    verdict, jobs = claim["verdict"], claim["jobs"]
-    return [
-        Cell(_place(claim["row"], claim["column"]), link=f"{page}#{claim['id']}"),
-        Cell(claim["theirs"]),
-        Cell(claim["ours"]),
-        Cell(_WORDS[verdict], kind=_KINDS[verdict]),
-        Cell(claim["detail"] or "–"),
-        Cell(", ".join(jobs) or "–", link="#job-list" if jobs else ""),
-    ]
-
-
-def _grid(name: str, claims: Sequence[Judged]) -> html.Table:
-    """Claims laid out as in the source, with both figures in each cell."""
-    columns = list(dict.fromkeys(claim["column"] for claim in claims))
-    cells = {(claim["row"], claim["column"]): _grid_cell(claim) for claim in claims}
-    nothing = Cell("·", hint="the source has nothing here")
-    rows = [
-        [Cell(row), *(cells.get((row, column), nothing) for column in columns)]
-        for row in dict.fromkeys(claim["row"] for claim in claims)
-    ]
-    return _table(name, ("", *columns), rows, caption=legend("reproduce.grid"), plain=True)
-
-
-def _grid_cell(claim: Judged) -> Cell:
-    verdict, theirs, ours, name = (claim[key] for key in ("verdict", "theirs", "ours", "id"))
-    figures = theirs if theirs == ours else f"theirs {theirs}\nours {ours}"
-    hint = ": ".join(filter(None, (_WORDS[verdict], claim["detail"])))
-    text = f"{_SIGNS[verdict]} {figures}"
-    return Cell(text, hint=hint, kind=_KINDS[verdict], link=f"#{name}", anchor=name)
+        links = [Cell(f["file"], link=f"jobs/{source}/{f['job']}/{f['file']}") for f in files]
+        rows = [[f["title"], link] for f, link in zip(files, links, strict=True)]
+        yield html.Table(f"{name}-files", (Column("data"), Column("file")), rows, plain=True)
 
 
 def _picture(picture: Judged, name: str) -> html.Block:
@@ -294,19 +244,16 @@ def points_csv(papers: Sequence[str], folder: Path) -> str:
     """
     import pandas as pd
 
-    first = ["source", "job", "game", "solver", "seed", "rank", "claim"]
-    last = ["nash_conv", "max_regret", "identity", "on_path", "strict", "distance", "profile"]
-    found = (
+    frames = [
         load_equilibria(run.parent).assign(source=name, job=run.parent.name)
         for name in papers
         for run in sorted(folder.glob(f"jobs/{name}/*/{LINES}"))
-    )
-    frames = [frame for frame in found if len(frame)]
-    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=first + last)
+    ]
+    frames = [frame for frame in frames if len(frame)]
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_POINTS)
     table["profile"] = table["profile"].astype("string").str.removeprefix(f"{folder.absolute()}/")
     for name in ("game", "solver", "identity", "profile"):
         table[name] = table[name].map(cell_text, na_action="ignore")
-    payoffs = sorted(name for name in table.columns if name.startswith("payoff_P"))
-    table = table[[*first, *payoffs, *last]]
-    named = table.rename(columns={name: "u:" + name.removeprefix("payoff_") for name in payoffs})
-    return named.to_csv(index=False, lineterminator="\n")
+    table.columns = table.columns.str.replace("payoff_P", "u:P")
+    payoffs = sorted(name for name in table.columns if name.startswith("u:P"))
+    return table[[*_POINTS[:7], *payoffs, *_POINTS[7:]]].to_csv(index=False, lineterminator="\n")

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from msgspec import field
 from msgspec.structs import replace
 
 from eqbench.documents import convert, read_file
 from eqbench.errors import DocumentError, UsageError, nearest
+from eqbench.papers.checks import read_check
 from eqbench.papers.jobs import Closed, Job
 
 # folders of the papers that ship: from the tree to its equilibria to methods that find them
@@ -27,30 +27,55 @@ _NAMES = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham
 SHIPPED = {name: Path(__file__).parent / name for name in _NAMES}
 
 
-@dataclass(frozen=True)
+# why a claim may not come out, as `cause` names it; the first two make it not comparable
+CAUSES = {
+    "version": "another version of a solver or of the program that is spoken of",
+    "machine": "another machine: its clock, its memory",
+    "choice": "each program takes its own of several equilibria",
+    "words": "words without a measure, such as close or chaotic, and what we take them for",
+    "time": "trajectories that are still on their way where ours end",
+    "statement": "our results are otherwise, without a proof that the source is wrong",
+}
+NOT_COMPARABLE = ("version", "machine")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """One cell of a table, one property of a figure, one statement.
 
     Attributes
     ----------
+    place : page, table, figure or section in which it is printed
     column : empty in a part that is a list of statements
     printed : what the paper prints, in its numbers and our words
     fact : where our value stands, as ``function/key/key``; empty if nothing was tried
-    check : how the two are compared, in the language of `eqbench.papers.checks`
+    check : how the two are compared: a predicate of `eqbench.papers.checks`
     evidence : fact that is true if the paper is wrong here, or ``fact: check``; mostly empty
-    note : what a reader has to know; why nothing was tried, if so
+    cause : of `CAUSES`, why it does not come out; empty if it does
+    note : what a reader has to know; why it does not come out, or why nothing was tried
     """
 
+    part: str
     row: str
-    column: str
     printed: str
-    fact: str
-    check: str
-    evidence: str
-    note: str
+    place: str = ""
+    column: str = ""
+    fact: str = ""
+    check: str = ""
+    evidence: str = ""
+    cause: str = ""
+    note: str = ""
 
-
-COLUMNS = ("part", *Claim.__annotations__)
+    def __post_init__(self) -> None:
+        """UsageError if it is not as it should be."""
+        if not (self.row and self.printed):
+            raise UsageError("'row' and 'printed' must not be empty")
+        if bool(self.fact) != bool(self.check) or not (self.fact or self.note):
+            raise UsageError("a claim has a fact and a check, or neither and a note that says why")
+        if self.cause and self.cause not in CAUSES:
+            raise UsageError(f"unknown cause {self.cause!r}: {nearest(self.cause, CAUSES)}")
+        for check in filter(None, (self.check, self.evidence.partition(": ")[2])):
+            read_check(check)
 
 
 class Figure(Closed, frozen=True):
@@ -124,27 +149,22 @@ def _claims(file: Path, titles: list[str]) -> dict[str, list[Claim]]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the claims {file}: {error}") from None
     reader = csv.DictReader(lines)
-    if tuple(reader.fieldnames or ()) != COLUMNS:
-        raise UsageError(f"{file}, line 1: the columns are {', '.join(COLUMNS)}")
+    columns, wanted = tuple(reader.fieldnames or ()), tuple(Claim.__annotations__)
+    if not {"part", "row", "printed"} <= {*columns} <= {*wanted}:
+        raise UsageError(
+            f"{file}, line 1: the columns are {', '.join(wanted)}; at least the first 3"
+        )
     claims: dict[str, list[Claim]] = {title: [] for title in titles}
     for row in reader:
-        if mistake := _mistake(row, titles):
-            raise UsageError(f"{file}, line {reader.line_num}: {mistake}")
-        claims[row.pop("part")].append(Claim(**row))
+        try:
+            if None in row or None in row.values():
+                raise UsageError(f"a line has {len(columns)} cells")
+            if row["part"] not in claims:
+                raise UsageError(f"unknown part {row['part']!r}: {nearest(row['part'], titles)}")
+            claims[row["part"]].append(Claim(**row))
+        except UsageError as error:
+            raise UsageError(f"{file}, line {reader.line_num}: {error}") from None
     return claims
-
-
-def _mistake(row: Mapping[str | None, Any], titles: list[str]) -> str:
-    """Return why a line is not a claim, or nothing."""
-    if None in row or None in row.values():
-        return f"a line has {len(COLUMNS)} cells"
-    if row["part"] not in titles:
-        return f"unknown part {row['part']!r}: {nearest(row['part'], titles)}"
-    if not (row["row"] and row["printed"]):
-        return "'row' and 'printed' must not be empty"
-    if bool(row["fact"]) != bool(row["check"]) or not (row["fact"] or row["note"]):
-        return "a claim has a fact and a check, or neither and a note that says why"
-    return ""
 
 
 def _jobs(given: Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator[Job]:

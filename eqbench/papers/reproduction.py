@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from eqbench.documents import convert
 from eqbench.errors import EqbenchError, UsageError, nearest
-from eqbench.papers.jobs import JobFolder, JobRecord, wanted_jobs
+from eqbench.papers.jobs import JobRecord, PaperJobs, wanted_jobs
 from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
 from eqbench.papers.paper import SHIPPED, Paper, load_paper
 from eqbench.papers.request import ReproduceRequest
@@ -19,8 +17,10 @@ from eqbench.report.rows import Report, Table
 from eqbench.store.run_folder import write_texts
 from eqbench.studies.frame import Session, Study
 
+Document = dict[str, Any]  # counts, or papers with their verdicts
 
-class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
+
+class Reproduction(Study[ReproduceRequest, JobRecord, Document]):
     """Papers held against what their jobs store; a part is ``paper/job``."""
 
     always_draws = True
@@ -38,7 +38,7 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
             for paper in self.papers
             for job in wanted_jobs(paper.jobs, full=request.full, only=request.only)
         }
-        self._judged: list[dict[str, Any]] = []
+        self._judged: list[Document] = []
         self.jobs = request.jobs
 
     def preview(self) -> Report | None:
@@ -50,6 +50,9 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
         for job in paper.jobs:
             command = " ".join(job.words(full=self.request.full)) or "computed"
             lines.append(f"  {job.name}: {command}{'  (--full)' if job.full else ''}")
+        claims = [claim for part in paper.parts for claim in part.claims]
+        unplaced = [claim.row for claim in claims if not claim.place]
+        lines.append(f"{len(claims)} claims, {len(unplaced)} without a place {unplaced or ''}")
         return Table(f"{paper.name}: {paper.citation}", lines=tuple(lines))
 
     def parts(self) -> Sequence[str]:
@@ -60,29 +63,28 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
                 left[needed] = max(left[needed], left[part] + 1)
         return sorted(self._jobs, key=lambda part: (self._jobs[part][1].alone, -left[part]))
 
-    def is_done(self, part: str, found: Mapping[str, Any], session: Session) -> bool:
+    def is_done(self, part: str, found: JobRecord, session: Session) -> bool:
         """Return whether a job that was run before has a result that still counts."""
         paper, job = self._jobs[part]
-        if not found.get("accepted") or job.name in self.request.again:
-            return False
-        record = convert(found, JobRecord, "the record")
-        return self.jobs_of(paper, session).is_current(job, record)
+        again = not found.accepted or job.name in self.request.again
+        return not again and self.jobs_of(paper, session).is_current(job, found)
 
     def is_alone(self, part: str) -> bool:
         """Return whether a job measures times."""
         return self._jobs[part][1].alone
 
-    def do(self, part: str, session: Session) -> dict[str, Any]:
+    def do(self, part: str, session: Session) -> JobRecord:
         """Run a job; what needs a failed one is not run."""
         paper, job = self._jobs[part]
-        failed = [n for n in sorted(self.needs(part)) if not session.found[n]["accepted"]]
-        found: dict[str, Any] = {"part": part}
+        failed = [n for n in sorted(self.needs(part)) if not session.found[n].accepted]
         if failed:
-            found |= {"accepted": False, "needs": failed[0]}
+            found, how = JobRecord(needs=failed[0]), f"not run, since {failed[0]} failed"
         else:
-            record = self.jobs_of(paper, session).run(job, session.interrupted)
-            found |= {"interrupted": True} if record is None else record
-        session.say(_said(part, found, len(session.found) + 1, len(self._jobs)))
+            found = self.jobs_of(paper, session).run(job, session.interrupted)
+            how = f"{found.elapsed_s:.1f} s"
+            how += "" if found.accepted else f"  FAILED with exit code {found.exit_code}"
+        done = f"{len(session.found) + 1:3}/{len(self._jobs)}  {part}"
+        session.say(f"{part}  interrupted" if found.interrupted else f"{done}  {how}")
         return found
 
     def needs(self, part: str) -> set[str]:
@@ -90,7 +92,7 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
         paper, job = self._jobs[part]
         return {f"{paper.name}/{name}" for name in job.required(full=self.request.full)}
 
-    def conclude(self, parts: Sequence[dict[str, Any]], session: Session) -> dict[str, Any]:
+    def conclude(self, parts: Sequence[JobRecord], session: Session) -> Document:
         """Return the verdicts when all jobs are there, before that how many are."""
         bare = {"schema": SCHEMA, "full": self.request.full, "finished": session.finished}
         if not session.finished:
@@ -103,7 +105,7 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
             raise _mistake(session.folder, error) from error
         return bare | {"sources": [_without_pictures(paper) for paper in self._judged]}
 
-    def report(self, document: dict[str, Any]) -> Report:
+    def report(self, document: Document) -> Report:
         """Return the counts of verdicts, and what is not as printed."""
         if "sources" not in document:
             line = f"{document['jobs_done']} of {document['jobs']} jobs are done"
@@ -114,13 +116,13 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
             return part_report(document["sources"], self.request.part)
         return short_report(document["sources"])
 
-    def draw(self, folder: Path, document: dict[str, Any]) -> Iterable[Path | str]:
+    def draw(self, folder: Path, document: Document) -> Iterable[Path | str]:
         """Write the pages."""
         if self._judged:
             points = points_csv([paper.name for paper in self.papers], folder)
             yield from write_texts(folder, texts(self._judged) | {"points.csv": points})
 
-    def ending(self, document: dict[str, Any]) -> tuple[int, str]:
+    def ending(self, document: Document) -> tuple[int, str]:
         """Return 1 if a job failed."""
         jobs = [job for paper in document.get("sources", ()) for job in paper["jobs"]]
         return (1, "") if any(job["failed"] for job in jobs) else super().ending(document)
@@ -129,15 +131,12 @@ class Reproduction(Study[ReproduceRequest, dict[str, Any], dict[str, Any]]):
         """Return the end of the name of a new folder."""
         return "-".join(["reproduce", *self.request.sources])
 
-    def jobs_of(self, paper: Paper, session: Session) -> JobFolder:
+    def jobs_of(self, paper: Paper, session: Session) -> PaperJobs:
         """The jobs of a paper in the folder of a reproduction."""
-
-        def record(name: str) -> JobRecord | None:
-            found = session.found.get(f"{paper.name}/{name}", {})
-            return convert(found, JobRecord, "the record") if "words" in found else None
-
+        found = {job.name: session.found.get(f"{paper.name}/{job.name}") for job in paper.jobs}
+        records = {name: record for name, record in found.items() if record and record.words}
         place = session.folder / "jobs" / paper.name
-        return JobFolder(paper.name, place, record, full=self.request.full)
+        return PaperJobs(paper.name, paper.jobs, place, records, full=self.request.full)
 
 
 def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -157,19 +156,11 @@ def _mistake(folder: Path, error: Exception) -> EqbenchError:
     )
 
 
-def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:
-    """A line on a job that has ended."""
-    if record.get("interrupted"):
-        return f"{part}  interrupted"
-    if "needs" in record:
-        return f"{done:3}/{total}  {part}  not run, since {record['needs']} failed"
-    failed = "" if record["accepted"] else f"  FAILED with exit code {record['exit_code']}"
-    return f"{done:3}/{total}  {part}  {record['elapsed_s']:.1f} s{failed}"
-
-
-def _without_pictures(paper: Mapping[str, Any]) -> dict[str, Any]:
+def _without_pictures(paper: Mapping[str, Any]) -> Document:
     """A paper with its verdicts, without the text of its pictures."""
-    bare = deepcopy(dict(paper))
-    for picture in (picture for part in bare["parts"] for picture in part["pictures"]):
-        del picture["svg"]
-    return bare
+
+    def bare(picture: Mapping[str, Any]) -> Document:
+        return {key: value for key, value in picture.items() if key != "svg"}
+
+    parts = [{**part, "pictures": [*map(bare, part["pictures"])]} for part in paper["parts"]]
+    return {**paper, "parts": parts}

@@ -14,10 +14,11 @@ class ReproduceRequest(StudyCommand):
     """Hold published results against our own, cell by cell.
 
     SOURCE is encyclopedia, szafron, ganzfried, billingham_2017 or billingham_2018; all of them if
-    none is given. Each claim gets a verdict: reproduced, differs (by how much), source_error (with
-    evidence), not_attempted (with the reason). What is ours is read from the folders of the jobs,
-    which are ordinary commands; the page names them. It is index.html in the folder; next to it
-    stand report.md, claims.csv, summary.json and points.csv, with the verified profiles of runs.
+    none is given. Each claim gets a verdict: reproduced, differs (by how much), not_comparable (of
+    another version or machine), source_error (with evidence), not_attempted (with the reason).
+    What is ours is read from the folders of the jobs, which are ordinary commands; the page names
+    them. It is index.html in the folder; next to it stand report.md, claims.csv, summary.json and
+    points.csv, with the verified profiles of runs.
     Exit code: 0 whatever the verdicts, 1 a job failed, 2 usage, 130 interrupted.
     """
 

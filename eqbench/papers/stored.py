@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from os.path import normpath
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from eqbench.documents import read_file
 from eqbench.errors import EqbenchError
-from eqbench.papers.jobs import Job, JobFolder
 
 if TYPE_CHECKING:
     from eqbench.store.schema import CellRecord
@@ -29,6 +28,15 @@ class StoredJob:
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.path = name, folder / name
+
+    @property
+    def found(self) -> Any:
+        """Its summary, or what it printed as JSON; of a run, each field of its cells as a list."""
+        if (self.path / "runs.jsonl").exists():
+            cells = [cell.to_json() for cell in self.cells]
+            names = dict.fromkeys(name for cell in cells for name in cell)
+            return {name: [cell.get(name) for cell in cells] for name in names}
+        return self.summary if self.path.exists() else self.printed_json
 
     @cached_property
     def summary(self) -> Any:
@@ -99,43 +107,3 @@ class Stored:
 def summary_of(job: str) -> Callable[[Stored], Any]:
     """Return the fact that is all that a job has found."""
     return lambda stored: stored[job].summary
-
-
-class CheckedJobs(Stored):
-    """The jobs of a paper, read only if they are as they would be run now; `used` were read."""
-
-    def __init__(self, folder: JobFolder, jobs: Sequence[Job]) -> None:
-        super().__init__(folder.path, full=folder.full)
-        self._folder, self._jobs = folder, {job.name: job for job in jobs}
-        self.used: list[str] = []
-
-    def __getitem__(self, name: str) -> StoredJob:
-        """The job of this name; NotStoredError if it failed or was not run as it is now."""
-        job = self._jobs[name]
-        if name not in self.used:
-            self.used.append(name)
-        if name not in self._open and (why := self._why_not(job)):
-            raise NotStoredError(why)
-        return super().__getitem__(name)
-
-    def _why_not(self, job: Job) -> str:
-        """Return why what a job has stored does not count, or nothing."""
-        record = self._folder.record(job.name)
-        needed = ((name, self._folder.record(name)) for name in job.required(full=self.full))
-        failed = sorted(name for name, ran in needed if ran and not ran["accepted"])
-        if record is None and job.full and not self.full:
-            return f"the job {job.name} belongs to --full"
-        if record is None and failed:
-            return f"the job {job.name} needs the job {failed[0]}, which failed"
-        if record is None:
-            return f"the job {job.name} was not run to its end; continue with --resume"
-        if not record["accepted"]:
-            errors = StoredJob(job.name, self.path).text(f"../{job.name}.err").strip()
-            last = (errors.splitlines() or ["it printed nothing"])[-1]
-            return f"the job {job.name} failed with exit code {record['exit_code']}: {last}"
-        if not self._folder.is_current(job, record):
-            return (
-                f"what the job {job.name} stored is of another version of it, of eqbench or of "
-                "what it needs; continue with --resume"
-            )
-        return ""

@@ -9,24 +9,25 @@ from typing import Any
 from msgspec.structs import asdict
 
 from eqbench.errors import UsageError
-from eqbench.papers.checks import Missing, difference, entries_of, passes, shown
-from eqbench.papers.jobs import JobFolder, function_of
-from eqbench.papers.paper import Attachment, Claim, Figure, Paper, Part
-from eqbench.papers.stored import CheckedJobs, NotStoredError
+from eqbench.papers.checks import Missing, difference, entries_of, read_check, shown
+from eqbench.papers.jobs import PaperJobs, function_of
+from eqbench.papers.paper import NOT_COMPARABLE, Attachment, Claim, Figure, Paper, Part
+from eqbench.papers.stored import NotStoredError
 
 SCHEMA = "eqbench.reproduce/1"
-VERDICTS = ("reproduced", "differs", "source_error", "not_attempted")
+VERDICTS = ("reproduced", "differs", "not_comparable", "source_error", "not_attempted")
+Read = tuple[Any, list[str]]  # a value, and the jobs that it was read off
 
 
 class Facts:
     """What a paper's functions read off its jobs, each called once."""
 
-    def __init__(self, paper: Paper, stored: CheckedJobs) -> None:
+    def __init__(self, paper: Paper, stored: PaperJobs) -> None:
         self._paper, self._stored = paper, stored
-        self._known: dict[str, tuple[Any, list[str]]] = {}
+        self._known: dict[str, Read] = {}
 
-    def at(self, path: str) -> tuple[Any, list[str]]:
-        """The value at ``function/key/key``, and the jobs that the function has read."""
+    def at(self, path: str) -> Read:
+        """The value at ``function/key/key`` or ``job/key/key``, and the jobs that were read."""
         name, *keys = path.split("/")
         value, jobs = self.of(name)
         for key in keys:
@@ -38,14 +39,19 @@ class Facts:
             value = entries[key]
         return value, jobs
 
-    def of(self, target: str) -> tuple[Any, list[str]]:
-        """What a function finds, and the jobs that it has read; what it raises is a bug."""
+    def of(self, target: str) -> Read:
+        """What a function, or a job, has found, and the jobs read; what it raises is a bug."""
         if target not in self._known:
-            self._known[target] = self.read(function_of(self._paper.folder, target))
+            try:
+                self._known[target] = self.read(function_of(self._paper.folder, target))
+            except UsageError:
+                if target not in (job.name for job in self._paper.jobs):
+                    raise
+                self._known[target] = self.read(lambda stored: stored[target].found)
         return self._known[target]
 
-    def read(self, function: Callable[[CheckedJobs], Any]) -> tuple[Any, list[str]]:
-        """What is read off the jobs, `Missing` if one of them was not run, and their names."""
+    def read(self, function: Callable[[PaperJobs], Any]) -> Read:
+        """What is read off jobs, `Missing` if one of them was not run, and their names."""
         self._stored.used = []
         try:
             value = function(self._stored)
@@ -54,31 +60,32 @@ class Facts:
         return value, self._stored.used
 
 
-def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
+def judge(paper: Paper, stored: PaperJobs) -> dict[str, Any]:
     """A paper with a verdict on each claim, as JSON values."""
-    facts = Facts(paper, CheckedJobs(folder, paper.jobs))
+    facts = Facts(paper, stored)
     parts = [_part(part, facts) for part in paper.parts]
-    for place, claim in enumerate((c for part in parts for c in part["claims"]), start=1):
-        claim["id"] = f"{paper.name}-{place}"
-    counts = Counter(claim["verdict"] for part in parts for claim in part["claims"])
+    claims = [claim for part in parts for claim in part["claims"]]
+    for number, claim in enumerate(claims, start=1):
+        claim["id"] = f"{paper.name}-{number}"
+    counts = Counter(claim["verdict"] for claim in claims)
     return {
         "name": paper.name,
         "citation": paper.citation,
-        "full": folder.full,
+        "full": stored.full,
         "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "checks": sum(part["checks"] for part in parts),
         "parts": parts,
         "jobs": [
             {
                 "name": job.name,
-                "command": record["command"],
-                "run": f"jobs/{folder.paper}/{job.name}{'' if job.out else '.out'}",
-                "exit_code": record["exit_code"],
-                "failed": not record["accepted"],
-                "elapsed_s": record["elapsed_s"],
+                "command": record.command,
+                "run": f"jobs/{stored.paper}/{job.name}{'' if job.out else '.out'}",
+                "exit_code": record.exit_code,
+                "failed": not record.accepted,
+                "elapsed_s": record.elapsed_s,
             }
             for job in paper.jobs
-            if (record := folder.record(job.name)) is not None
+            if (record := stored.records.get(job.name)) is not None
         ],
     }
 
@@ -102,11 +109,13 @@ def _claim(claim: Claim, facts: Facts) -> dict[str, Any]:
     except UsageError as error:
         raise UsageError(f"the claim {claim.row} {claim.column}: {error}") from None
     return {
+        "place": claim.place,
         "row": claim.row,
         "column": claim.column,
         "theirs": claim.printed,
         "ours": ours,
         "verdict": verdict,
+        "cause": claim.cause if verdict in ("differs", "not_comparable") else "",
         "detail": detail,
         "fact": claim.fact,
         "check": claim.check,
@@ -118,7 +127,7 @@ def verdict_of(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     """Verdict, our value as text, and what there is to say."""
     if isinstance(value, Missing):
         return "not_attempted", "not attempted", value.why
-    ours, holds = shown(value), passes(claim.check, value, claim.printed)
+    ours, holds = shown(value), read_check(claim.check)(value)
     if holds:
         return "reproduced", ours, claim.note
     if holds is None:
@@ -126,7 +135,8 @@ def verdict_of(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     if claim.evidence and _is_wrong(claim, facts):
         return "source_error", ours, claim.note or f"{claim.evidence} was checked"
     by = filter(None, (difference(value, claim.printed), claim.note))
-    return "differs", ours, "; ".join(by) or f"not {claim.check}"
+    verdict = "not_comparable" if claim.cause in NOT_COMPARABLE else "differs"
+    return verdict, ours, "; ".join(by) or f"not {claim.check}"
 
 
 def _is_wrong(claim: Claim, facts: Facts) -> bool:
@@ -135,7 +145,7 @@ def _is_wrong(claim: Claim, facts: Facts) -> bool:
     evidence, _ = facts.at(path)
     if isinstance(evidence, Missing):
         return False
-    return evidence is True or bool(check and passes(check, evidence, claim.printed))
+    return evidence is True or bool(check and read_check(check)(evidence))
 
 
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:

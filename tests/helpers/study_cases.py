@@ -1,4 +1,4 @@
-"""Small studies and papers."""
+"""Small studies."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import itertools
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +16,6 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.rank_sums import RankSums
 from eqbench.model.tree import GameTree, Payoffs
-from eqbench.papers.paper import Claim, Paper
-from eqbench.papers.stored import NotStoredError
-from eqbench.papers.verdicts import Facts, verdict_of
 from eqbench.studies.crossplay.study import Found
 from eqbench.verification import verify
 from helpers.solver_cases import bimatrix
@@ -75,45 +70,6 @@ def battle() -> tuple[Game, list[tuple[str, BehaviorProfile]]]:
 
 def found_of(entries: list[tuple[str, BehaviorProfile]]) -> list[Found]:
     return [Found(label, profile) for label, profile in entries]
-
-
-# -- Verdicts on the claims of a paper, from results of its jobs that were made by hand
-
-
-class Jobs(dict[str, Any]):
-    """Jobs by name, as they would be stored."""
-
-    full = False
-    used: tuple[str, ...] = ()
-
-    def listen(self) -> None:
-        """Nothing is noted."""
-
-    def __missing__(self, name: str) -> Any:
-        raise NotStoredError(name)
-
-
-def summaries(**found: Any) -> Jobs:
-    """Jobs that left these summaries."""
-    return Jobs({name: SimpleNamespace(summary=own) for name, own in found.items()})
-
-
-def claim_at(paper: Paper, row: str, column: str = "", *, title: str = "") -> Claim:
-    """The claim at a place, in the parts whose title begins like this."""
-    claims = [
-        claim for part in paper.parts if part.title.startswith(title) for claim in part.claims
-    ]
-    (found,) = [claim for claim in claims if (claim.row, claim.column) == (row, column)]
-    return found
-
-
-def facts_of(paper: Paper, jobs: Jobs) -> Facts:
-    return Facts(paper, jobs)  # type: ignore[arg-type]
-
-
-def verdict(claim: Claim, facts: Facts) -> str:
-    """What comes of a claim."""
-    return verdict_of(claim, facts.at(claim.fact)[0], facts)[0]
 
 
 # -- What the tests of the model by sums over ranks share

@@ -201,9 +201,7 @@ def test_reference_tables_are_those_of_the_stored_run(monkeypatch: pytest.Monkey
 def test_documentation_shows_the_reference_run_as_it_is(pages) -> None:
     text = pages.shown("reference")[0]["reference_report"]
     page = ROOT / "docs" / "reference" / "main_job.md"
-    assert f"```
-{text}```
-" in page.read_text(encoding="utf-8")
+    assert f"```\n{text}```\n" in page.read_text(encoding="utf-8")
 
 
 def test_reference_run_is_complete_and_took_three_minutes_at_most(pages) -> None:

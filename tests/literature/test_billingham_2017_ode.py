@@ -12,17 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.kuhn_and_skp import load_solutions
+from helpers.kuhn_and_skp import SKP_VARIABLES, load_solutions
 
 import eqbench
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "ode_vectors.json").read_text())
-# The paper's variables by player and information set; b are bets with Q, a with A, c and d calls.
-PLACES = {
-    **{"a1": (0, "4:"), "b1": (0, "2:"), "c1": (0, "3:KKB"), "d1": (0, "3:KBF")},
-    **{"a2": (1, "4:K"), "b2": (1, "2:K"), "c2": (1, "3:B"), "d2": (1, "3:KKBF")},
-    **{"b3": (2, "2:KK"), "c3": (2, "3:KB"), "d3": (2, "3:BF")},
-}
 
 
 def flow_at(pot: float, options: str = ""):
@@ -30,10 +24,10 @@ def flow_at(pot: float, options: str = ""):
     game = eqbench.load_game(f"skp(pot={pot})")
     flow, tree = eqbench.load_solver(f"replicator({options})").flow(game), game.tree
     place = {
-        (int(tree.infoset_player[i]), tree.infoset_labels[i]): k
+        (tree.players[tree.infoset_player[i]], tree.infoset_labels[i]): k
         for k, i in enumerate(flow.choices.infoset)
     }
-    return flow, {name: place[key] for name, key in PLACES.items()}
+    return flow, {name: place[key] for name, key in SKP_VARIABLES.items()}
 
 
 @pytest.mark.parametrize("integrator", ["dop853", "heyoka"])

@@ -38,19 +38,6 @@ def row(path: ResponsePath, value: float) -> np.ndarray:
     return path.behavior[point]
 
 
-@pytest.mark.parametrize(
-    ("name", "lambdas"), [("kuhn2", LAMBDAS), ("kuhn3", (*LAMBDAS, NEAR_ITS_END))]
-)
-def test_profiles_are_those_of_gambit(name: str, lambdas: tuple[float, ...]) -> None:
-    pygambit = pytest.importorskip("pygambit", reason="Gambit is not installed")
-    theirs = importlib.import_module("eqbench.solvers.gambit").to_gambit(eqbench.load_game(name))
-    solved = pygambit.qre.logit_solve_lambda(theirs.game, list(lambdas))
-    path = branch(name, lambdas)
-    for value, found in zip(lambdas, solved, strict=True):
-        expected = theirs.behavior(found.profile).probabilities
-        np.testing.assert_allclose(row(path, value), expected, rtol=0, atol=1e-9)
-
-
 def test_symmetric_game_solves_its_one_equation() -> None:
     """In the game of chicken symmetric QRE satisfy z = lambda times the gain of daring at p(z)."""
     rows = np.array([[0, 7], [2, 6]])
@@ -124,7 +111,7 @@ def response(
 def test_plans_are_those_of_responses_over_all_strategies_listed(
     name: str | int, options: str
 ) -> None:
-    """At every lambda asked for, to 1e-8; from the uniform prior of each form and from others."""
+    """At every requested lambda, to 1e-8; from the uniform prior of each form and from others."""
     grown = isinstance(name, int)
     game = Game("grown", random_tree(name, depth=5)) if grown else eqbench.load_game(name)
     solver = eqbench.load_solver(f"logit({options},stop_lambda={RATES[-1]})")
@@ -142,19 +129,34 @@ def test_plans_are_those_of_responses_over_all_strategies_listed(
 
 
 @pytest.mark.parametrize(
-    "name", ["random(players=3,actions=3)", "shapley", "jordan", "random_tree(players=2,depth=4)"]
+    ("name", "forms", "lambdas"),
+    [
+        ("kuhn2", ["agent"], LAMBDAS),
+        ("kuhn3", ["agent"], (*LAMBDAS, NEAR_ITS_END)),
+        ("random_tree(players=2,depth=4)", ["reduced"], RATES[:3]),  # Gambit lists these strategies
+        # in strategic forms all forms are the same
+        ("random(players=3,actions=3)", ["agent", "normal", "reduced"], RATES[:3]),
+        ("shapley", ["agent", "normal", "reduced"], RATES[:3]),
+        ("jordan", ["agent", "normal", "reduced"], RATES[:3]),
+    ],
 )
-def test_branches_are_those_of_gambit(name: str) -> None:
-    """Gambit lists reduced strategies; in strategic forms all forms are the same."""
+def test_branches_are_those_of_gambit(
+    name: str, forms: list[str], lambdas: tuple[float, ...]
+) -> None:
     pygambit = pytest.importorskip("pygambit", reason="Gambit is not installed")
     game = eqbench.load_game(name)
     theirs = importlib.import_module("eqbench.solvers.gambit").to_gambit(game)
-    solved = pygambit.qre.logit_solve_lambda(theirs.game, list(RATES[:3]), use_strategic=True)
-    for form in ["reduced"] if "tree" in name else ["agent", "normal", "reduced"]:
-        path = eqbench.load_solver(f"logit(form={form},stop_lambda=3)").branch(game, at=RATES[:3])
+    agents = forms == ["agent"]
+    solve = pygambit.qre.logit_solve_lambda
+    solved = solve(theirs.game, list(lambdas), use_strategic=not agents)
+    for form in forms:
+        solver = eqbench.load_solver(f"logit(form={form},stop_lambda={lambdas[-1]})")
+        path = solver.branch(game, at=lambdas)
         for point, found in zip(path.landings, solved, strict=True):
-            expected = plan(game, theirs.behavior(found.profile).probabilities)
-            np.testing.assert_allclose(plan(game, path.behavior[point]), expected, atol=1e-8)
+            expected, own = theirs.behavior(found.profile).probabilities, path.behavior[point]
+            if agents:
+                np.testing.assert_allclose(own, expected, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(plan(game, own), plan(game, expected), atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,7 @@ def policy_by_labels(tree: GameTree, profile: BehaviorProfile) -> Any:
     return pyspiel.TabularPolicy(table)
 
 
-@pytest.mark.parametrize(
-    ("spec", "kind"), [*itertools.product(GAMES, KINDS), ("liars_dice", "near-pure")]
-)
+@pytest.mark.parametrize(("spec", "kind"), list(itertools.product(GAMES, KINDS)))
 def test_payoffs_and_nash_conv_agree(spec: str, kind: str) -> None:
     """Lanctot et al. 2019, §3.2: NashConv is the sum of all best-response gains."""
     game, openspiel = loaded(spec), theirs(GAMES.get(spec, spec))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,11 +29,6 @@ from eqbench.verification import Verification, verify, verify_exactly
 SOLUTIONS = load_solutions()
 TOLERANCE = 1e-12
 JUST_OUTSIDE = Fraction(1, 1000)
-every_solution = pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda s: s.name)
-
-
-def verdict(indices: list[int | None]) -> str:
-    return Completeness(tuple(indices), exact=True).verdict
 
 
 @cache
@@ -41,22 +36,22 @@ def skp() -> Game:
     return eqbench.load_game("skp")
 
 
-def measured(values: dict[str, Any], *, exact: bool = True) -> Verification:
+def measured(values: dict[str, Any]) -> Verification:
     """Measure a choice; rounding may carry a frequency of floats out of [0, 1] by a little."""
     tree = skp().at(pot=values["P"]).tree
-    if exact:
+    if all(isinstance(values[name], int | Fraction) for name in SKP_VARIABLES):
         return verify_exactly(tree, profile_from_json(tree, skp_profile(values)))
     inside = {name: min(max(values[name], 0.0), 1.0) for name in SKP_VARIABLES}
     assert all(abs(inside[name] - values[name]) <= 1e-12 for name in inside)
     return verify(tree, profile_from_json(tree, skp_profile(inside)))
 
 
-def choices_at(solution: Solution, pot: Fraction) -> tuple[list[dict[str, Any]], bool]:
-    """Frequencies at the corners and in the middle of a solution, and whether they are exact."""
+def choices_at(solution: Solution, pot: Fraction | float) -> list[dict[str, Any]]:
+    """Frequencies at the corners and in the middle of a solution, exact where they are rational."""
     try:
-        return solution.choices(pot), True
+        return solution.choices(pot, exact=isinstance(pot, Fraction))
     except IrrationalError:
-        return solution.choices(float(pot), exact=False), False
+        return solution.choices(float(pot), exact=False)
 
 
 def pots(solution: Solution) -> list[Fraction | float]:
@@ -76,8 +71,8 @@ def pots(solution: Solution) -> list[Fraction | float]:
     return found
 
 
-@every_solution
-def test_regrets_vanish_exactly_or_to_rounding(solution: Solution) -> None:
+@pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda s: s.name)
+def test_regrets_vanish_in_the_range_and_not_just_outside(solution: Solution) -> None:
     """Billingham 2017, §3, Solutions 1-10: conditions of Table 1 hold at every free choice.
 
     Figure 2: the ranges are closed, also at P3, P4, P6, P8 and P9, which are irrational.
@@ -87,25 +82,17 @@ def test_regrets_vanish_exactly_or_to_rounding(solution: Solution) -> None:
         choices = solution.choices(pot, exact=exact)
         assert choices, f"no admissible frequencies at pot {pot}"
         for values in choices:
-            found, payoffs = measured(values, exact=exact), solution.payoffs(values, exact=exact)
+            found, payoffs = measured(values), solution.payoffs(values, exact=exact)
             errors = [a - b for a, b in zip(found.payoffs, payoffs, strict=True)]
             worst = max(map(abs, (*found.regrets, *errors)))
             assert worst <= (0 if exact else 1e-12), (pot, values)
-
-
-@every_solution
-def test_no_equilibrium_just_outside_the_range(solution: Solution) -> None:
-    """Billingham 2017, §3, Figure 2: beyond its range a solution is none any more."""
     for which, sign in ((0, -1), (1, 1)):
         if solution.ends[which] == "oo" or (sign < 0 and solution.end(which) == 2):
             continue  # SKP itself begins at pot 2
         pot = Fraction(solution.end(which)).limit_denominator(10**6) + sign * JUST_OUTSIDE
-        choices, exact = choices_at(solution, pot)
-        regrets = [measured(values, exact=exact).max_regret for values in choices]
+        regrets = [measured(values).max_regret for values in choices_at(solution, pot)]
         assert all(regret > 1e-9 for regret in regrets), (pot, regrets)
 
-
-# -- found by case enumeration, at rational pots -------------------------------------------------
 
 # With the continua 1a, 2a, 5a and 10a at 2, 3, 7/2 and 5, a few of each range, and both sides
 # of its ends; at 107/33 all of Solution 3 is rational.
@@ -115,52 +102,20 @@ POTS = (
 )
 
 
-class Point(NamedTuple):
-    """A profile that was handed over: frequencies (11,) in the order of `SKP_VARIABLES`."""
-
-    frequencies: np.ndarray
-    payoffs: tuple[float, ...]
-
-
 @cache
 def enumerate_cases(pot: str) -> Result:
     pytest.importorskip("flint", reason="python-flint is not installed")
     return run("case_enumeration", skp().at(pot=Fraction(pot)))
 
 
-@cache
-def found_points(pot: str) -> list[Point]:
-    result = enumerate_cases(pot)
-    tree = result.game.tree
-    places = [(int(player[1]) - 1, label) for player, label in SKP_VARIABLES.values()]
-    bets = [tree.action_start[tree.infoset_of(*place)] + 1 for place in places]
-    profiles = [candidate.profile for candidate in result.candidates]
-    return [
-        Point(profile.probabilities[bets], verify(tree, profile).payoffs) for profile in profiles
-    ]
-
-
-def published(pot: str) -> list[Solution]:
-    """Solutions in whose closed range the pot lies."""
-    value = float(Fraction(pot))
-    return [s for s in SOLUTIONS if s.end(0) - TOLERANCE <= value <= s.end(1) + TOLERANCE]
-
-
-def belongs(point: Point, solution: Solution, pot: str) -> bool:
-    """Whether a point satisfies a published solution, its payoffs included."""
-    own = dict(zip(SKP_VARIABLES, point.frequencies.tolist(), strict=True))
-    free = [own[name] for name in solution.free]
-    values = solution.values(float(Fraction(pot)), free, exact=False)
-    gaps = [abs(values[name] - own[name]) for name in SKP_VARIABLES]
-    payoffs = solution.payoffs(values, exact=False)
-    gaps += [abs(a - b) for a, b in zip(payoffs, point.payoffs, strict=True)]
-    return max(gaps) <= TOLERANCE and solution.admits(float(Fraction(pot)), free)
-
-
-def is_in_hull(point: list[float], corners: list[np.ndarray]) -> bool:
-    """Whether a point is a convex combination of others."""
-    columns = np.vstack([np.transpose(corners), np.ones(len(corners))])
-    return bool(nnls(columns, np.array([*point, 1.0]))[1] <= 1e-11)
+def belongs(names: dict[str, float], payoffs: Any, solution: Solution, pot: float) -> bool:
+    """Whether frequencies satisfy a published solution, and their payoffs too."""
+    free = [names[name] for name in solution.free]
+    values = solution.values(pot, free, exact=False)
+    gaps = [abs(values[name] - names[name]) for name in SKP_VARIABLES]
+    known = solution.payoffs(values, exact=False)
+    gaps += [abs(a - b) for a, b in zip(known, payoffs, strict=True)]
+    return max(gaps) <= TOLERANCE and solution.admits(pot, free)
 
 
 @pytest.mark.parametrize("pot", POTS)
@@ -169,43 +124,53 @@ def test_what_is_found_is_published_and_what_is_published_is_found(pot: str) -> 
 
     The corners of each solution, and a point in its middle, are mixtures of points found.
     """
-    result = enumerate_cases(pot)
+    result, value = enumerate_cases(pot), float(Fraction(pot))
+    tree, profiles = result.game.tree, [candidate.profile for candidate in result.candidates]
     assert {candidate.claim for candidate in result.candidates} == {"complete list"}
     assert result.monitor.statistics["cases"] == 3**11
     assert result.monitor.statistics["unresolved"] == 0
-    for candidate in result.candidates:
-        if candidate.profile.exact is None:
-            assert verify(result.game.tree, candidate.profile).max_regret <= 1e-13
+    for profile in profiles:
+        if profile.exact is None:
+            assert verify(tree, profile).max_regret <= 1e-13
         else:
-            assert verify_exactly(result.game.tree, candidate.profile).regrets == (0, 0, 0)
-    points = found_points(pot)
-    for point in points:
-        assert any(belongs(point, solution, pot) for solution in published(pot)), point
-    for solution in published(pot):
-        corners = [point.frequencies for point in points if belongs(point, solution, pot)]
-        wanted = [
-            [float(values[name]) for name in SKP_VARIABLES]
-            for values in choices_at(solution, Fraction(pot))[0]
-        ]
-        assert corners, solution.name
-        assert wanted, solution.name
-        assert all(is_in_hull(point, corners) for point in wanted), solution.name
+            assert verify_exactly(tree, profile).regrets == (0, 0, 0)
+    places = [(tree.players.index(player), label) for player, label in SKP_VARIABLES.values()]
+    bets = [tree.action_start[tree.infoset_of(*place)] + 1 for place in places]
+    points = [profile.probabilities[bets].tolist() for profile in profiles]
+    solutions = [s for s in SOLUTIONS if s.end(0) - 1e-12 <= value <= s.end(1) + 1e-12]
+    corners: dict[str, list[list[float]]] = {solution.name: [] for solution in solutions}
+    for point, profile in zip(points, profiles, strict=True):
+        names = dict(zip(SKP_VARIABLES, point, strict=True))
+        payoffs = verify(tree, profile).payoffs
+        known = [s.name for s in solutions if belongs(names, payoffs, s, value)]
+        assert known, names
+        for name in known:
+            corners[name].append(point)
+    for solution in solutions:
+        assert corners[solution.name], solution.name
+        columns = np.vstack(
+            [np.transpose(corners[solution.name]), np.ones(len(corners[solution.name]))]
+        )
+        choices = choices_at(solution, Fraction(pot))
+        assert choices, solution.name
+        for values in choices:  # convex combinations of what was found
+            point = [float(values[name]) for name in SKP_VARIABLES]
+            assert nnls(columns, np.array([*point, 1.0]))[1] <= 1e-11, solution.name
 
 
-@pytest.mark.parametrize("pot", ["4.05", "4.2", "5.2", "6", "25"])
-def test_a_list_without_its_regular_equilibrium_is_proved_incomplete(pot: str) -> None:
-    result = enumerate_cases(pot)
-    tree = result.game.tree
-    indices = [index_of(Play.exactly(tree, each.profile)) for each in result.candidates]
-    assert verdict(indices) != "proved incomplete"
-    assert verdict(indices[1:]) == "proved incomplete"
-
-
-def test_a_continuum_leaves_open_whether_a_list_is_complete() -> None:
-    """Between two folds at which regular equilibria come and go in pairs."""
-    result = enumerate_cases("3.95")
-    tree = result.game.tree
-    indices = [index_of(Play.exactly(tree, each.profile)) for each in result.candidates]
-    assert sorted(filter(None, indices)) == [-1, 1]
-    assert None in indices
-    assert verdict(indices[:-1]) != "proved incomplete"
+def test_lists_without_a_regular_equilibrium_are_proved_incomplete_but_for_continua() -> None:
+    """At 3.95 a continuum lies between two folds where regular equilibria come and go in pairs."""
+    for pot in ("4.05", "4.2", "5.2", "6", "25", "3.95"):
+        result = enumerate_cases(pot)
+        plays = [Play.exactly(result.game.tree, each.profile) for each in result.candidates]
+        indices = [index_of(play) for play in plays]
+        whole, less, other = (
+            Completeness(tuple(own), exact=True).verdict == "proved incomplete"
+            for own in (indices, indices[1:], indices[:-1])
+        )
+        if pot == "3.95":
+            assert sorted(filter(None, indices)) == [-1, 1]
+            assert None in indices
+            assert not other
+        else:
+            assert (whole, less) == (False, True), pot

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from flint import fmpq, fmpq_mpoly_ctx
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.known import corner_parameters
@@ -22,59 +21,51 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2017 import lists
-from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES, is_complete
+from eqbench.papers.billingham_2017.lists import layout, skp
 from eqbench.papers.encyclopedia.compute import hands
 from eqbench.papers.formulas import is_true, value_at
+from eqbench.papers.polynomials import DEALS, Polynomial, node_reaches, variables
+from eqbench.papers.records import Table
 from eqbench.papers.stored import Stored
 from eqbench.registry import load_game
 from eqbench.store.run_folder import write_texts
 from eqbench.verification import Verifier, verify_exactly
 
-DEALS = 24
 EXACT = 1e-12
 
 
-def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def profits(folder: Path, jobs: Path, *, full: bool) -> Table:
     """24 E of each player as a polynomial in the frequencies and the pot, summed over the tree.
 
     By frequency, its derivative; by player, what has none of the own frequencies. At random
     frequencies and another pot the polynomials are compared with the payoffs.
     """
-    game = load_game("skp")
-    tree, ring = game.tree, fmpq_mpoly_ctx.get(("P", *NAMES), "deglex")
-    pot, *frequencies = ring.gens()
-    behavior = [
-        int(rest) + sum(int(slope) * own for slope, own in zip(row, frequencies, strict=True))
-        for rest, row in zip(LAYOUT.rest, LAYOUT.spread, strict=True)
-    ]
-    reach = [ring.constant(DEALS)]
-    for node in range(1, tree.n_nodes):
-        action, chance = tree.incoming[node], fmpq(int(tree.chance[node]), tree.chance_denominator)
-        reach.append(reach[tree.parent[node]] * (behavior[action] if action >= 0 else chance))
-    payoffs, whole = tree.payoffs, dict[str, Any]()
+    names, tree = layout().variables, layout().tree
+    ring = variables(("P", *names))
+    reaches, payoffs, whole = node_reaches(layout(), ring), tree.payoffs, dict[str, Polynomial]()
     slopes: Any = payoffs.slope
     for player in range(tree.n_players):
         ends = zip(tree.terminals, payoffs.base[:, player], slopes[:, player], strict=True)
-        total = sum(reach[end] * (int(a) + int(b) * pot) for end, a, b in ends)
+        total = sum(reaches[end] * (int(a) + int(b) * ring["P"]) for end, a, b in ends)
         whole[str(player + 1)] = total / payoffs.denominator
-    model = game.payoff_model().at(7.0)
+    model = skp().payoff_model().at(7.0)
     gaps = [
-        value_at(_text(of), dict(zip(NAMES, tried, strict=True)) | {"P": 7.0})
-        - DEALS * model.expected_payoffs(LAYOUT.behavior(tried))[int(player) - 1]
-        for tried in np.random.default_rng(0).random((100, len(NAMES)))
+        value_at(_text(of), dict(zip(names, tried, strict=True)) | {"P": 7.0})
+        - DEALS * model.expected_payoffs(layout().behavior(tried))[int(player) - 1]
+        for tried in np.random.default_rng(0).random((100, len(names)))
         for player, of in whole.items()
     ]
     return {
-        "times": {name: _text(whole[name[1]].derivative(name)) for name in NAMES},
+        "times": {name: _text(whole[name[1]].derivative(name)) for name in names},
         "rest": {
-            f"E{k}": _text(of.subs({n: 0 for n in NAMES if k in n})) for k, of in whole.items()
+            f"E{k}": _text(of.subs({n: 0 for n in names if k in n})) for k, of in whole.items()
         },
         "degree": max(int(degree) for of in whole.values() for degree in of.degrees()),
-        "distance": float(np.abs(gaps).max()),
+        "distance": np.abs(gaps).max(),
     }
 
 
-def _text(polynomial: Any) -> str:
+def _text(polynomial: Polynomial) -> str:
     """A polynomial as a printed formula, such as ``P b1 − 2 a1``."""
     return str(polynomial).replace("*", " ").replace("-", "−")
 
@@ -93,7 +84,7 @@ _DOMINATED: dict[str, list[tuple[dict[str, int], dict[str, int]]]] = {
 }
 
 
-def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def rules(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Losses by what the simplified game leaves out, its equilibria at pots below 2, and its tree.
 
     Of losses the least, and the largest, which is that of the least harmful alternative.
@@ -104,8 +95,9 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         found = [[loss for game in games for loss in _losses(game, name, *pair)] for pair in pairs]
         ends = min(map(min, found)), min(map(max, found))
         losses[name] = [round(end, 9) + 0.0 for end in ends]
-    tree = load_game("skp").tree
-    labels, free = tree.infoset_labels, dict(zip(LAYOUT.infoset.tolist(), NAMES, strict=True))
+    tree = layout().tree
+    labels = tree.infoset_labels
+    free = dict(zip(layout().infoset.tolist(), layout().variables, strict=True))
     choices = {
         label: free.get(i, str(int(tree.infoset_actions[i][0] in ("bet", "call"))))
         for i, label in enumerate(labels)
@@ -114,17 +106,17 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         label[2:] or "first": [choices[f"{card}:{label[2:]}"] for card in "234"] for label in labels
     }
     played = list(hands(tree))
-    deals = {tuple(hand["cards"]) for hand in played}
+    deals = {hand.cards for hand in played}
     with_k = [[deal for deal in deals if deal[player] == 3] for player in range(3)]
     return {
         "losses": losses,
         "below 2": [_bets_and_calls(pot) for pot in ("3/2", "19/10", "1.999")],
         "deals": len(deals),
-        "A beside K": [str(Fraction(sum(4 in deal for deal in own), len(own))) for own in with_k],
-        "with J": sorted({tree.infoset_actions[labels.index(n)] for n in labels if n[0] == "1"}),
+        "A beside K": [Fraction(sum(4 in deal for deal in own), len(own)) for own in with_k],
+        "with J": {tree.infoset_actions[labels.index(n)] for n in labels if n[0] == "1"},
         "nodes": nodes,
         "decisions": len(nodes),
-        "ends": len({hand["history"] for hand in played}),
+        "ends": len({hand.history for hand in played}),
     }
 
 
@@ -133,7 +125,8 @@ def _losses(
 ) -> Iterator[float]:
     """What the player at the end of a name loses by the worse, at each choice of the others."""
     tree, player = game.tree, name[-2:]
-    others = [infoset for who, infoset, _ in lists.PLACES.values() if who != player]
+    places = [place.split("|") for place in layout().places]
+    others = [infoset for who, infoset, _ in places if who != player]
     # those who never bet and call with A only, but bet with it after two checks
     base = {n: int(n[0] == "4" and ("B" in n or n == "4:KK")) for n in tree.infoset_labels}
 
@@ -150,15 +143,16 @@ def _losses(
 
 def _bets_and_calls(pot: str) -> float:
     """The largest frequency of a bet or call with less than A over all equilibria at a pot."""
-    cell = solve(load_game("skp").at(pot=Fraction(pot)), "case_enumeration", timeout=60.0)
-    if not is_complete(cell):
+    cell = solve(skp().at(pot=Fraction(pot)), "case_enumeration", timeout=60.0)
+    if not lists.is_complete(cell):
         raise EqbenchError(f"cases were left open at pot {pot}")
     profiles = [cast(BehaviorProfile, each.profile) for each in cell.equilibria]
-    largest = np.max([LAYOUT.frequencies(each.probabilities) for each in profiles], axis=0)
-    return max(most for name, most in zip(NAMES, largest.tolist(), strict=True) if name[0] != "a")
+    largest = np.max([layout().frequencies(each.probabilities) for each in profiles], axis=0)
+    pairs = zip(layout().variables, largest.tolist(), strict=True)
+    return max(most for name, most in pairs if name[0] != "a")
 
 
-def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def table(folder: Path, jobs: Path, *, full: bool) -> Table:
     """How many neighbors of equilibria are as conditions say, and how many there are.
 
     Neighbors differ from an equilibrium in one frequency, which is 0, 1/2 or 1.
@@ -167,7 +161,7 @@ def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     cells = {name: c.replace("a1 < 1", "a1 ≤ 1") for name, c in lists.printed_cells().items()}
     eleven = [c for *_, c in lists.printed("Section 3: the eleven conditions") if "reversed" in c]
     without = {}
-    for name in lists.asked_for("neighbors/without"):
+    for name in lists.claimed_keys("neighbors/without"):
         first, then = cells[name].split(" & ")
         others = [own for own in neighbors if is_true(first, own) and not is_true(then, own)]
         # regret is that of the player whose frequency it is
@@ -177,33 +171,28 @@ def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     return {"without": without, "conditions": _counted(right), "table": _counted(met)}
 
 
-def _counted(as_said: list[bool]) -> dict[str, int]:
-    return {"as said": sum(as_said), "all": len(as_said)}
+def _counted(as_printed: list[bool]) -> dict[str, int]:
+    return {"as said": sum(as_printed), "all": len(as_printed)}
 
 
 def _neighbors(stored: Stored) -> list[dict[str, float]]:
-    neighbors = []
+    """Letters of neighbors: frequencies, P, 24 E1 to 24 E3, regrets r1 to r3, the largest r."""
+    names, neighbors = layout().variables, []
     for pot, group in lists.by_pot(lists.inside(lists.equilibria(stored))).items():
-        verifier = Verifier(load_game("skp").at(pot=pot).tree)
-        own = [[float(each.names[name]) for name in NAMES] for each in group]
+        verifier = Verifier(skp().at(pot=pot).tree)
+        own = [[float(each.names[name]) for name in names] for each in group]
         changed = {
             (*each[:place], value, *each[place + 1 :])
-            for each, place, value in product(own, range(len(NAMES)), (0.0, 0.5, 1.0))
+            for each, place, value in product(own, range(len(names)), (0.0, 0.5, 1.0))
         }
-        neighbors += [_measured(verifier, np.array(each), pot) for each in sorted(changed)]
+        for frequencies in sorted(changed):
+            behavior = layout().behavior(np.array(frequencies))
+            measured: Any = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
+            letters = dict(zip(names, frequencies, strict=True)) | {"P": float(pot)}
+            letters |= {f"E{k}": DEALS * float(u) for k, u in enumerate(measured.payoffs, 1)}
+            letters |= {f"r{k}": float(regret) for k, regret in enumerate(measured.regrets, 1)}
+            neighbors.append(letters | {"r": float(measured.max_regret)})
     return neighbors
-
-
-def _measured(verifier: Verifier, frequencies: FloatArray, pot: Fraction) -> dict[str, float]:
-    """Letters at eleven frequencies (V,): P, 24 E1 to 24 E3, regrets r1 to r3, the largest r."""
-    profile = BehaviorProfile.of(verifier.tree, LAYOUT.behavior(frequencies))
-    measured: Any = verifier.verify(profile)
-    return {
-        **dict(zip(NAMES, frequencies.tolist(), strict=True)),
-        **{f"E{k}": DEALS * float(payoff) for k, payoff in enumerate(measured.payoffs, 1)},
-        **{f"r{k}": float(regret) for k, regret in enumerate(measured.regrets, 1)},
-        **{"r": float(measured.max_regret), "P": float(pot)},
-    }
 
 
 def _is_met(condition: str, names: Mapping[str, float]) -> bool:
@@ -223,23 +212,23 @@ _MISPRINTS = (
 )
 
 
-def printed(folder: Path, jobs: Path, *, full: bool) -> dict[str, dict[str, str]]:
+def printed(folder: Path, jobs: Path, *, full: bool) -> dict[str, dict[str, Fraction]]:
     """Largest regret, exactly, of a member of a solution with one entry as it is printed."""
-    regrets: dict[str, dict[str, str]] = {}
+    regrets: dict[str, dict[str, Fraction]] = {}
     for solution, pot, column, entry in _MISPRINTS:
         known, (name, _, value) = _pieces(pot)[solution][0], entry.partition(" = ")
         corner = dict(zip(known.parameters, corner_parameters(known)[0], strict=True))
         names = known.exact.names(corner) | {name: value_at(value, {"P": Fraction(pot)})}
-        profile = known.layout.exact_profile([names[own] for own in NAMES])
-        regret = verify_exactly(known.layout.tree, profile).max_regret
-        regrets.setdefault(solution, {})[column] = str(regret)
+        profile = known.layout.exact_profile([names[own] for own in layout().variables])
+        measured = verify_exactly(known.layout.tree, profile)
+        regrets.setdefault(solution, {})[column] = Fraction(measured.max_regret)
     return regrets
 
 
 def _pieces(pot: Fraction | str) -> dict[str, list[KnownSet]]:
     """Published sets at a pot by name; the convex pieces of one set share it."""
     pieces: dict[str, list[KnownSet]] = {}
-    for known in known_sets(load_game("skp").at(pot=Fraction(pot))):
+    for known in known_sets(skp().at(pot=Fraction(pot))):
         pieces.setdefault(known.name.removeprefix("skp:"), []).append(known)
     return pieces
 
@@ -250,37 +239,28 @@ def _members(known: KnownSet) -> list[FloatArray]:
     return [known.frequencies(member.parameters) for member in found]
 
 
-# what is drawn along the pot, and the largest regret
-_FIGURES = (*NAMES, "c2+d3", "c3+d1", "c1+d2", "E1", "E2", "E3", "r")
+_SUMS = ("c2+d3", "c3+d1", "c1+d2")
 # irrational ends of ranges, approached from inside, to 1e-12
 _ENDS = ("3.212214450450", "3.436491673103", "3.897915761657", "4.311737691490", "4.407536453183")
 
 
-def curves(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Least and largest values over each published set along the pot, of members as verified."""
-    rows: list[dict[str, Any]] = []
-    for pot in sorted([*map(Fraction, _ENDS), *(Fraction(k, 50) for k in range(100, 301))]):
-        verifier = Verifier(load_game("skp").at(pot=pot).tree)
-        for name, pieces in _pieces(pot).items():
-            found = [np.clip(member, 0.0, 1.0) for known in pieces for member in _members(known)]
-            letters = [_measured(verifier, frequencies, pot) for frequencies in found]
-            values = {of: [value_at(of, own) for own in letters] for of in _FIGURES}
-            spans = {of: [min(own), max(own)] for of, own in values.items()}
-            rows.append({"pot": float(pot), "name": name} | spans)
-    return {"rows": rows, "max_regret": max(row["r"][1] for row in rows)}
+def curves(folder: Path, jobs: Path, *, full: bool) -> Table:
+    """Least and largest values over each published set along the pot."""
+    pots = [*map(Fraction, _ENDS), *(Fraction(k, 50) for k in range(100, 301))]
+    return lists.published_along(pots, (*layout().variables, *_SUMS, "E1", "E2", "E3"))
 
 
-def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, dict[str, float]]:
     """By pot what a solution determines, and start profiles 0.01 away as files."""
-    texts, document = dict[str, str](), dict[str, Any]()
+    texts, document = dict[str, str](), dict[str, dict[str, float]]()
     for pot, name in lists.CENTERS.items():
         (known,) = _pieces(pot)[name]
         member = (others := _members(known))[0]
-        behavior = LAYOUT.behavior(np.clip(member + 0.01, 0.01, 0.99))
-        profile = BehaviorProfile.of(LAYOUT.tree, behavior)
-        texts[f"{pot}.json"] = profile_text(LAYOUT.tree, profile, f"skp(pot={pot})")
-        fixed = np.ptp(others, axis=0) <= EXACT
-        document[pot] = dict(compress(zip(NAMES, member.tolist(), strict=True), fixed.tolist()))
+        behavior = layout().behavior(np.clip(member + 0.01, 0.01, 0.99))
+        profile = BehaviorProfile.of(layout().tree, behavior)
+        texts[f"{pot}.json"] = profile_text(layout().tree, profile, f"skp(pot={pot})")
+        named = zip(layout().variables, member.tolist(), strict=True)
+        document[pot] = dict(compress(named, np.ptp(others, axis=0) <= EXACT))
     write_texts(folder, texts)
     return document
 
@@ -295,7 +275,7 @@ def bounds(folder: Path, jobs: Path, *, full: bool) -> dict[str, list[float]]:
     sides = (("above", max, 0.05, "a1 = 1"), ("below", min, -0.05, "b1 = 1"))
     for pot in ("5/2", "3.1", "3.35", "3.45", "3.7"):  # where player 1 does not bet
         for known in (known for pieces in _pieces(pot).values() for known in pieces):
-            choices = [dict(zip(NAMES, own.tolist(), strict=True)) for own in _members(known)]
+            choices = [dict(zip(layout().variables, own, strict=True)) for own in _members(known)]
             for side, extreme, step, wanted in sides:
                 names = extreme(choices, key=lambda own: own["c2"] + own["d3"])
                 # one of the two stays inside [0, 1], whatever the other is

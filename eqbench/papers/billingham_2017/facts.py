@@ -6,15 +6,17 @@ import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from eqbench.papers.billingham_2017 import lists
-from eqbench.papers.billingham_2017.lists import CENTERS, NAMES, counted
+from eqbench.papers.billingham_2017.lists import CENTERS, counted, layout
 from eqbench.papers.checks import Finding
 from eqbench.papers.formulas import Points, is_true, value_at
+from eqbench.papers.records import Record, Table
 from eqbench.papers.stored import Stored, summary_of
 
 CHAOTIC, ABSORBED = "chaotic transient", "boundary absorption"
@@ -32,15 +34,15 @@ equations, motion = map(summary_of, ("equations", "motion"))
 
 def labels(stored: Stored) -> Finding:
     """The frequencies whose information set is a label of the drawn tree."""
-    drawn = stored["tree"].printed
-    return counted([name for name, place in lists.PLACES.items() if f">{place[1]}<" in drawn])
+    drawn, places = stored["tree"].printed, zip(layout().variables, layout().places, strict=True)
+    return counted([name for name, place in places if f">{place.split('|')[1]}<" in drawn])
 
 
-def profits(stored: Stored) -> dict[str, Any]:
+def profits(stored: Stored) -> Table:
     """Derivatives of 24 E by a player's own frequencies, and what is left, at random points."""
     rng, found = random.Random(0), stored["polynomials"].summary
     points = [
-        {name: Fraction(rng.randrange(1000), 999) for name in NAMES}
+        {name: Fraction(rng.randrange(1000), 999) for name in layout().variables}
         | {"P": 2 + Fraction(rng.randrange(5000), 997)}
         for _ in range(300)
     ]
@@ -63,7 +65,7 @@ def two_players(stored: Stored) -> Finding:
     return counted(sorted({", ".join(e.exact["payoffs"]) for e in cell.equilibria if e.exact}))
 
 
-def stability(stored: Stored) -> dict[str, Any]:
+def stability(stored: Stored) -> Table:
     """What eigenvalues say of the solutions; borders of ranges have claims of their own."""
     entries = [e | {"name": e["name"][4:]} for e in stored["stability"].summary["equilibria"]]
     found = lists.equilibria(stored)
@@ -71,7 +73,7 @@ def stability(stored: Stored) -> dict[str, Any]:
     apart = [
         e for e in entries if min(abs(e["value"] - at) for at in known.values()) > lists.NEAREST
     ]
-    solutions: dict[str, Any] = {}
+    solutions = dict[str, dict[str, str]]()
     for name in lists.SOLUTIONS:
         own = [e for e in entries if e["name"] == name]
         solutions[name] = {
@@ -81,7 +83,7 @@ def stability(stored: Stored) -> dict[str, Any]:
         }
     ranges = {
         where: [e for e in apart if is_true(where, known | {"P": e["value"]})]
-        for where in lists.asked_for("stability/not unstable")
+        for where in lists.claimed_keys("stability/not unstable")
     }
     bluffs = {
         e.solutions[0]: (e.names["b1"] > 0) + (e.names["b2"] > 0) for e in lists.inside(found)
@@ -108,14 +110,14 @@ def stability(stored: Stored) -> dict[str, Any]:
     }
 
 
-def _verdict(entries: Sequence[Mapping[str, Any]]) -> str:
+def _verdict(entries: Sequence[Table]) -> str:
     """The verdicts on all members, in the words of the paper."""
     found = {verdict for entry in entries for verdict in entry["members"]["verdicts"]}
     words = "; ".join(sorted(found)) or "not looked at"
     return words.replace("centre manifold of oscillatory dimension", "center manifold, dimension")
 
 
-def rest_points(stored: Stored) -> dict[str, Any]:
+def rest_points(stored: Stored) -> dict[str, list[int]]:
     """Counts of rest points of the equations that are not equilibria, by pot."""
     found = stored["rest_points"].summary["rest_points"]
     return {
@@ -125,19 +127,16 @@ def rest_points(stored: Stored) -> dict[str, Any]:
     }
 
 
-def _runs(stored: Stored, job: str = "regimes") -> dict[str, list[dict[str, Any]]]:
-    """Trajectories by pot, with the paper's names of frequencies and regimes in plain words."""
-    summary = stored[job].summary
-    runs: dict[str, list[dict[str, Any]]] = {}
-    for run in summary["runs"]:
-        moving = [summary["names"][at] for part in run["components"] for at in part["actions"]]
-        zeros, ones = run["to_zero"] + run["at_zero"], run["to_one"] + run["at_one"]
-        named = {
-            "regime": run["regime"].replace("quasi_", "quasi-").replace("_", " "),
-            "ends": {summary["names"][at]: int(at in ones) for at in zeros + ones},
-            "moving": " ".join(sorted(moving)),
-        }
-        runs.setdefault(f"{run['parameter']:g}", []).append(run | named)
+def _regime(run: Table) -> str:
+    """The regime of a trajectory in plain words."""
+    return str(run["regime"]).replace("quasi_", "quasi-").replace("_", " ")
+
+
+def _runs(stored: Stored, job: str = "regimes") -> dict[str, list[Table]]:
+    """Trajectories by pot."""
+    runs: dict[str, list[Table]] = {}
+    for run in stored[job].summary["runs"]:
+        runs.setdefault(f"{run['parameter']:g}", []).append(run)
     return runs
 
 
@@ -146,54 +145,77 @@ def _tally(words: Sequence[Any]) -> Finding:
     return Finding(words, Counter(words))
 
 
-def trajectories(stored: Stored) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Trajectories(Record):
+    """What trajectories from random starts at one pot do, and when they came to the boundary."""
+
+    regimes: Finding
+    types: Finding  # a chaotic transient and the boundary after it are one
+    limits: dict[str, Finding]
+    moving: Finding
+    growth: list[float]  # in regular motion in proportion to the time at most
+    over_at: list[float]
+
+
+def trajectories(stored: Stored) -> Table:
     """What trajectories from random starts do, at each pot of section 4 and at all."""
-    found = _runs(stored)
+    found, named = _runs(stored), stored["regimes"].summary["names"]
     runs = [run for of in found.values() for run in of]
-    return {pot: _trajectories(of) for pot, of in found.items()} | {
-        "regimes": {run["regime"] for run in runs},
+    return {pot: _trajectories(of, named) for pot, of in found.items()} | {
+        "regimes": {_regime(run) for run in runs},
         "least regret": min(run["profiles"]["final"]["max_regret"] for run in runs),
     }
 
 
-def _trajectories(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    regimes = [run["regime"] for run in runs]
-    # a chaotic transient and the boundary after it are one type
-    types = {ABSORBED if regime == CHAOTIC else regime for regime in regimes}
-    return {
-        "regimes": _tally(regimes),
-        "types": Finding(len(types), Counter(regimes)),
-        "limits": {name: _tally([run["ends"].get(name, "none") for run in runs]) for name in NAMES},
-        "moving": _tally([run["moving"] for run in runs]),
-        "growth": [
-            # in regular motion a displacement grows in proportion to the time at most
+def _trajectories(runs: Sequence[Table], named: Mapping[str, str]) -> Trajectories:
+    """`named` has the paper's names of frequencies."""
+    regimes, limits, moving = [_regime(run) for run in runs], list[dict[str, int]](), list[str]()
+    for run in runs:
+        ones, zeros = run["to_one"] + run["at_one"], run["to_zero"] + run["at_zero"]
+        limits.append({named[at]: int(at in ones) for at in zeros + ones})
+        parts = (named[at] for part in run["components"] for at in part["actions"])
+        moving.append(" ".join(sorted(parts)))
+    return Trajectories(
+        regimes=_tally(regimes),
+        types=Finding(
+            len({ABSORBED if regime == CHAOTIC else regime for regime in regimes}),
+            Counter(regimes),
+        ),
+        limits={
+            name: _tally([own.get(name, "none") for own in limits]) for name in layout().variables
+        },
+        moving=_tally(moving),
+        growth=[
             run["lyapunov_windows"][-1]["mean"] * run["time"]
-            if run["regime"] in (CHAOTIC, ABSORBED)
+            if regime in (CHAOTIC, ABSORBED)
             else 0.0
-            for run in runs
+            for run, regime in zip(runs, regimes, strict=True)
         ],
-        "over at": [run["transient"] if run["regime"] == ABSORBED else math.inf for run in runs],
-    }
+        over_at=[
+            run["transient"] if regime == ABSORBED else math.inf
+            for run, regime in zip(runs, regimes, strict=True)
+        ],
+    )
 
 
-def last_regimes(stored: Stored) -> dict[str, Any]:
+def last_regimes(stored: Stored) -> dict[str, Finding]:
     """Regimes at the end of the longest trajectories that are stored."""
     runs = _runs(stored) | (_runs(stored, "regimes_long") if stored.full else {})
-    return {pot: _tally([run["regime"] for run in of]) for pot, of in runs.items()}
+    return {pot: _tally(list(map(_regime, of))) for pot, of in runs.items()}
 
 
-def regimes(stored: Stored) -> dict[str, Any]:
+def regimes(stored: Stored) -> dict[str, Finding]:
     """Regimes of trajectories in the ranges of Figure 7."""
     known = lists.borders(lists.equilibria(stored))
     runs = _runs(stored, "regimes_along_the_pot" if stored.full else "regimes")
-    found = [(known | {"P": float(pot)}, run["regime"]) for pot, of in runs.items() for run in of]
+    found = [(known | {"P": float(pot)}, _regime(run)) for pot, of in runs.items() for run in of]
     return {
         where: _tally([regime for names, regime in found if is_true(where, names)])
-        for where in lists.asked_for("regimes")
+        for where in lists.claimed_keys("regimes")
     }
 
 
-def earnings(stored: Stored) -> dict[str, Any]:
+def earnings(stored: Stored) -> Table:
     """Largest distance of average profits from a solution's, as a share of its largest."""
     found = stored["regimes"].summary
     shares = {(pot := f"{at['parameter']:g}"): _shares(found, pot) for at in found["values"]}
@@ -203,7 +225,7 @@ def earnings(stored: Stored) -> dict[str, Any]:
     }
 
 
-def _shares(summary: Mapping[str, Any], pot: str) -> dict[str, list[float]]:
+def _shares(summary: Table, pot: str) -> dict[str, list[float]]:
     (known,) = (
         np.transpose(row["payoffs"])
         for at in summary["values"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from eqbench.papers.billingham_2017 import lists
+from eqbench.papers.records import Table
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import regime_diagram
 from eqbench.plots.style import Panel, Series, dots, draw_figure, line, svg_of
@@ -37,21 +37,23 @@ def figure_2(stored: Stored) -> str:
 
 def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
     """Lines of figures against the pot, a panel for each group of them, and the corners found."""
-    rows = stored["curves"].summary["rows"]
+    sets, colors, drawn = stored["curves"].summary, iter(COLORS), []
     found = [each for each in lists.equilibria(stored) if each.pot <= LAST_POT]
-    drawn, colors = [], iter(COLORS)
     for group in panels:
         series = list[Series]()
         for name, dash, color in zip(group, DASHES, colors, strict=False):
-            shown = dict[str, list[Any]]()
-            for row in rows:
-                if _is_shown(row, name, group):
-                    shown.setdefault(row["name"], []).append((row["pot"], *row[name]))
             series.append(line([], [], color, name, linestyle=dash))
-            for points in shown.values():
-                pots, *ends = zip(*points, strict=True)
-                look = {"linestyle": dash} if len(pots) > 1 else {"marker": "_", "markersize": 7}
-                series += [line(pots, end, color, **look) for end in ends]
+            shown = set()
+            for title, own in sets.items():
+                rows = [k for k in range(len(own["pots"])) if _is_shown(own, k, name, group)]
+                if not rows:
+                    continue
+                shown.add(title.removeprefix("skp:"))
+                look = {"linestyle": dash} if len(rows) > 1 else {"marker": "_", "markersize": 7}
+                pots = [own["pots"][k] for k in rows]
+                series += [
+                    line(pots, [own[name][k][j] for k in rows], color, **look) for j in (0, 1)
+                ]
             if name == group[-1] or "+" not in group[-1]:
                 marked = [each for each in found if each.solutions[0] in shown]
                 values = [float(sum(e.names[part] for part in name.split("+"))) for e in marked]
@@ -61,10 +63,10 @@ def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
     return svg_of(draw_figure(drawn, *size, x_label="pot", sharex=True))
 
 
-def _is_shown(row: Mapping[str, Any], name: str, group: Sequence[str]) -> bool:
+def _is_shown(own: Table, k: int, name: str, group: Sequence[str]) -> bool:
     """A sum, the last of a group, is shown where its parts are not determined, else they are."""
     parts = group[-1].split("+")
-    determined = all(row[part][1] - row[part][0] <= 1e-9 for part in parts)
+    determined = all(own[part][k][1] - own[part][k][0] <= 1e-9 for part in parts)
     return len(parts) == 1 or determined == (name in parts)
 
 

@@ -5,35 +5,58 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from eqbench.equilibria.known import some_member
+from eqbench.equilibria.layout import Layout
 from eqbench.equilibria.reference import published_sets
+from eqbench.model.game import Game
 from eqbench.papers.checks import Finding, Interval, Missing, shown
 from eqbench.papers.formulas import Points, is_true, value_at
-from eqbench.papers.paper import load_paper
-from eqbench.papers.stored import NotStoredError, Stored, StoredJob
+from eqbench.papers.paper import Paper, load_paper
+from eqbench.papers.records import Table
+from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.plots.style import by_name
 from eqbench.registry import load_game
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
+from eqbench.studies.flow.members import corners
 
-# a: bet with A, b: bet with Q, c: call with K, d: call with K after a fold; then the player
-LAYOUT = published_sets(load_game("skp"))[0].layout
-NAMES = LAYOUT.variables
-PLACES = {name: tuple(place.split("|")) for name, place in zip(NAMES, LAYOUT.places, strict=True)}
+Names = dict[str, Any]  # Fractions where values are rational, else floats
+
 # the pots of section 4 and three others, with the solution that trajectories are held against
 CENTERS = {
     **{"2.5": "1", "3.1": "2", "3.35": "4", "3.4": "3", "3.75": "5"},
     **{"3.95": "6", "4.15": "7", "4.36": "8", "4.65": "9", "5.5": "10"},
 }
 SOLUTIONS = ("1a", "1", "2a", "2", "3", "4", "5a", "5", "6", "7", "8", "9", "10a", "10")
-PAPER = load_paper(Path(__file__).parent)
 ROUNDING = 1e-9
 NEAREST = Fraction(2, 10**6)  # how far apart two pots may be that bracket the end of a range
+
+
+@cache
+def skp() -> Game:
+    """The simplified game, at any pot."""
+    return load_game("skp")
+
+
+@cache
+def layout() -> Layout:
+    """The eleven frequencies: bets with A (a) and Q (b), calls with K (c), after a fold (d)."""
+    return published_sets(skp())[0].layout
+
+
+@cache
+def paper() -> Paper:
+    """This paper, whose claims say what is looked for."""
+    return load_paper(Path(__file__).parent)
 
 
 class Found(NamedTuple):
@@ -41,11 +64,11 @@ class Found(NamedTuple):
 
     It belongs to published sets with these names, such as ``2a``. `names` is what the letters of a
     printed formula stand for: the eleven frequencies, the pot P, 24 times the expected profits E1
-    to E3, and the largest regret r; Fractions where they are rational, else floats.
+    to E3, and the largest regret r.
     """
 
     solutions: tuple[str, ...]
-    names: dict[str, Any]
+    names: Names
 
     @property
     def pot(self) -> Fraction:
@@ -54,13 +77,13 @@ class Found(NamedTuple):
 
 def printed(title: str) -> list[tuple[str, str, str]]:
     """Row, without a full stop, column and printed text of each claim of a part."""
-    (part,) = (part for part in PAPER.parts if part.title == title)
+    (part,) = (part for part in paper().parts if part.title == title)
     return [(claim.row.removesuffix("."), claim.column, claim.printed) for claim in part.claims]
 
 
-def asked_for(fact: str) -> list[str]:
+def claimed_keys(fact: str) -> list[str]:
     """The last keys of all facts ``fact/key`` that claims and their evidence name."""
-    claims = [claim for part in PAPER.parts for claim in part.claims]
+    claims = [claim for part in paper().parts for claim in part.claims]
     texts = [text for claim in claims for text in (claim.fact, claim.evidence.partition(": ")[0])]
     return sorted({text.rpartition("/")[2] for text in texts if text.rpartition("/")[0] == fact})
 
@@ -84,30 +107,24 @@ def meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
 
 def equilibria(stored: Stored) -> list[Found]:
     """All equilibria of the job ``enumeration``, by ascending pot."""
-    job = stored["enumeration"]
-    found = [
-        _found(job, Fraction(dict(parse_spec(cell.game_spec).options)["pot"]), record)
-        for cell in job.cells
-        for record in cell.equilibria
-    ]
+    job, found = stored["enumeration"], list[Found]()
+    for cell, record in [(each, record) for each in job.cells for record in each.equilibria]:
+        behavior = job.json(str(record.profile))["behavior"]
+        number = Fraction if record.exact else float
+        measured: Any = record.exact or {"payoffs": record.payoffs, "regrets": record.regrets}
+        identity: Any = record.identity or {"name": "", "also": []}
+        names: Names = {}
+        for name, place in zip(layout().variables, layout().places, strict=True):
+            player, infoset, action = place.split("|")
+            names[name] = number(behavior[player][infoset].get(action, 0))
+        names |= {f"E{k}": 24 * number(payoff) for k, payoff in enumerate(measured["payoffs"], 1)}
+        names["P"] = Fraction(dict(parse_spec(cell.game_spec).options)["pot"])
+        names["r"] = max(number(regret) for regret in measured["regrets"])
+        solutions = (identity["name"], *identity["also"])
+        found.append(Found(tuple(name.removeprefix("skp:") for name in solutions), names))
     if not found:
         raise NotStoredError("the job enumeration has found no equilibria")
     return sorted(found, key=lambda each: each.pot)
-
-
-def _found(job: StoredJob, pot: Fraction, record: Any) -> Found:
-    behavior = job.json(record.profile)["behavior"]
-    number = Fraction if record.exact else float
-    measured: Any = record.exact or {"payoffs": record.payoffs, "regrets": record.regrets}
-    identity = record.identity or {"name": "", "also": []}
-    names = {
-        name: number(behavior[player][infoset].get(action, 0))
-        for name, (player, infoset, action) in PLACES.items()
-    }
-    names |= {f"E{k}": 24 * number(payoff) for k, payoff in enumerate(measured["payoffs"], 1)}
-    names |= {"P": pot, "r": max(number(regret) for regret in measured["regrets"])}
-    solutions = (identity["name"], *identity["also"])
-    return Found(tuple(name.removeprefix("skp:") for name in solutions), names)
 
 
 def inside(found: Sequence[Found]) -> list[Found]:
@@ -149,18 +166,41 @@ def borders(found: Sequence[Found]) -> dict[str, Fraction]:
     return {f"P{k}": (ends[0] + ends[-1]) / 2 for k, ends in enumerate(brackets, 1)}
 
 
+def published_along(pots: Iterable[Fraction], figures: Sequence[str]) -> dict[str, Table]:
+    """Pots of each published set, and least and greatest values of figures at its corners there.
+
+    A figure is a payoff u1 to u3, 24 times that as E1 to E3, a frequency, or a formula of them.
+    """
+    sets: dict[str, dict[str, list[Any]]] = {}
+    for pot in sorted(pots):
+        for known in published_sets(skp().at(pot=pot)):
+            ends = corners(known) if known.parameters else None
+            values = []
+            for place in [some_member(known)] if ends is None or not len(ends) else ends:
+                payoffs = known.payoffs_near(place)
+                names = dict(zip(layout().variables, known.frequencies(place), strict=True))
+                names |= {f"u{k}": payoff for k, payoff in enumerate(payoffs, 1)}
+                names |= {f"E{k}": 24 * payoff for k, payoff in enumerate(payoffs, 1)}
+                values.append([names[f] if f in names else value_at(f, names) for f in figures])
+            own = sets.setdefault(known.name, {name: [] for name in ("pots", *figures)})
+            own["pots"].append(float(pot))
+            for figure, column in zip(figures, zip(*values, strict=True), strict=True):
+                own[figure].append([min(column), max(column)])
+    return dict(sets)
+
+
 def at(stored: Stored) -> dict[str, Finding]:
     """The equilibria of the complete lists, all and at the places that claims name."""
     found, places = equilibria(stored), {}
     known = borders(found)
-    for place in asked_for("lists:at"):
+    for place in claimed_keys("lists:at"):
         group = [e for e in found if place == "all" or is_true(place, e.names | known)]
         counts = {"equilibria": len(group), "pots": len(by_pot(group))}
         places[place] = Finding(Points([each.names for each in group]), counts)
     return places
 
 
-def listed(stored: Stored) -> dict[str, Any]:
+def listed(stored: Stored) -> Table:
     """Sentences on all equilibria of the complete lists together, and of the cases."""
     found, cells = equilibria(stored), printed_cells()
     pots = pots_by_name(found)
@@ -170,7 +210,6 @@ def listed(stored: Stored) -> dict[str, Any]:
     # of the eleven conditions 1 to 3 become one, 7 loses a case, 11 two
     left = runs[0].statistics["cases"] * Fraction(1, 9) * Fraction(2, 3) * Fraction(1, 3)
     cases = math.prod(Counter(name[0] for name in cells).values())
-    still_open = [cell for cell in runs if not is_complete(cell)]
     return {
         "b1 at pot 5": [
             own["b1"] for own in names if own["P"] == 5 and own["a1"] > 0 and own["r"] == 0
@@ -186,7 +225,7 @@ def listed(stored: Stored) -> dict[str, Any]:
             value_at("(2−b1)/(P+a1) − 2/(P+1)", own) for own in names if own["a2"] > 0
         ],
         "combinations": Finding(Points([{}, {}], [left, cases]), [left, cases]),
-        "left open": counted([cell.game_spec for cell in still_open]),
+        "left open": counted([cell.game_spec for cell in runs if not is_complete(cell)]),
     }
 
 
@@ -200,40 +239,36 @@ def counted(names: Sequence[Any]) -> Finding:
     return Finding(len(names), f"{len(names)}: {shown(names)}")
 
 
-def solutions(stored: Stored) -> dict[str, Any]:
+def solutions(stored: Stored) -> dict[str, dict[str, Finding] | Missing]:
     """Ranges, frequencies and profits of what goes by the name of each solution.
 
     In the sentence on an entry that is wrong in print, w is the largest regret with that entry.
     """
     found, wrong = equilibria(stored), stored["printed"].summary
-    known, rows = borders(found), dict[str, Any]()
+    known, rows = borders(found), dict[str, dict[str, Finding] | Missing]()
     for name in SOLUTIONS:
         # at pots where no other solution is so near that it is doubtful
         members = [each for each in inside(found) if each.solutions[0] == name]
         if not members:
             rows[name] = Missing(f"case enumeration found no member of Solution {name}")
             continue
+        groups = by_pot(members)
+        place = len(groups) // 2
+        row = dict[str, Finding]()
+        for of in (*layout().variables, "E1", "E2", "E3", "c2 + d3", "c3 + d1", "c1 + d2"):
+            regret = {"w": Fraction(wrong.get(name, {}).get(of, 0))}
+            points = [
+                Points([e.names | regret for e in group], [value_at(of, e.names) for e in group])
+                for group in groups.values()
+            ]
+            span = shown(Interval(min(points[place].values), max(points[place].values)))
+            where = f"at P = {list(groups)[place]}, of {len(members)} members"
+            row[of] = Finding(points, f"{span} {where}")
         profits = {f"E{k}": [each.names[f"E{k}"] for each in members] for k in (1, 2, 3)}
         spans = {of: max(values) - min(values) for of, values in profits.items()}
-        rows[name] = {
-            of: _column(members, of, {"w": Fraction(wrong.get(name, {}).get(of, 0))})
-            for of in (*NAMES, *spans, "c2 + d3", "c3 + d1", "c1 + d2")
-        }
-        rows[name]["profits vary by"] = Finding(Points([spans]), spans)
-        rows[name]["range"] = _range(name, found, known)
+        row["profits vary by"] = Finding(Points([spans]), spans)
+        rows[name] = row | {"range": _range(name, found, known)}
     return rows
-
-
-def _column(members: Sequence[Found], of: str, more: dict[str, Any]) -> Finding:
-    """A figure of members, pot by pot, in which formulas and bounds are to agree with it."""
-    groups = by_pot(members)
-    points = [
-        Points([e.names | more for e in group], [value_at(of, e.names) for e in group])
-        for group in groups.values()
-    ]
-    place = len(groups) // 2
-    span = shown(Interval(min(points[place].values), max(points[place].values)))
-    return Finding(points, f"{span} at P = {list(groups)[place]}, of {len(members)} members")
 
 
 def _range(name: str, found: Sequence[Found], known: dict[str, Fraction]) -> Finding:
@@ -248,7 +283,7 @@ def _range(name: str, found: Sequence[Found], known: dict[str, Fraction]) -> Fin
     return Finding(points, f"{shown(Interval(own[0], own[-1]))}, {len(own)} pots looked at")
 
 
-def border(stored: Stored) -> dict[str, Any]:
+def border(stored: Stored) -> dict[str, Table]:
     """Pots at which the solutions change, known to 1e-6."""
     return {
         name: {
@@ -259,7 +294,7 @@ def border(stored: Stored) -> dict[str, Any]:
     }
 
 
-def along(stored: Stored) -> dict[str, Any]:
+def along(stored: Stored) -> Table:
     """How many solutions there are along the pot, and how figures go."""
     found = equilibria(stored)
     known, groups, settled = borders(found), by_pot(found), by_pot(inside(found))
@@ -274,14 +309,12 @@ def along(stored: Stored) -> dict[str, Any]:
         return " to ".join(n for pot in ends for n, p in known.items() if abs(pot - p) <= NEAREST)
 
     def spread(name: str, group: Sequence[Found]) -> bool:
-        values = [float(each.names[name]) for each in group]
-        return max(values) - min(values) > ROUNDING
+        return np.ptp([float(each.names[name]) for each in group]) > ROUNDING
 
     b3: dict[str, list[float]] = {}
     for each in (each for pots in three for pot in pots for each in settled.get(pot, ())):
         b3.setdefault(each.solutions[0], []).append(float(each.names["b3"]))
     last = [each for each in settled.get(Fraction(47, 10), found) if each.names["r"] <= ROUNDING]
-    profits = ("E1", "E2", "E3")
     return {
         "three": [named(pots) for pots in three],
         "at most": max(map(len, isolated.values())),
@@ -295,7 +328,9 @@ def along(stored: Stored) -> dict[str, Any]:
         "b3 rises in": sorted(name for name, values in b3.items() if values[-1] > values[0]),
         "ranging at 4.7": [name for name in ("c1", "d1", "d2") if spread(name, last)],
         "several profits": [
-            float(pot) for pot, group in settled.items() if any(spread(p, group) for p in profits)
+            float(pot)
+            for pot, group in settled.items()
+            if any(spread(profit, group) for profit in ("E1", "E2", "E3"))
         ],
     }
 

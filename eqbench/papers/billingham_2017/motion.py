@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,9 @@ from scipy.integrate import LSODA, RK45, OdeSolver, solve_ivp
 
 from eqbench.dynamics import Flow
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.lists import CENTERS, LAYOUT, NAMES, asked_for, letters
+from eqbench.papers.billingham_2017.lists import CENTERS, claimed_keys, layout, letters, skp
 from eqbench.papers.formulas import value_at
+from eqbench.papers.records import Record, Table
 from eqbench.papers.stored import Stored
 from eqbench.registry import load_game, load_solver
 from eqbench.studies.flow.points import SimulatedRun, late_part, read_points, second_half
@@ -24,7 +25,7 @@ LEAST_RETURNS = 3
 MOVES = 1e-3
 
 
-def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def equations(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Largest differences between the flow and equations (22) to (24), and between integrators.
 
     Integrators are compared by log-odds at t = 100, with LSODA and with the pair of ode45. The
@@ -32,15 +33,17 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     times the time.
     """
     slopes = Stored(jobs, full=full)["polynomials"].summary["times"]
-    gaps, integrators = [], []
+    size, gaps, integrators = len(slopes), [], []
     for pot in CASES:
-        start = np.random.default_rng(0).normal(size=len(NAMES))
+        start = np.random.default_rng(0).normal(size=size)
         flow: Flow = load_solver("replicator(integrator=dop853)").flow(load_game(f"skp(pot={pot})"))
-        states = np.random.default_rng(0).normal(scale=2.0, size=(50, len(NAMES)))
+        states = np.random.default_rng(0).normal(scale=2.0, size=(50, size))
         gaps += [_gaps(flow, state, slopes, float(pot)) for state in states]
-        methods = {"lsoda": LSODA, "dormand_prince_5": RK45}
-        others = {name: _by_scipy(method, flow, start, 100.0) for name, method in methods.items()}
-        others["without_24"] = _by_scipy(RK45, flow, start, 2400.0)
+        others = {
+            "lsoda": _by_scipy(LSODA, flow, start, 100.0),
+            "dormand_prince_5": _by_scipy(RK45, flow, start, 100.0),
+            "without_24": _by_scipy(RK45, flow, start, 2400.0),
+        }
         own = flow.integrate(start, np.array([0.0, 100.0])).states[-1]
         integrators.append({name: np.abs(state - own).max() for name, state in others.items()})
     apart = pd.DataFrame(integrators).max().to_dict()
@@ -50,9 +53,10 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 def _gaps(flow: Flow, state: FloatArray, slopes: dict[str, str], pot: float) -> dict[str, float]:
     """Distances from the equations at a state, and what still moves on the adjacent faces."""
     f = 1 / (1 + np.exp(-state))
-    order = [flow.choices.infoset.tolist().index(infoset) for infoset in LAYOUT.infoset]
-    names, expected = dict(zip(NAMES, f[order].tolist(), strict=True)) | {"P": pot}, f.copy()
-    expected[order] = [value_at(slopes[name], names) for name in NAMES]
+    order = [flow.choices.infoset.tolist().index(infoset) for infoset in layout().infoset]
+    names = dict(zip(layout().variables, f[order].tolist(), strict=True)) | {"P": pot}
+    expected = f.copy()
+    expected[order] = [value_at(slopes[name], names) for name in layout().variables]
     faces = [np.where(np.arange(len(f)) == k, state[k] > 0, f) for k in range(len(f))]
     slow, *on_faces = (flow.frequency_velocity(flow.choices.behavior(own)) for own in (f, *faces))
     return {
@@ -72,9 +76,9 @@ def _by_scipy(method: type[OdeSolver], flow: Flow, start: FloatArray, time: floa
     return np.asarray(found.y[:, -1])
 
 
-def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def motion(folder: Path, jobs: Path, *, full: bool) -> Table:
     """How frequencies move late in stored trajectories, and how far those near solutions go."""
-    stored, found = Stored(jobs, full=full), dict[str, Any]()
+    stored, found = Stored(jobs, full=full), dict[str, LateMotion]()
     near, runs = dict[str, dict[str, float]](), _runs(stored, "regimes")
     driving = letters(stored["polynomials"].summary["times"]["b3"])
     for pot, solution in CENTERS.items():
@@ -85,43 +89,51 @@ def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         near[solution] = {"farthest": max(most), "late": max(most[len(most) // 2 :])}
         if those := [run for run in runs if run.value == float(pot)]:
             found[pot] = late_motion(those, pot, center, driving)
-    return found | {"beside": near}
+    return {**found, "beside": near}
 
 
 def _runs(stored: Stored, job: str) -> list[SimulatedRun]:
-    return read_points(load_game("skp"), stored[job].path / "points.csv")
+    return read_points(skp(), stored[job].path / "points.csv")
 
 
 def _late(run: SimulatedRun, part: slice) -> dict[str, FloatArray]:
     """The eleven frequencies and the times of a part of a run."""
-    frequencies = run.behavior[part, LAYOUT.action].T
-    return dict(zip(NAMES, frequencies, strict=True)) | {"time": run.times[part]}
+    frequencies = run.behavior[part, layout().action].T
+    return dict(zip(layout().variables, frequencies, strict=True)) | {"time": run.times[part]}
+
+
+@dataclass(frozen=True)
+class LateMotion(Record):
+    """How trajectories at one pot move in the second half of the time."""
+
+    moving_in_all: list[str]
+    moves_b3: list[str]  # in some trajectory, of those on which the velocity of b3 depends
+    swings_of_b3: float  # how far they differ
+    orbits: dict[str, float]  # by how much pairs of frequencies miss a closed one
+    from_the_center: dict[str, float]  # of means
 
 
 def late_motion(
     runs: Sequence[SimulatedRun], pot: str, center: Mapping[str, float], driving: Sequence[str]
-) -> dict[str, Any]:
-    """Which frequencies swing in the second half of the time, and how orbits and means are then.
-
-    Orbits and means are those of the last equally spaced times.
-    """
+) -> LateMotion:
+    """Return how trajectories move; orbits and means are those of the last equally spaced times."""
     halves = [_late(run, second_half(run)) for run in runs]
     late = [_late(run, late_part(run)) for run in runs]
-    swings = {name: [float(np.ptp(half[name])) for half in halves] for name in NAMES}
-    return {
-        "moving in all": [name for name in NAMES if min(swings[name]) >= MOVES],
-        "moves b3": [name for name in driving if max(swings[name]) >= MOVES],
-        "swings of b3": float(np.ptp(swings["b3"])),
-        "orbits": {
+    swings = {name: [float(np.ptp(half[name])) for half in halves] for name in layout().variables}
+    return LateMotion(
+        moving_in_all=[name for name, own in swings.items() if min(own) >= MOVES],
+        moves_b3=[name for name in driving if max(swings[name]) >= MOVES],
+        swings_of_b3=float(np.ptp(swings["b3"])),
+        orbits={
             pair: max(_miss(own["time"], *(own[name] for name in pair.split())) for own in late)
-            for pair in asked_for(f"motion/{pot}/orbits")
+            for pair in claimed_keys(f"motion/{pot}/orbits")
         },
-        "from the center": {
+        from_the_center={
             name: max(abs(float(own[name].mean()) - value) for own in late)
             for name, value in center.items()
             if 0 < value < 1
         },
-    }
+    )
 
 
 def _miss(times: FloatArray, x: FloatArray, y: FloatArray) -> float:

@@ -5,7 +5,6 @@ Symbols in shapes: K points, E examined points, N cards.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
+from eqbench.papers.records import Table
 from eqbench.registry import load_game
 from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
 from eqbench.studies.kuhn_ranges import (
@@ -74,12 +74,12 @@ def load_branch(jobs: Path, cards: int, job: str = "") -> Branch:
     return read_points(load_game(kuhn(cards)), jobs / (job or f"n{cards}") / "points.csv")
 
 
-def by_deck(values: Mapping[int, Any]) -> dict[str, Any]:
+def by_deck(values: Mapping[int, Any]) -> Table:
     """Values by the names of decks."""
     return {f"N = {cards}": value for cards, value in values.items()}
 
 
-def branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def branches(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Facts about the branches of 4 to 13 cards."""
     decks = {cards: Deck(load_branch(jobs, cards)) for cards in SMALL_DECKS}
     kinds = tuple(Range)[1:]
@@ -87,23 +87,25 @@ def branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     steps = [own[own > 0] for own in (np.diff(deck.branch.arclength) for deck in decks.values())]
     return {
         "counts": {n: counts(deck.branch.values) for n, deck in decks.items()},
-        "steps": [float(np.quantile(own, 1.0) / np.quantile(own, 0.01)) for own in steps],
+        "steps": [own.max() / np.quantile(own, 0.01) for own in steps],
         "cards": {n: {kind.label: decks[n].cards(kind) for kind in kinds} for n in (4, 5)},
         "ranges": _ranges(decks),
-        "five cards": _beside(decks[4], decks[5]),
+        "five cards": _five_cards(decks[4], decks[5]),
         "two-way": _two_way(decks),
         "figure 10": figure_10(decks[13].branch.values, decks[13].played),
     }
 
 
-def large_branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def large_branches(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Counts of the branches of 26 and 52 cards, and ranges of payoffs at equal strengths."""
     traced = {name: load_branch(jobs, cards, name) for name, cards in _LARGE.items()}
     window = np.linspace(*_WINDOW, _POTS)
-    widest = {name: _payoff_ranges(b, window).max(axis=1).mean() for name, b in traced.items()}
     return {
         "counts": {name: counts(traced[name].values) for name in ("n26", "n52")},
-        "mean_range": {name: float(width) for name, width in widest.items()},
+        "mean_range": {
+            name: _payoff_ranges(branch, window).max(axis=1).mean()
+            for name, branch in traced.items()
+        },
     }
 
 
@@ -133,21 +135,21 @@ def payoffs_at(branch: Branch, value: float) -> FloatArray:
     return np.asarray((1 - share) * branch.payoffs[rows] + share * branch.payoffs[rows + 1])
 
 
-def _ranges(decks: Mapping[int, Deck]) -> dict[str, Any]:
+def _ranges(decks: Mapping[int, Deck]) -> Table:
     """Which cards are value bets, bluffs, bluff-catchers and sandbags."""
     catch = {n: deck.cards(Range.BLUFF_CATCH).values() for n, deck in decks.items()}
     sandbags = {n: deck.cards(Range.SANDBAG) for n, deck in decks.items()}
     value_bets = {n: decks[n].cards(Range.VALUE_BET).values() for n in COUNTED}
     return {
         "complete": by_deck({n: _complete_from(deck) for n, deck in decks.items()}),
-        "out of order": [float(_out_of_order(deck).mean()) for deck in decks.values()],
+        "out of order": [_out_of_order(deck).mean() for deck in decks.values()],
         "bluff-catchers": {
-            "cards above": sorted({n - max(map(max, nodes)) for n, nodes in catch.items()}),
-            "cards below": sorted({min(map(min, nodes)) - 1 for nodes in catch.values()}),
+            "cards above": {n - max(map(max, nodes)) for n, nodes in catch.items()},
+            "cards below": {min(map(min, nodes)) - 1 for nodes in catch.values()},
         },
-        "above sandbags": sorted(
-            {n - max(by_node.get(k, [0])) for n, by_node in sandbags.items() for k in (1, 2)}
-        ),
+        "above sandbags": {
+            n - max(by_node.get(k, [0])) for n, by_node in sandbags.items() for k in (1, 2)
+        },
         "value bets": by_deck({n: max(map(len, cards)) for n, cards in value_bets.items()}),
     }
 
@@ -167,33 +169,41 @@ def _out_of_order(deck: Deck) -> NDArray[np.bool_]:
     return np.asarray((above & (openings == Range.BLUFF)).any(axis=(1, 2)))
 
 
-def _beside(four: Deck, five: Deck) -> dict[str, Any]:
+def _five_cards(four: Deck, five: Deck) -> Table:
     """The branch with five cards next to that with four."""
-    several, widest, turns = [], [], []
-    for deck in (four, five):
+    several, widest, turns = [], dict[str, float](), dict[str, float]()
+    for name, deck in (("N = 4", four), ("N = 5", five)):
         values = deck.branch.values
         pots = np.linspace(values.min(), values.max(), _POTS + 2)[1:-1]
         several.append(counts(values)["ranges with several"])
-        widest.append(float(_payoff_ranges(deck.branch, pots).max()))
-        turns.append(len(turning_points(np.round(deck.played[deck.examined, 0, -1], 2))))
-    overlaps = [len(five.cards(Range.TWO_WAY_BET)), int(_out_of_order(five).sum())]
+        widest[name] = _payoff_ranges(deck.branch, pots).max()
+        turns[name] = len(turning_points(np.round(deck.played[deck.examined, 0, -1], 2)))
     return {
         "ranges with several": several,
-        "widest": {"N = 4": widest[0], "N = 5": widest[1], "ratio": widest[1] / widest[0]},
-        "overlaps": overlaps,
-        "turns": {"N = 4": turns[0], "N = 5": turns[1], "ratio": turns[1] / max(turns[0], 1)},
+        "widest": widest | {"ratio": widest["N = 5"] / widest["N = 4"]},
+        "overlaps": [len(five.cards(Range.TWO_WAY_BET)), _out_of_order(five).sum()],
+        "turns": turns | {"ratio": turns["N = 5"] / max(turns["N = 4"], 1)},
     }
 
 
-def _two_way(decks: Mapping[int, Deck]) -> dict[str, Any]:
-    """Two-way bets: with how many cards, and who makes them with the fewest."""
-    bets = {n: _two_way_bets(deck, rare=n <= _FEW_CARDS) for n, deck in decks.items()}
+def _two_way(decks: Mapping[int, Deck]) -> Table:
+    """Two-way bets: with how many cards, and who makes them with the fewest.
+
+    With few cards they are looked for at all points, and rare ones count.
+    """
+    bets = dict[int, dict[tuple[int, int], list[float]]]()
+    for n, deck in decks.items():
+        rare, own = n <= _FEW_CARDS, bets.setdefault(n, {})
+        kinds = kinds_of(deck.played, _RARE) if rare else deck.kinds
+        values = deck.branch.values if rare else deck.branch.values[deck.examined]
+        for k, row, card in np.argwhere(kinds[:, 0] == Range.TWO_WAY_BET).tolist():
+            own.setdefault((row + 1, card + 1), []).append(values[k])
     six, seven = (sum(map(len, bets[n].values())) / len(decks[n].branch.values) for n in (6, 7))
     return {
         "decks": [n for n, made in bets.items() if made],
         "share": {"N = 6": six, "N = 7": seven, "ratio": six / (seven or inf)},
         "N = 6": {
-            "players": sorted({player for player, _ in bets[6]}),
+            "players": {player for player, _ in bets[6]},
             **{
                 f"player {player}, card {card}, pots": [min(pots), max(pots)]
                 for (player, card), pots in sorted(bets[6].items())
@@ -202,17 +212,7 @@ def _two_way(decks: Mapping[int, Deck]) -> dict[str, Any]:
     }
 
 
-def _two_way_bets(deck: Deck, *, rare: bool) -> dict[tuple[int, int], list[float]]:
-    """Pots of two-way bets by player and card, at all points where rare ones count."""
-    kinds = kinds_of(deck.played, _RARE) if rare else deck.kinds
-    values = deck.branch.values if rare else deck.branch.values[deck.examined]
-    found: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
-    for k, row, card in np.argwhere(kinds[:, 0] == Range.TWO_WAY_BET).tolist():
-        found[row + 1, card + 1].append(float(values[k]))
-    return found
-
-
-def figure_10(values: FloatArray, played: FloatArray) -> dict[str, Any]:
+def figure_10(values: FloatArray, played: FloatArray) -> Table:
     """At which points the features of the published equilibrium occur, one by one and all at once.
 
     The feature that is left out of all at once is that node 2 always bets 5, 6 and 7.

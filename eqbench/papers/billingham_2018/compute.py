@@ -21,6 +21,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import inspect_profile, payoff_bounds
 from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray
+from eqbench.papers.records import Table
 from eqbench.registry import load_game, load_solver
 from eqbench.studies.branch import Measured, measured, missing_actions
 from eqbench.studies.crossplay.measure import Crossplay
@@ -53,29 +54,27 @@ def continuation(
     return solver.continuation(game)
 
 
-def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def rules(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Nodes, linearity, deals, and which actions are dominated."""
     game = load_game(_FULL)
     tree = game.tree
     infosets = zip(tree.infoset_player.tolist(), tree.infoset_labels, strict=True)
     nodes = Counter(player for player, _ in {(p, label.partition(":")[2]) for p, label in infosets})
+    deals = dict[str, Fraction]()  # with the lowest card at player 1 and the highest, over others
+    for cards in SMALL_DECKS:
+        others = Counter(cards in pair for pair in permutations(range(2, cards + 1), 2))
+        deals[f"N = {cards}"] = Fraction(others[True], others[False])
     return {
         "tree": {"nodes": nodes.total(), "by player": [nodes[player] for player in range(3)]},
-        "largest_sum_of_payoffs": float(np.abs(tree.payoffs.table.sum(axis=1)).max()),
+        "largest_sum_of_payoffs": np.abs(tree.payoffs.table.sum(axis=1)).max(),
         "multilinear": _multilinear(game),
         "dominated": [_fixed(*case) for case in product(_DECKS, _POTS)],
         "second best": {
             "advantage": [_second_best(node, caught=True) for node in range(3)],
             "if nobody calls with card 2": [_second_best(node, caught=False) for node in range(3)],
         },
-        "deals": {f"N = {cards}": str(_deals(cards)) for cards in SMALL_DECKS},
+        "deals": deals,
     }
-
-
-def _deals(cards: int) -> Fraction:
-    """Deals in which player 1 has the lowest card and another the highest, over the others."""
-    others = Counter(cards in pair for pair in permutations(range(2, cards + 1), 2))
-    return Fraction(others[True], others[False])
 
 
 def one_by_one(free: FloatArray, value: float) -> FloatArray:
@@ -127,9 +126,23 @@ def _second_best(node: int, *, caught: bool) -> float:
     use no action that section 2 deletes, and unless `caught` no call with card 2. Where that
     advantage is negative, no check is as good against all of them.
     """
-    found = []
+    game, found = load_game(kuhn(4)), []
+    choices, action = Choices.of(game.tree), KuhnNodes.of(game.tree).action
+    row, card = np.array([np.argwhere(action == free)[0] for free in choices.action]).T
+    own, answers = np.array([entry.player for entry in NODES])[row] == node, row >= N_OPENINGS
+    bet = choices.action == action[node, 2]
+    # nothing is left for player 3 to decide after a check
+    calls = np.flatnonzero(own & answers & (card == 2) & (node < 2))
+    theirs = np.flatnonzero(~own & (card != 2) & (caught | ~answers | (card != 1)))
+    plans, strategies = (list(product((0.0, 1.0), repeat=len(of))) for of in (calls, theirs))
     for pot in _POTS:
-        gains = _advantages(load_game(kuhn(4)).at(pot=pot), node, caught=caught)
+        model, free = game.payoff_model().at(pot), np.zeros(choices.size)
+        gains = np.zeros((len(plans), len(strategies)))
+        for (plan, called), (column, pure) in product(enumerate(plans), enumerate(strategies)):
+            free[calls], free[theirs] = called, pure
+            values = model.counterfactual_values(choices.behavior(free))
+            # chance leads to the card once in four deals
+            gains[plan, column] = -4 * choices.gains(values)[bet].item()
         # the value of a matrix game whose payoffs are shifted so that all are positive
         shift = 1 - gains.min()
         program = linprog(
@@ -140,27 +153,7 @@ def _second_best(node: int, *, caught: bool) -> float:
     return min(found)
 
 
-def _advantages(game: Game, node: int, *, caught: bool) -> FloatArray:
-    """Payoff of the ways to check card 3 less that of betting it, (plans, opponents' choices)."""
-    choices, action = Choices.of(game.tree), KuhnNodes.of(game.tree).action
-    row, card = np.array([np.argwhere(action == free)[0] for free in choices.action]).T
-    own, answers = np.array([entry.player for entry in NODES])[row] == node, row >= N_OPENINGS
-    # nothing is left for player 3 to decide after a check
-    calls = np.flatnonzero(own & answers & (card == 2) & (node < 2))
-    theirs = np.flatnonzero(~own & (card != 2) & (caught | ~answers | (card != 1)))
-    model, free = game.payoff_model(), np.zeros(choices.size)
-    table = np.zeros((2 ** len(calls), 2 ** len(theirs)))
-    for column, pure in enumerate(product((0.0, 1.0), repeat=len(theirs))):
-        free[theirs] = pure
-        for plan, called in enumerate(product((0.0, 1.0), repeat=len(calls))):
-            free[calls] = called
-            values = model.counterfactual_values(choices.behavior(free))
-            table[plan, column] = -choices.gains(values)[choices.action == action[node, 2]].item()
-    # chance leads to the card once in four deals
-    return 4 * table
-
-
-def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def threats(folder: Path, jobs: Path, *, full: bool) -> Table:
     """How many solutions have noncredible threats, and whether payoffs depend on the measure."""
     measures = {
         "neither": (_FULL, "raw", _THREAT_POTS),
@@ -187,21 +180,30 @@ def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def _from_starts(spec: str, derivative: str, pot: int) -> Solved:
+    """Whether solutions have a noncredible threat, which loses a fixed amount, and payoffs."""
     game = load_game(spec).at(pot=pot)
+    first = game.tree.action_start[:-1]
     method, threatening, payoffs = continuation(game, "log", 1e-8, derivative), [], []
     for seed in range(_STARTS):
         try:
             point = method.start(float(pot), np.random.default_rng(seed))
         except ContinuationError:
             continue
-        threatening.append(_threatens(game, point.behavior))
+        # at a set to which the player's own moves never lead, though those of the others do
+        values = game.payoff_model().counterfactual_values(point.behavior)
+        best, own = (
+            np.maximum.reduceat(values, first),
+            np.add.reduceat(point.behavior * values, first),
+        )
+        unreached = inspect_profile(game, point.behavior).own_reach <= _NEVER
+        threatening.append(bool(np.any(unreached & (best - own > _LOSS))))
         item = measured(game.tree, method.polish(point, float(pot))[0])
         if item.is_equilibrium:
             payoffs.append(item.payoffs)
     return threatening, payoffs
 
 
-def _agreement(*measures: Sequence[Solved]) -> dict[str, Any]:
+def _agreement(*measures: Sequence[Solved]) -> Table:
     """How far payoffs that all starts with the last measures share are from those with others."""
     apart, missed = [0.0], 0
     for *alone, (_, shared) in zip(*measures, strict=True):
@@ -213,28 +215,25 @@ def _agreement(*measures: Sequence[Solved]) -> dict[str, Any]:
     return {"payoffs apart": max(apart), "no equilibria": missed}
 
 
-def _threatens(game: Game, behavior: FloatArray) -> bool:
-    """Whether a profile has a noncredible threat.
-
-    That is an information set to which the player's own moves never lead, though those of the
-    others do, and at which what is played loses a fixed amount.
-    """
-    values, first = game.payoff_model().counterfactual_values(behavior), game.tree.action_start[:-1]
-    losses = np.maximum.reduceat(values, first) - np.add.reduceat(behavior * values, first)
-    return bool(np.any((inspect_profile(game, behavior).own_reach <= _NEVER) & (losses > _LOSS)))
-
-
-def four_cards(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def four_cards(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Exact equilibria along the branch with four cards, every point polished and verified."""
     game = load_game(kuhn(4))
-    pots, found = _polished(game)
-    nodes = KuhnNodes.of(game.tree)
+    method, nodes = continuation(game, "log", _FOUR_EPSILON), KuhnNodes.of(game.tree)
+    points = [method.start(_FOUR_FROM)]
+    for point in method.follow(points[0]):
+        points.append(point)
+        if not _FOUR_FROM <= point.value <= _FOUR_TO:
+            break
+    behaviors, values = zip(*map(method.polish, points), strict=True)
+    made_at = zip(behaviors, values, strict=True)
+    found = [measured(method.game_at(pot).tree, behavior) for behavior, pot in made_at]
+    pots = np.array(values)
     played = np.array([nodes.aggression(item.profile.probabilities) for item in found])
     made = played.max(axis=2) > _PLAYED
     before = played[(pots > 2) & (pots < 3 - _SAME_POT)]
     third, top = played[played[:, 2, 2] > _PLAYED][:, :2, 3], played[pots > 3][:, :2, 3]
     bets = played[:, :3].max(axis=0) > _SAME
-    calls = [played[made[:, bet_before(row)], row].max(axis=0) for row in range(3, 12)]
+    calls = np.max([played[made[:, bet_before(row)], row].max(axis=0) for row in range(3, 12)], 0)
     at_three = [item for pot, item in zip(pots, found, strict=True) if abs(pot - 3) < _SAME_POT]
     pieces = _pieces(pots, np.array([item.payoffs for item in found]))
     # strategies of the two ends and the middle of a vertical piece, one for each player
@@ -246,49 +245,35 @@ def four_cards(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "pieces": [piece["pot"] for piece in pieces],
         "piece": dict(enumerate([*pieces, *[{"pot": 0, "players": 0, "ranges": [1]}] * 4], 1)),
         "before_three": {
-            "bets_of_players_1_and_2": float(before[:, :2].max()),
-            "calls_with_card_3": before[:, 3:6, 2].max(axis=0).tolist(),
+            "bets_of_players_1_and_2": before[:, :2].max(),
+            "calls_with_card_3": before[:, 3:6, 2].max(axis=0),
         },
-        "bets from": {f"player {p + 1}": float(pots[made[:, p]].min()) for p in (1, 0)},
+        "bets from": {f"player {p + 1}": pots[made[:, p]].min() for p in (1, 0)},
         "bets": {
-            **{f"node {k + 1}": (np.flatnonzero(bets[k]) + 1).tolist() for k in range(3)},
+            **{f"node {k + 1}": np.flatnonzero(bets[k]) + 1 for k in range(3)},
             "node 3, card 3, points": len(third),
-            "node 3, card 3, top_bet_before": float(third.min(initial=1.0)),
+            "node 3, card 3, top_bet_before": third.min(initial=1.0),
         },
-        "calls": {f"card {k + 1}": float(np.max(calls, axis=0)[k]) for k in (1, 2)},
-        "top_card_mixed": ((top > _SAME) & (top < 1 - _SAME)).mean(axis=0).tolist(),
+        "calls": {f"card {k + 1}": calls[k] for k in (1, 2)},
+        "top_card_mixed": ((top > _SAME) & (top < 1 - _SAME)).mean(axis=0),
         "family": _family(game, at_three),
-        "largest_shortfall": shortfalls.max(axis=1).tolist(),
+        "largest_shortfall": shortfalls.max(axis=1),
     }
 
 
-def _polished(game: Game) -> tuple[FloatArray, list[Measured]]:
-    """Pots (K,) and verified profiles of all points of the branch."""
-    method = continuation(game, "log", _FOUR_EPSILON)
-    points = [method.start(_FOUR_FROM)]
-    for point in method.follow(points[0]):
-        points.append(point)
-        if not _FOUR_FROM <= point.value <= _FOUR_TO:
-            break
-    made = [method.polish(point) for point in points]
-    found = [measured(method.game_at(pot).tree, behavior) for behavior, pot in made]
-    return np.array([pot for _, pot in made]), found
-
-
-def _pieces(pots: FloatArray, payoffs: FloatArray) -> list[dict[str, Any]]:
+def _pieces(pots: FloatArray, payoffs: FloatArray) -> list[Table]:
     """Pots at which payoffs of neighboring points differ by what a figure shows."""
-    breaks, pieces = np.flatnonzero(np.abs(np.diff(pots)) > _SAME_POT) + 1, []
+    breaks, pieces = np.flatnonzero(np.abs(np.diff(pots)) > _SAME_POT) + 1, list[Table]()
     for at, have in zip(np.split(pots, breaks), np.split(payoffs, breaks), strict=True):
         ranges = np.ptp(have, axis=0)
         if players := int((ranges > _PIECE).sum()):
-            pot = float(np.median(at))
-            pieces.append({"pot": pot, "ranges": ranges.tolist(), "players": players})
+            pieces.append({"pot": float(np.median(at)), "ranges": ranges, "players": players})
     return pieces
 
 
-def _family(game: Game, at_three: list[Measured]) -> dict[str, Any]:
+def _family(game: Game, at_three: list[Measured]) -> Table:
     """The points at a pot of 3 as members of the published family."""
-    identifier, betas, on_path, errors = Identifier(game), [], [], []
+    identifier, betas, on_path, errors = Identifier(game), list[float](), list[bool](), []
     sets = {known.name: known for known in identifier.known}
     for item in at_three:
         identity = identifier.identify(item.profile)
@@ -306,7 +291,7 @@ def _family(game: Game, at_three: list[Measured]) -> dict[str, Any]:
     }
 
 
-def half_street(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def half_street(folder: Path, jobs: Path, *, full: bool) -> Table:
     """How far larger and larger decks of two players are from the continuous game.
 
     With hands uniform on [0, 1], player 2 bets above v and below b, and player 1 calls above c.
@@ -321,8 +306,8 @@ def half_street(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     off = np.abs([_half_street(cards) - limit for cards in _HALF_STREET_DECKS])
     return {
         "N": _HALF_STREET_DECKS,
-        "gain off by": off[:, 0].tolist(),
-        "thresholds off by": (off[:, 1:].max(axis=1) * _HALF_STREET_DECKS).tolist(),
+        "gain off by": off[:, 0],
+        "thresholds off by": off[:, 1:].max(axis=1) * _HALF_STREET_DECKS,
     }
 
 

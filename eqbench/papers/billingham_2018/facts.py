@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from math import inf
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,8 @@ from eqbench.papers.billingham_2018.branches import COUNTED, by_deck
 from eqbench.papers.billingham_2018.compute import SMALL_DECKS
 from eqbench.papers.billingham_2018.skp import exact_curves, places
 from eqbench.papers.checks import Missing
+from eqbench.papers.records import Table
 from eqbench.papers.stored import Stored, summary_of
-
-Nested = dict[Any, Any]  # values by name, nested
 
 _PAYOFFS = ("u:P1", "u:P2", "u:P3")
 _SAME, _SLACK, _WORSE = 1e-6, 1e-3, 1e-8
@@ -36,12 +34,12 @@ def sizes(stored: Stored) -> dict[str, int]:
     return {job: stored[job].printed_json["sizes"]["free frequencies"] for job in jobs}
 
 
-def borders(stored: Stored) -> Nested:
+def borders(stored: Stored) -> Table:
     """The smallest pot with a profit, and payoffs of equilibria just below and above it."""
     return {cards: _border(stored, cards) for cards in SMALL_DECKS}
 
 
-def _border(stored: Stored, cards: int) -> Nested:
+def _border(stored: Stored, cards: int) -> Table:
     """The pot of the nearest vertical piece; the largest payoff and regret on both sides of it."""
     summary, border = stored[f"n{cards}"].summary, 2 / (cards - 3)
     pots = [piece["parameter"] for piece in summary["vertical"]]
@@ -49,7 +47,7 @@ def _border(stored: Stored, cards: int) -> Nested:
     return {"P_min": min(pots, key=lambda pot: abs(pot - border), default=inf), **sides}
 
 
-def _measured(entry: Nested) -> Nested:
+def _measured(entry: Table) -> Table:
     """The largest payoff and the largest regret among the equilibria at one pot."""
     found = entry["equilibria"]
     return {
@@ -59,7 +57,7 @@ def _measured(entry: Nested) -> Nested:
     }
 
 
-def _at(stored: Stored, job: str, pot: float) -> Nested:
+def _at(stored: Stored, job: str, pot: float) -> Table:
     """What a trace found at one pot."""
     return {entry["parameter"]: entry for entry in stored[job].summary["at"]}[pot]
 
@@ -70,7 +68,7 @@ def _columns(stored: Stored, job: str, *names: str) -> FloatArray:
     return np.array([[float(row[name]) for row in rows] for name in ("parameter", *names)])
 
 
-def coexisting(stored: Stored) -> Nested:
+def coexisting(stored: Stored) -> Table:
     """How often branches cross a pot, how many verified equilibria there are at one, and folds."""
     counts = stored["branches"].summary["counts"]
     at = {n: stored[f"n{n}"].summary["at"] for n in counts}
@@ -82,7 +80,7 @@ def coexisting(stored: Stored) -> Nested:
     }
 
 
-def traced(stored: Stored) -> Nested:
+def traced(stored: Stored) -> Table:
     """How the branches of 4 to 13 cards were followed."""
     summaries = {n: stored[f"n{n}"].summary for n in SMALL_DECKS}
     arrived = {n: s for n, s in summaries.items() if s["outcome"] == "arrived"}
@@ -101,7 +99,7 @@ def traced(stored: Stored) -> Nested:
     }
 
 
-def skp_curve(stored: Stored) -> Nested:
+def skp_curve(stored: Stored) -> Table:
     """Published solutions on the branch of simplified Kuhn poker, its folds, its multiplicity."""
     summary, (cell,) = stored["skp"].summary, stored["skp_all"].cells
     items = [item for entry in summary["at"] for item in entry["equilibria"]]
@@ -116,7 +114,7 @@ def skp_curve(stored: Stored) -> Nested:
     }
 
 
-def skp_pieces(stored: Stored) -> Nested:
+def skp_pieces(stored: Stored) -> Table:
     """Ranges of expectations at three pots next to the published ones, and gaps between points."""
     pots, *payoffs = _columns(stored, "skp", *_PAYOFFS)
     exact, found = stored["skp_exact"].summary["exact"], {}
@@ -132,7 +130,7 @@ def skp_pieces(stored: Stored) -> Nested:
     return found
 
 
-def skp_distances(stored: Stored) -> Nested:
+def skp_distances(stored: Stored) -> Table:
     """How far regularized curves are from the exact ones at most, as a share of the axes.
 
     Each point of a branch is compared with the nearest point of the exact curves, pots over 4
@@ -140,7 +138,7 @@ def skp_distances(stored: Stored) -> Nested:
     """
     from scipy.spatial import KDTree
 
-    exact, found = stored["skp_exact"].summary["exact"], defaultdict[str, Nested](dict)
+    exact, found = stored["skp_exact"].summary["exact"], defaultdict[str, dict[str, float]](dict)
     titles = {"u1": (2.02, 5.98), "u1 close-up": (3.8, 4.45), "a1": (2.02, 5.98)}
     for title, (left, right) in titles.items():
         name = title.partition(" ")[0]
@@ -155,7 +153,7 @@ def skp_distances(stored: Stored) -> Nested:
     return found
 
 
-def skp_sum(stored: Stored) -> Nested:
+def skp_sum(stored: Stored) -> Table:
     """Calls with K of which only the sum is published: how they keep to its bounds."""
     sets = stored["skp_exact"].summary["exact"]
     pots, known = sets["skp:9"]["pots"], np.array([sets["skp:9"][name] for name in ("c1", "d2")])
@@ -172,7 +170,7 @@ def skp_sum(stored: Stored) -> Nested:
     }
 
 
-def positions(stored: Stored) -> Nested:
+def positions(stored: Stored) -> Table:
     """Who earns and who loses most along the branches that are followed further."""
     pots, *u = np.hstack([_columns(stored, job, *_PAYOFFS) for job in ("n10", "n10_wide")])
     wrong = np.diff(u, axis=0).min(axis=0) < -_SAME
@@ -184,7 +182,7 @@ def positions(stored: Stored) -> Nested:
     }
 
 
-def _losers(columns: FloatArray) -> Nested:
+def _losers(columns: FloatArray) -> Table:
     """Who gets how much at the last pot, and since when it is so."""
     pots, first, second, third = columns
     loses = second < first - _WORSE
@@ -197,7 +195,7 @@ def _losers(columns: FloatArray) -> Nested:
     }
 
 
-def at_one_pot(stored: Stored) -> Nested:
+def at_one_pot(stored: Stored) -> Table:
     """Verified equilibria: along and off the branch of four cards, and where five coexist."""
     entry, off = _at(stored, "n4", 4.19), _at(stored, "n4_beside", 3.1)["beside"]
     apart = np.ptp([item["payoffs"] for item in entry["equilibria"]], axis=0).max()
@@ -209,7 +207,7 @@ def at_one_pot(stored: Stored) -> Nested:
     }
 
 
-def media(stored: Stored) -> Nested:
+def media(stored: Stored) -> Table:
     """Rows of the tables of solutions, points that are missing there, and animations."""
     found = {}
     for cards in COUNTED:
@@ -220,7 +218,7 @@ def media(stored: Stored) -> Nested:
     return found
 
 
-def _film(file: Path) -> Nested | Missing:
+def _film(file: Path) -> Table | Missing:
     """Frames of an animation, and how many are shown in a second."""
     from PIL import Image, ImageSequence
 
@@ -234,7 +232,7 @@ def _film(file: Path) -> Nested | Missing:
     return {"frames": len(durations), "a second": {1000 / duration for duration in durations}}
 
 
-def large(stored: Stored) -> Nested:
+def large(stored: Stored) -> Table:
     """Branches of many cards: ranges of payoffs next to smaller decks at equal eps, folds, ends."""
     found = stored["large_branches"].summary
     pairs = {"1e-7": ("n9", "n13"), "1e-6": ("n13_1e_6", "n26"), "1e-4": ("n13_1e_4", "n52")}
@@ -249,7 +247,7 @@ def large(stored: Stored) -> Nested:
     }
 
 
-def followed(stored: Stored) -> Nested:
+def followed(stored: Stored) -> Table:
     """How games with four players, and with a raise, were followed."""
     found = {}
     for job in ("four_players", "raises"):

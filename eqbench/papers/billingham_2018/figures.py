@@ -14,6 +14,7 @@ from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.papers.billingham_2018.branches import load_branch
 from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
 from eqbench.papers.billingham_2018.skp import EPSILONS, exact_curves, places
+from eqbench.papers.records import Table
 from eqbench.papers.stored import Stored
 from eqbench.plots.branches import crossing_figure, payoff_figure
 from eqbench.plots.kuhn import bar_figure
@@ -30,7 +31,7 @@ _BARS_POT = 9
 _MOVES = {"K": "check", "B": "bet", "F": "fold", "C": "call"}
 
 
-def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def figures(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Draw all figures but those of 26 and 52 cards; the names of the files."""
     stored, game = Stored(jobs, full=full), load_game("skp")
     exact = stored["skp_exact"].summary
@@ -40,9 +41,9 @@ def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     close_up = [(3.8, 4.45)]
     made = {
         "fig01": _responses(stored["limits"].summary["responses"]),
-        "fig02": _beside(skp, exact["exact"], ["u1"], windows=close_up),
-        "fig03": _beside(skp, exact["exact"], ["a1"], windows=close_up),
-        "fig04": _beside(dict(list(skp.items())[-1:]), exact["exact"], ["c1", "d2"]),
+        "fig02": _with_published(skp, exact["exact"], ["u1"], windows=close_up),
+        "fig03": _with_published(skp, exact["exact"], ["a1"], windows=close_up),
+        "fig04": _with_published(dict(list(skp.items())[-1:]), exact["exact"], ["c1", "d2"]),
         "errors": log_log_figure(errors, x_label="eps", y_label="largest error of an expectation"),
         "fig05": _payoffs(stored, [10], windows=[(3.4, 3.6, 0.0445, 0.0595)]),
         "fig10": _bars(stored),
@@ -53,7 +54,7 @@ def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     return _saved(made, folder)
 
 
-def large_figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def large_figures(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Draw the figures of many cards; the names of the files."""
     stored = Stored(jobs, full=full)
     made = {
@@ -63,7 +64,7 @@ def large_figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     return _saved(made, folder)
 
 
-def _saved(made: Mapping[str, Figure], folder: Path) -> dict[str, Any]:
+def _saved(made: Mapping[str, Figure], folder: Path) -> Table:
     for name, figure in made.items():
         for ax in figure.axes:
             for line in ax.lines:
@@ -107,15 +108,14 @@ def _responses(responses: Mapping[str, Sequence[Any]]) -> Figure:
     return draw_figure([panel], 6.4, 3.6)
 
 
-def _beside(
-    branches: Mapping[str, Branch], exact: Mapping[str, Any], names: Sequence[str], **shown: Any
+def _with_published(
+    branches: Mapping[str, Branch], exact: Table, names: Sequence[str], **shown: Any
 ) -> Figure:
     """Regularized payoffs or frequencies, of players 1 and 2 in turn, with the published ones."""
     found = {}
     for label, branch in branches.items():
-        table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
         chosen = [columns(branch.game.tree).index(places()[name]) for name in names]
-        found[label] = replace(branch, payoffs=table[:, chosen])
+        found[label] = replace(branch, payoffs=branch.table[:, chosen])
     together = zip(*(exact_curves(exact, name) for name in names), strict=True)
     curves = [(c[0][:, 0], np.column_stack([curve[:, 1] for curve in c])) for c in together]
     figure = payoff_figure(found, exact=curves, players=range(len(names)), **shown)

@@ -5,8 +5,7 @@ Symbols in shapes: K pots, N players, V frequencies, F free frequencies.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain, pairwise, product
 from math import sqrt
@@ -17,14 +16,14 @@ import numpy as np
 from scipy.optimize import root
 
 from eqbench.equilibria.known import some_member
-from eqbench.equilibria.members import corners
 from eqbench.equilibria.reference import published_sets
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
+from eqbench.papers.billingham_2017.lists import layout, published_along, skp
 from eqbench.papers.billingham_2018.compute import continuation, one_by_one
+from eqbench.papers.records import Table
 from eqbench.plots.style import power_law
-from eqbench.registry import load_game
 
 KINDS = ("log", "arctan", "rational")
 EPSILONS = tuple(10.0**-k for k in range(3, 9))
@@ -42,40 +41,27 @@ _RANGE_POTS, _BRANCHES_FROM = (2.2, _POT, 2.8), (2.05, 2.15, 2.85, 2.95)
 _RESPONSE_EPSILON, _STARTS, _SOLVED = 0.02, 40, 1e-8
 
 
-def exact(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def exact(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Published solutions along the pot, and how regularized expectations come near them."""
-    game = load_game("skp")
-    errors = {
-        kind: {f"pot {pot:g}": _errors(game, kind, pot) for pot in _PLAIN_POTS} for kind in KINDS
+    game, errors = skp(), dict[str, dict[str, list[float]]]()
+    for kind, pot in product(KINDS, _PLAIN_POTS):
+        known = published_sets(game.at(pot=Fraction(repr(pot))))[0]
+        model = game.payoff_model().at(pot)
+        payoffs = known.payoffs_near(some_member(known))
+        found = [continuation(game, kind, epsilon).start(pot).behavior for epsilon in EPSILONS]
+        gaps = [np.abs(model.expected_payoffs(own) - payoffs).max() for own in found]
+        errors.setdefault(kind, {})[f"pot {pot:g}"] = gaps
+    return {
+        "exact": published_along(_SAMPLED, ("u1", "u2", "u3", *layout().variables)),
+        "errors": errors,
+        "orders": {
+            kind: {pot: power_law(EPSILONS, gaps)[1] for pot, gaps in by_pot.items()}
+            for kind, by_pot in errors.items()
+        },
     }
-    orders = {
-        kind: {pot: power_law(EPSILONS, found)[1] for pot, found in by_pot.items()}
-        for kind, by_pot in errors.items()
-    }
-    return {"exact": _exact_sets(game), "errors": errors, "orders": orders}
 
 
-def _exact_sets(game: Game) -> dict[str, dict[str, Any]]:
-    """Pots, and least and greatest payoffs and frequencies there, of all published sets.
-
-    They are those of the corners, or of one member where these are not known.
-    """
-    found: defaultdict[str, list[Any]] = defaultdict(list)
-    for pot in sorted(_SAMPLED):
-        for known in published_sets(game.at(pot=pot)):
-            ends = corners(known) if known.parameters else None
-            chosen = [some_member(known)] if ends is None or not len(ends) else ends
-            figures = [[*known.payoffs_near(of), *known.frequencies(of)] for of in chosen]
-            found[known.name].append([np.min(figures, 0), np.max(figures, 0), float(pot)])
-    names, sets = ["u1", "u2", "u3", *published_sets(game)[0].layout.variables], {}
-    for name, rows in found.items():
-        low, high, pots = zip(*rows, strict=True)
-        by_figure = np.transpose([low, high], (2, 1, 0)).tolist()
-        sets[name] = {"pots": pots, **dict(zip(names, by_figure, strict=True))}
-    return sets
-
-
-def exact_curves(exact: Mapping[str, Any], name: str) -> Iterator[FloatArray]:
+def exact_curves(exact: Table, name: str) -> Iterator[FloatArray]:
     """Pots with the least and greatest values of a figure in each published set, (K, 2) each."""
     for known in exact.values():
         pots, (low, high) = np.array(known["pots"]), np.array(known[name]).T
@@ -89,27 +75,18 @@ def exact_curves(exact: Mapping[str, Any], name: str) -> Iterator[FloatArray]:
 
 def places() -> dict[str, str]:
     """Columns of a branch that hold the payoff of player 1 and the published frequencies."""
-    layout = published_sets(load_game("skp"))[0].layout
-    return {"u1": "u:P1", **dict(zip(layout.variables, layout.places, strict=True))}
+    return {"u1": "u:P1", **dict(zip(layout().variables, layout().places, strict=True))}
 
 
-def _errors(game: Game, kind: str, pot: float) -> list[float]:
-    """How far expectations of regularized solutions at one pot are from the published ones."""
-    known = published_sets(game.at(pot=Fraction(repr(pot))))[0]
-    payoffs, model = known.payoffs_near(some_member(known)), game.payoff_model().at(pot)
-    found = [continuation(game, kind, epsilon).start(pot).behavior for epsilon in EPSILONS]
-    return [float(np.abs(model.expected_payoffs(own) - payoffs).max()) for own in found]
-
-
-def limits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def limits(folder: Path, jobs: Path, *, full: bool) -> Table:
     """What the regularized system does as eps goes to 0: equations (2), (3), (10) to (12)."""
-    game = load_game("skp")
+    game = skp()
     responses = {kind: _responses(game, kind) for kind in KINDS}
     selected = {case: _selected(game, *case) for case in product(KINDS, _RANGE_POTS)}
     return {
         "responses": responses,
         "g": {
-            "least rise": [float(np.diff(b).min()) for _, b in responses.values()],
+            "least rise": [np.diff(b).min() for _, b in responses.values()],
             "ends": [[min(b), max(b)] for _, b in responses.values()],
         },
         "tails": {kind: _tails(game, kind) for kind in KINDS},
@@ -120,18 +97,17 @@ def limits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     }
 
 
-def _gains(game: Game, pot: float, free: FloatArray) -> FloatArray:
-    """Gains (F,) of betting and calling in units of the payoff, at one card of four."""
-    choices = Choices.of(game.tree)
-    values = game.payoff_model().at(pot).counterfactual_values(choices.behavior(free))
-    return 4 * choices.gains(values)
+def _gains(game: Game, pot: float) -> Callable[[FloatArray], FloatArray]:
+    """Gains (F,) of betting and calling by frequencies (F,), for payoffs at one card of four."""
+    choices, model = Choices.of(game.tree), game.payoff_model().at(pot)
+    return lambda free: 4 * choices.gains(model.counterfactual_values(choices.behavior(free)))
 
 
 def _solution(game: Game, kind: str, epsilon: float, pot: float) -> tuple[FloatArray, FloatArray]:
     """Frequencies (F,) of a regularized solution, and the gains at it (F,)."""
     behavior = continuation(game, kind, epsilon).start(pot).behavior
     free = behavior[Choices.of(game.tree).action]
-    return free, _gains(game, pot, free)
+    return free, _gains(game, pot)(free)
 
 
 def _responses(game: Game, kind: str) -> list[list[float]]:
@@ -148,7 +124,7 @@ def _tails(game: Game, kind: str) -> list[float]:
     free, gains = _solution(game, kind, _EPSILON, _POT)
     distance = np.where(gains < 0, free, 1 - free)
     constants = (distance * np.abs(gains) / _EPSILON)[np.abs(gains) > 1e-3]
-    return [float(constants.min()), float(constants.max())]
+    return [constants.min(), constants.max()]
 
 
 def _first_order(game: Game) -> float:
@@ -162,10 +138,8 @@ def _first_order(game: Game) -> float:
     point = method.start(_ISOLATED_POT)
     exact = method.polish(point, _ISOLATED_POT)[0][action]
     corrections = (point.behavior[action] - exact) / strength
-    one, zero = (
-        np.array([_gains(game, _ISOLATED_POT, free) for free in one_by_one(exact, value)])
-        for value in (1.0, 0.0)
-    )
+    gains = _gains(game, _ISOLATED_POT)
+    one, zero = (np.array(list(map(gains, one_by_one(exact, value)))) for value in (1.0, 0.0))
     inside = (exact > 1e-6) & (exact < 1 - 1e-6)
     wanted = 1 / (1 - exact[inside]) - 1 / exact[inside]
     errors = corrections @ (one - zero)[:, inside] - wanted
@@ -185,16 +159,17 @@ def _selected(game: Game, kind: str, pot: float) -> tuple[float, dict[str, float
         ends.append(next(end for both in points for end in method.crossings(*both, pot)))
     behavior = np.array([point.behavior for point in ends])
     (known,) = published_sets(game.at(pot=Fraction(repr(pot))))
-    gaps = np.abs(known.layout.frequencies(behavior[0]) - known.frequencies(some_member(known)))
-    off = dict(zip(known.layout.variables, gaps.tolist(), strict=True))
-    return float(np.ptp(behavior, axis=0).max()), off
+    gaps = np.abs(layout().frequencies(behavior[0]) - known.frequencies(some_member(known)))
+    return np.ptp(behavior, axis=0).max(), dict(zip(layout().variables, gaps, strict=True))
 
 
 def _guesses(game: Game, epsilon: float) -> list[int]:
     """How often Powell's and Newton's method solve eq. (6) from guesses uniform in [0, 1]."""
 
+    gains = _gains(game, _ISOLATED_POT)
+
     def residual(free: FloatArray) -> FloatArray:
-        return free - 0.5 - np.arctan(_gains(game, _ISOLATED_POT, free) / epsilon) / np.pi
+        return free - 0.5 - np.arctan(gains(free) / epsilon) / np.pi
 
     guesses = np.random.default_rng(0).uniform(size=(_STARTS, Choices.of(game.tree).size))
     newton: Any = {"line_search": None, "maxiter": 50, "fatol": _SOLVED}

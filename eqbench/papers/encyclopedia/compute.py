@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +24,25 @@ from eqbench.model.profile_json import profile_text
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.papers.records import Table
 from eqbench.registry import load_game
 from eqbench.verification import Verifier, verify_exactly
 
-Summary = dict[str, Any]  # JSON values
 _ALPHAS = tuple(Fraction(n, 12) for n in range(5))
 _GRID = tuple(Fraction(n, 8) for n in range(9))
 _MOST_MEMBERS = 30
 _BETA_BEYOND = Fraction(1, 2)
 
 
-def rules(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
+class Hand(NamedTuple):
+    """Cards and payoffs in the order of the players, and the moves in words."""
+
+    cards: tuple[int, ...]
+    history: str
+    payoffs: tuple[Fraction, ...]
+
+
+def rules(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Every hand of two and of three players, and the least regret of two who never mix."""
     games = {spec: load_game(spec).tree for spec in ("kuhn2", "kuhn3")}
     verifier = Verifier(games["kuhn2"])
@@ -45,16 +53,13 @@ def rules(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     }
 
 
-def hands(tree: GameTree) -> Iterator[Summary]:
-    """Cards in the order of the players, moves and payoffs of each hand; all players move."""
+def hands(tree: GameTree) -> Iterator[Hand]:
+    """Every hand that can be played; all players move."""
     for end, payoffs in zip(tree.terminals.tolist(), exact_payoffs(tree), strict=True):
         way = moves_to(tree, end)
         cards = {int(tree.infoset_player[i]): int(tree.infoset_labels[i][0]) for i, _ in way}
-        yield {
-            "cards": [cards[player] for player in sorted(cards)],
-            "history": " ".join(tree.infoset_actions[i][move] for i, move in way),
-            "payoffs": [*map(str, payoffs)],
-        }
+        moves = " ".join(tree.infoset_actions[i][move] for i, move in way)
+        yield Hand(tuple(cards[player] for player in sorted(cards)), moves, tuple(payoffs))
 
 
 def _pure_profiles(tree: GameTree) -> Iterator[FloatArray]:
@@ -63,29 +68,24 @@ def _pure_profiles(tree: GameTree) -> Iterator[FloatArray]:
     return map(np.concatenate, product(*rows))
 
 
-def family_of_kuhn2(folder: Path, _jobs: Path, *, full: bool) -> Summary:
-    """Exact regrets of Kuhn's family at a few α; the member at 1/6 is kept as a profile."""
+def family_of_kuhn2(folder: Path, _jobs: Path, *, full: bool) -> Table:
+    """Exact regrets of Kuhn's family at a few α; the member at 1/6 is kept as a profile.
+
+    Of that numbers of edges that it never reaches, and that dominated moves lead to.
+    """
     game = load_game("kuhn2")
     (known,) = known_sets(game)
     drawn = known.member([Fraction(1, 6)])
     (folder / "drawn.json").write_text(profile_text(game.tree, drawn, game.spec), "utf-8")
-    return {
-        "idle_edges": _idle_edges(game, drawn),
-        "members": [_measured(game, known.member([alpha])) for alpha in _ALPHAS],
-    }
-
-
-def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, int]:
-    """Numbers of edges that a profile never reaches, and that dominated moves lead to."""
     tree, last = game.tree, last_sequences(game.tree)
-    plan = RealizationPlan.of(game.sequence_form, profile.probabilities).weights
+    plan = RealizationPlan.of(game.sequence_form, drawn.probabilities).weights
     first, second = (own.max(axis=0) for own in _undominated(game, last))
     idle = ~on_the_way(tree, tree.terminals[plan[last].min(axis=1) > 0])
     dominated = ~on_the_way(tree, tree.terminals[first * second > 0])
+    edges = {"count": idle, "dominated": dominated, "both": idle & dominated}
     return {
-        "count": int(idle.sum()),
-        "dominated": int(dominated.sum()),
-        "both": int((idle & dominated).sum()),
+        "idle_edges": {name: own.sum() for name, own in edges.items()},
+        "members": [_member(game, known, [alpha]) for alpha in _ALPHAS],
     }
 
 
@@ -109,7 +109,7 @@ def _undominated(game: Game, last: NDArray) -> list[FloatArray]:
         left = [own[~beaten.any(axis=1)] for own, beaten in zip(left, better, strict=True)]
 
 
-def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
+def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Members of the three-player family in fractions, and its formulas beyond β = 1/4."""
     game = load_game("kuhn3")
     sets = known_sets(game)
@@ -120,7 +120,7 @@ def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     return {
         "parameters": [len(one.parameters) for one in sets],
         "members": [_member(game, one, values) for one in sets for values in _members(one)],
-        "beyond": _measured(game, known.member([*beyond.values()])),
+        "beyond": _member(game, known, [*beyond.values()]),
     }
 
 
@@ -135,15 +135,15 @@ def _members(known: KnownSet) -> list[list[Fraction]]:
     return inside[:: max(1, len(inside) // _MOST_MEMBERS)]
 
 
-def _member(game: Game, known: KnownSet, parameters: list[Fraction]) -> Summary:
+def _member(game: Game, known: KnownSet, parameters: list[Fraction]) -> Table:
+    """The member with these parameters, which may lie beyond the set, measured exactly."""
     names = known.exact.names(dict(zip(known.parameters, parameters, strict=True)))
     profile = known.member(parameters)
-    own = (profile.exact or ())[: int(game.tree.action_start[len(game.tree.infosets_of(0))])]
-    beta = str(known.exact.shown["beta"](names))
-    return {"beta": beta, "player_1": [*map(str, own)]} | _measured(game, profile)
-
-
-def _measured(game: Game, profile: BehaviorProfile) -> Summary:
     measured = verify_exactly(game.tree, profile)
-    payoffs = [*map(str, measured.payoffs)]
-    return {"payoffs": payoffs, "max_regret": str(measured.max_regret)}
+    own = int(game.tree.action_start[len(game.tree.infosets_of(0))])
+    return {
+        "beta": known.exact.shown["beta"](names) if "beta" in known.exact.shown else None,
+        "player_1": (profile.exact or ())[:own],
+        "payoffs": measured.payoffs,
+        "max_regret": measured.max_regret,
+    }

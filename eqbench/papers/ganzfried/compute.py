@@ -6,7 +6,6 @@ from fractions import Fraction
 from io import StringIO
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -19,18 +18,18 @@ from eqbench.model.profile_json import profile_from_json, profile_text, read_pro
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.papers.encyclopedia.compute import hands
+from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
 from eqbench.registry import load_game
-from eqbench.store.stored_run import read_run
+from eqbench.store.results import load_equilibria
 from eqbench.verification import verify, verify_exactly
 
 FULL, REDUCED = "kuhn3", "kuhn3_reduced"
 STRATEGIC = "random(players=3,actions=3,seed=0)"
 TWO_PLAYERS = "random_tree(players=2,depth=5,actions=3,seed=1)"
-Summary = dict[str, Any]  # JSON values
 
 
-def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
+def conditions(_folder: Path, jobs: Path, *, full: bool) -> Table:
     """Least complementarity with regrets, slacks in strategic form, and the last line of the LCP.
 
     For fixed plans the conditions are linear in multipliers and slacks. Over all multipliers
@@ -51,28 +50,27 @@ def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
     rows, columns = np.bincount(pair.sequence_player).tolist()
     of_two = least_gaps(games[TWO_PLAYERS], found_by(jobs / "two_players", TWO_PLAYERS)[0])
     return {
-        "E": [int(matrix.any(axis=axis).sum()) for axis in (1, 0)],
-        "equilibria": {"least x·r": [float(one["gaps"].max()) for one in at.values()]},
+        "E": [matrix.any(axis=axis).sum() for axis in (1, 0)],
+        "equilibria": {"least x·r": [one["gaps"].max() for one in at.values()]},
         "other profiles": {
-            "least x·r": float(gaps.max(axis=1).min()),
-            "off the regret by": float(np.abs(gaps - regrets).max()),
+            "least x·r": gaps.max(axis=1).min(),
+            "off the regret by": np.abs(gaps - regrets).max(),
         },
-        "B": {"rows": rows, "columns": columns, "with Bᵀ": float(of_two["gaps"][1])},
+        "B": {"rows": rows, "columns": columns, "with Bᵀ": of_two["gaps"][1]},
         "slacks": {
-            "of a player": slacks.tolist(),
-            "apart": float(np.ptp(slacks)),
-            "max regret": float(at[STRATEGIC]["regrets"].max()),
+            "of a player": slacks,
+            "apart": np.ptp(slacks),
+            "max regret": at[STRATEGIC]["regrets"].max(),
         },
     }
 
 
 def found_by(folder: Path, game: str, solver: str = "") -> list[FloatArray]:
     """Frequencies (A,) of the best profiles of a game in a run, of some solver if one is named."""
-    tree = load_game(game).tree
-    cells = (c for c in read_run(folder).cells if c.game == game and solver in ("", c.solver))
-    best = [cell.equilibria[0].profile for cell in cells if cell.equilibria]
-    documents = [read_profile(str(folder / profile)) for profile in best if profile]
-    return [profile_from_json(tree, document).probabilities for document in documents]
+    best, tree = load_equilibria([folder]), load_game(game).tree
+    best = best[(best["rank"] == 0) & (best["game"] == game)].dropna(subset=["profile"])
+    files = best["profile"][best["solver"] == solver] if solver else best["profile"]
+    return [profile_from_json(tree, read_profile(file)).probabilities for file in files]
 
 
 def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
@@ -91,15 +89,15 @@ def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
     }
 
 
-def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
+def hand(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Profits and pot of the hand, and how many information sets each player has."""
     tree = load_game(FULL).tree
     # Queen, King and Ace; player 3 bets, player 1 folds, player 2 calls
-    played = {"cards": [2, 3, 4], "history": "check check bet fold call"}
-    (paid,) = (hand["payoffs"] for hand in hands(tree) if hand.items() >= played.items())
+    played = (2, 3, 4), "check check bet fold call"
+    (paid,) = (hand.payoffs for hand in hands(tree) if hand[:2] == played)
     profits = dict(enumerate(map(int, paid), start=1))
     pot = profits[3] + 2  # ante and bet of player 3, taken back with the pot
-    return {"profits": profits, "pot": pot, "infosets": np.bincount(tree.infoset_player).tolist()}
+    return {"profits": profits, "pot": pot, "infosets": np.bincount(tree.infoset_player)}
 
 
 _HALF, _NOTHING = Fraction(1, 2), Fraction(0)
@@ -113,7 +111,7 @@ READINGS: dict[str, family.Values] = {
 }
 
 
-def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
+def readings(folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Exact regrets of each reading over free parameters, and of pairs (a33, c32).
 
     The profiles of the readings at b32 = c11 = 1/4 are written into the folder.
@@ -130,7 +128,7 @@ def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
             for name, changed in READINGS.items()
         },
         "pairs": [
-            {"a33": str(a33), "c32": str(c32)}
+            {"a33": a33, "c32": c32}
             | _measured(_member(quarter, quarter, {"a33": a33, "c32": c32}))
             for a33, c32 in product(quarters, quarters)
         ],
@@ -142,12 +140,12 @@ def _member(b32: Fraction, c11: Fraction, changed: family.Values) -> family.Valu
     return family.member({"b32": b32, "c11": c11, "c33": _HALF - b32}) | changed
 
 
-def _measured(values: family.Values) -> Summary:
+def _measured(values: family.Values) -> Table:
     found = family.measured(values)
-    return {"regrets": [*map(str, found.regrets)], "payoffs": [*map(str, found.payoffs)]}
+    return {"regrets": found.regrets, "payoffs": found.payoffs}
 
 
-def gambit_says(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
+def gambit_says(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Answers of pygambit itself to each method, which may refuse more than two players.
 
     Methods for two players are called with the reduced game; those for trees, which look for agent
@@ -173,7 +171,7 @@ def gambit_says(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     return found
 
 
-def rounded(_folder: Path, jobs: Path, *, full: bool) -> Summary:
+def rounded(_folder: Path, jobs: Path, *, full: bool) -> Table:
     """Gain at the end of Gambit's path, and rounded to four digits as its window shows it."""
     tree = load_game(REDUCED).tree
     found = found_by(jobs / "race", REDUCED, "gambit_logit_path")

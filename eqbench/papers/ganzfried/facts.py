@@ -16,12 +16,12 @@ import pandas as pd
 
 from eqbench.papers.checks import Finding, Interval, Missing
 from eqbench.papers.paper import load_paper
+from eqbench.papers.records import Table, restored
 from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.plots.style import Panel, Series, draw_figure, svg_of
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 
-Nested = dict[str, Any]  # values by name, nested
 Cells = Sequence[CellRecord]
 
 FULL, REDUCED = "kuhn3", "kuhn3_reduced"
@@ -62,7 +62,7 @@ def _statistics(cells: Cells, name: str) -> list[Any]:
     return [cell.statistics[name] for cell in cells]
 
 
-def _outcome(cells: Cells) -> Nested:
+def _outcome(cells: Cells) -> Table:
     """Max regrets of all seeds, and how the cells ended."""
     times = [cell.elapsed_s for cell in cells if cell.elapsed_s is not None]
     raw = [cell.statistics.get("raw_max_regret", inf) for cell in cells]
@@ -83,26 +83,26 @@ def _payoffs(cells: Cells) -> dict[int, list[float]]:
     return {player: list(own) for player, own in enumerate(zip(*found, strict=True), start=1)}
 
 
-def _family(cells: Cells) -> Nested:
+def _family(cells: Cells) -> Table:
     """Places of best results in the published family, and differences from it off the path."""
     best = [cell.equilibria[0].identity for cell in cells if cell.equilibria]
     known = [identity for identity in best if identity is not None]
     if not known:
         raise NotStoredError("no result is identified")
     return {
-        "sets": sorted({identity["name"] for identity in known}),
+        "sets": {identity["name"] for identity in known},
         "on the path": Fraction(sum(identity["on_path"] for identity in known), len(known)),
         "everywhere": Fraction(sum(identity["strict"] for identity in known), len(known)),
-        "differ off the path": sorted({place for one in known for place in one["off_path"]}),
+        "differ off the path": {place for one in known for place in one["off_path"]},
         "distance": max(identity["distance"] for identity in known),
         "β": [identity["parameters"].get("beta", inf) for identity in known],
         "a33": [0.5 + identity["off_path"].get("P1|3:KBF|call", 0.0) for identity in known],
     }
 
 
-def _table(stored: Stored, job: str, summary: Callable[[Cells], Any] = _outcome) -> Nested:
+def _table(stored: Stored, job: str, summary: Callable[[Cells], Any] = _outcome) -> Table:
     """Cells of a run, summarized by solver and game; `Missing` where a cell has no such thing."""
-    found: dict[str, Nested] = {}
+    found: dict[str, Table] = {}
     for cell in stored[job].cells:
         try:
             value = summary(_cells(stored, job, cell.game, cell.solver))
@@ -135,7 +135,7 @@ conditions, hand, gambit_says, program, rounded = (
 )
 
 
-def strategic(stored: Stored) -> Nested:
+def strategic(stored: Stored) -> Table:
     """The program on random games in strategic form."""
     cells = stored["table_1_run"].cells
     own = [cell for cell in cells if cell.solver.startswith("ncp")]
@@ -152,7 +152,7 @@ def strategic(stored: Stored) -> Nested:
     }
 
 
-def dominated(stored: Stored) -> Nested:
+def dominated(stored: Stored) -> Table:
     """Dominated actions by kind, and next to those that `kuhn3_reduced` lacks."""
     cells = _cells(stored, "equilibria", FULL, "ncp(dominated=remove,backend=scip,offpath=keep)")
     found = set(_statistics(cells, "dominated_actions")[0])
@@ -165,7 +165,7 @@ def dominated(stored: Stored) -> Nested:
     }
 
 
-def fractions(stored: Stored) -> Nested:
+def fractions(stored: Stored) -> Table:
     """Regrets, bluffs and traps of an equilibrium of the reduced game, in fractions."""
     best = _cells(stored, "equilibria", REDUCED, "ncp(exact=true,offpath=keep)")[0].equilibria
     if not best or best[0].profile is None or best[0].exact is None:
@@ -180,7 +180,7 @@ def fractions(stored: Stored) -> Nested:
     }
 
 
-def table_1(stored: Stored) -> Nested:
+def table_1(stored: Stored) -> Table:
     """Mean times by size and method, their ratios, and how many times as long MIP takes.
 
     Times are those of games that were solved within the limit, or came to the limit. A game at the
@@ -201,7 +201,7 @@ def table_1(stored: Stored) -> Nested:
     return {str(size): _of_size(cells) for size, cells in sizes}
 
 
-def _of_size(cells: pd.DataFrame) -> Nested:
+def _of_size(cells: pd.DataFrame) -> Table:
     """Figures of both methods on the games of one size; times in seconds."""
     own = {name: cells[cells["method"] == name] for name in ("ncp", "mip")}
     times = cells.pivot(index="game", columns="method", values="s").reindex(columns=[*own])
@@ -232,7 +232,7 @@ def _mean(cells: pd.DataFrame) -> Finding | Missing:
     return Finding(mean if 2 * solved > len(cells) else bound, shown)
 
 
-def advantage(stored: Stored) -> Nested:
+def advantage(stored: Stored) -> Table:
     """MIP over NCP by size: medians and means, and whether the printed means grow with the size."""
     sizes = {size: own["MIP / NCP"] for size, own in table_1(stored).items()}
     names = ("median_s", "mean_with_timeouts_s")
@@ -248,21 +248,21 @@ def advantage(stored: Stored) -> Nested:
     }
 
 
-def sizes(stored: Stored) -> Nested:
+def sizes(stored: Stored) -> Table:
     """Sizes of the full and the reduced game."""
     full, reduced = (stored[f"info_{name}"].printed_json["sizes"] for name in ("full", "reduced"))
     share = 1 - reduced["decision nodes"] / full["decision nodes"]
     return {"full": full, "reduced": reduced, "fewer decision nodes, %": 100 * share}
 
 
-def by_scip(stored: Stored) -> Nested:
+def by_scip(stored: Stored) -> Table:
     """Nonzeros of the full model as SCIP counts them, and of ours."""
     (counted, *_) = _statistics(_cells(stored, "race", FULL, PAPER), "nonzeros")
     ours = {count: own["nonzeros"] for count, own in program(stored)["models"].items()}
     return {"nonzeros": {"SCIP": counted} | ours}
 
 
-def gurobi(stored: Stored) -> Nested:
+def gurobi(stored: Stored) -> Table:
     """Figures of Gurobi's log of both models, 0 where it says nothing."""
     logs = program(stored)["gurobi"]
     found = {game: _available(logs[n]) for game, n in (("reduced", "21"), ("full", "0"))}
@@ -271,26 +271,27 @@ def gurobi(stored: Stored) -> Nested:
     return found | {"nonzeros": ratio}
 
 
-def full_game(stored: Stored) -> Nested:
+def full_game(stored: Stored) -> Table:
     """The paper's program on the full game: on Gurobi if its license admits it, else on SCIP."""
     own = next(c for c in stored["race"].cells if (c.game, c.solver) == (FULL, GUROBI))
     solver = PAPER if own.status == "unavailable" else GUROBI
     return {"solver": solver} | _outcome(_cells(stored, "race", FULL, solver))
 
 
-def off_path(stored: Stored) -> Nested:
+def off_path(stored: Stored) -> Table:
     """Agreement of all our results on both games with the family."""
     cells = [c for job in ("equilibria", "race") for c in stored[job].cells]
     return _family([c for c in cells if c.game in (REDUCED, FULL) and _regret(c) <= 1e-12])
 
 
-def described(stored: Stored) -> Nested:
+def described(stored: Stored) -> Table:
     """The profile that the paper describes, as named and as described, in integers."""
-    readings, pairs = (stored["readings"].summary[key] for key in ("readings", "pairs"))
+    found = restored(stored["readings"].summary)
+    readings, pairs = found["readings"], found["pairs"]
     family, named = (stored[f"verify_{n}"].printed_json for n in ("family", "as_named"))
     theirs, ours = ([*map(Fraction, one["exact"]["payoffs"])] for one in (family, named))
-    of_a33 = {i["a33"]: max(map(Fraction, i["regrets"])) for i in pairs if i["c32"] == "1/2"}
-    gains = {n: {max(map(Fraction, i["regrets"])) for i in own} for n, own in readings.items()}
+    of_a33 = {i["a33"]: max(i["regrets"]) for i in pairs if i["c32"] == Fraction(1, 2)}
+    gains = {name: {max(i["regrets"]) for i in own} for name, own in readings.items()}
     row = stored["readings"].json("family.json")["behavior"]["P3"]["3:KB"]
     return {
         "as named": {
@@ -306,7 +307,7 @@ def described(stored: Stored) -> Nested:
             "c33": family["identity"]["parameters"]["c33"],
             "strict member": family["identity"]["strict"] and not family["identity"]["off_path"],
         },
-        "payoffs": {", ".join(i["payoffs"]) for i in (*pairs, *readings["as_described"])},
+        "payoffs": {", ".join(map(str, i["payoffs"])) for i in (*pairs, *readings["as_described"])},
         "a33": {
             "a33": [a33 for a33, gain in of_a33.items() if not gain],
             "player 2 gains by a33": of_a33,
@@ -315,7 +316,7 @@ def described(stored: Stored) -> Nested:
     }
 
 
-def gambit_results(stored: Stored) -> Nested:
+def gambit_results(stored: Stored) -> Table:
     """Result of each method on the reduced game, and methods that found an equilibrium."""
     cells = [cell for cell in stored["gambit"].cells if cell.game == REDUCED]
     near = sorted(cell.solver for cell in cells if _regret(cell) <= _FOUND)
@@ -326,7 +327,7 @@ def gambit_results(stored: Stored) -> Nested:
     return gambit(stored) | dict.fromkeys(ended, missing) | {"found": missing if is_open else near}
 
 
-def beside_program(stored: Stored) -> Nested:
+def beside_program(stored: Stored) -> Table:
     """Gambit's logit path next to the paper's program."""
     logit, ours = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
     times = [_outcome(cells)["median s"] for cells in (logit, ours)]
@@ -341,14 +342,14 @@ def beside_program(stored: Stored) -> Nested:
     }
 
 
-def qre(stored: Stored) -> Nested:
+def qre(stored: Stored) -> Table:
     """Max regrets along the principal branch, and at the ends of all."""
     branches = stored["qre"].summary["branches"]
     principal = [point["max_regret"] for point in branches[0]["at"]]
     return {"principal": principal, "ends": [branch["max_regret"] for branch in branches]}
 
 
-def _ahead(stored: Stored, job: str) -> Nested:
+def _ahead(stored: Stored, job: str) -> Table:
     """Median regret over that of the best start, in the middle of the games."""
     found = [own["max regret"] for games in _table(stored, job).values() for own in games.values()]
     gains = [median(regrets) / min(regrets) for regrets in found]

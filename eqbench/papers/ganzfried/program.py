@@ -27,6 +27,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
 from eqbench.model.sequence_form import SequenceForm
+from eqbench.papers.records import Table
 from eqbench.registry import load_game
 from eqbench.studies.branch import missing_actions
 from eqbench.verification import verify
@@ -47,7 +48,7 @@ _LINES = {
 _ANY_CUT = re.compile(r"^  [A-Z][A-Za-z \-]+: (\d+)$", re.MULTILINE)
 
 
-def program(folder: Path, _jobs: Path, *, full: bool) -> dict[str, Any]:
+def program(folder: Path, _jobs: Path, *, full: bool) -> Table:
     """Sizes of the models with 0, 21 and 22 actions fixed, and what Gurobi says of them.
 
     `nodes` are those of the tree without these actions. The model with 22 takes Gurobi a minute,
@@ -104,7 +105,7 @@ def model_sizes(form: SequenceForm, column: NDArray[np.int64], n_removed: int) -
     }
 
 
-def _solve(game: Game, column: NDArray[np.int64], log: Path) -> dict[str, Any]:
+def _solve(game: Game, column: NDArray[np.int64], log: Path) -> Table:
     """Gurobi's answer to a program, with regrets of its result on the full game's tree.
 
     One thread, default tolerances, no objective; `unavailable` gives the reason for no answer.
@@ -172,9 +173,9 @@ def _fill(filled: Any, form: SequenceForm, column: NDArray[np.int64]) -> dict[in
     return weights
 
 
-def read_log(text: str) -> dict[str, Any]:
+def read_log(text: str) -> Table:
     """Sizes that Gurobi's log gives, 0 for what it does not name, and the time of the presolve."""
-    found: dict[str, Any] = {name: 0.0 for names in _LINES.values() for name in names}
+    found: Table = {name: 0.0 for names in _LINES.values() for name in names}
     found["time"] = []  # 0 would be a finding
     for pattern, names in _LINES.items():
         if match := re.search(pattern, text, re.MULTILINE):

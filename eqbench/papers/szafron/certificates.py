@@ -7,14 +7,15 @@ from fractions import Fraction
 from itertools import chain, combinations, product
 from operator import eq
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from eqbench.equilibria import local_dimension
 from eqbench.equilibria.expressions import compile_expression
+from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import FREE, HALF, KAPPA, ONE, QUARTER, ZERO, Values
+from eqbench.verification import Verification
 
 STEP = Fraction(1, 64)  # how far an entry is broken
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
@@ -23,14 +24,14 @@ _C33 = [Fraction(k, 32) for k in (0, 4, 8, 14, 16, 24, 28, 30, 32)]
 _SPREAD = [Fraction(k, 16) for k in range(5)]
 
 
-def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def certificates(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Certificates, dimensions, each entry of Table 3 and what lies beyond it, and convexity."""
     members = family.sample(400 if full else 60, seed=1)
     probes = family.sample(40, seed=2) if full else family.sample(8, seed=2, every=5)
     return {
         "members": {name: _certified(name, own) for name, own in members.items()},
-        "payoffs": [list(map(str, row)) for row in _payoffs(chain(*members.values()))],
-        "entries": {name: tried(name, members) for name, members in probes.items()},
+        "payoffs": _payoffs(chain(*members.values())),
+        "entries": {name: tried(name, own) for name, own in probes.items()},
         "convexity": {name: _midpoints(name, full=full) for name in probes},
     }
 
@@ -42,16 +43,16 @@ def where_it_holds(entry: str, members: Iterable[Values]) -> list[Values]:
     return [values for values in members if low <= values["b11"] <= high]
 
 
-def tried(sub_family: str, members: Iterable[Values]) -> dict[str, dict[str, Any]]:
+def tried(sub_family: str, members: Iterable[Values]) -> dict[str, dict[str, list[Fraction]]]:
     """Regrets of members where an entry of Table 3 just holds, and beyond it, by entry."""
     numbers = [f"{name}=" for name in family.constants() if name not in family.necessary()]
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, list[Fraction]]] = {}
     for entry in [*numbers, *family.PROFILES["entries"][sub_family]]:
-        kept = where_it_holds(entry, members)
-        found[entry] = {
-            where: _regrets(moved(sub_family, own, entry, sign) for own in kept for sign in signs)
-            for where, signs in (("at", (0,)), ("beyond", _SIGNS[entry[3]]))
-        }
+        found[entry] = {}
+        for where, signs in (("at", (0,)), ("beyond", _SIGNS[entry[3]])):
+            pairs = product(where_it_holds(entry, members), signs)
+            profiles = [moved(sub_family, own, entry, sign) for own, sign in pairs]
+            found[entry][where] = [family.regret(p) for p in profiles if family.is_profile(p)]
     return found
 
 
@@ -80,28 +81,15 @@ def moved(sub_family: str, values: Values, entry: str, sign: int) -> Values:
     return changed | {"b41": min(changed["b41"], ONE)}
 
 
-def _regrets(profiles: Iterable[Values]) -> dict[str, Any]:
-    """Exact regrets of those that are profiles, in units of κ."""
-    regrets = [family.regret(each) for each in profiles if family.is_profile(each)]
-    gaining = [regret for regret in regrets if regret > 0] or [ZERO]
-    return {
-        "profiles": len(regrets),
-        "not equilibria": sum(regret > 0 for regret in regrets),
-        "gains": [str(min(gaining)), str(max(gaining))],
-    }
-
-
 def _payoffs(members: Iterable[Values]) -> list[tuple[Fraction, ...]]:
     """Return the different combinations of β and the payoffs, in order."""
     rows = ((max(own["b11"], own["b21"]), *family.measured(own).payoffs) for own in members)
     return sorted(set(rows))
 
 
-def _certified(sub_family: str, members: list[Values]) -> dict[str, Any]:
+def _certified(sub_family: str, members: list[Values]) -> Table:
     """Exact measurements of members of one sub-family, and the dimension around those inside."""
-    corners = family.corners(sub_family)
-    found = [family.measured(values) for values in members]
-    payoffs = _payoffs(members)
+    corners, payoffs = family.corners(sub_family), _payoffs(members)
     around = [
         local_dimension(family.kuhn3(), family.profile(values).probabilities)
         for values in members[len(corners) :][:_MOST_DIMENSIONS]
@@ -109,14 +97,14 @@ def _certified(sub_family: str, members: list[Values]) -> dict[str, Any]:
     return {
         "members": len(members),
         "corners": len(corners),
-        "equilibria": sum(own.max_regret == 0 for own in found),
+        "equilibria": sum(family.regret(values) == 0 for values in members),
         "different β": len({beta for beta, *_ in payoffs}),
         "different payoffs": len(payoffs),
-        "dimensions": [None if each is None else each.total for each in around],
+        "dimensions": [each and each.total for each in around],
     }
 
 
-def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
+def _midpoints(sub_family: str, *, full: bool) -> Table:
     """Regrets of what lies halfway between the parameters of two members."""
     rng = np.random.default_rng(3)
     inside = [family.random_member(sub_family, rng) for _ in range(12 if full else 6)]
@@ -131,23 +119,44 @@ def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
     return {
         "pairs": len(pairs),
         "not equilibria": sum(regret > 0 for regret in regrets),
-        "worst": str(worst),
-        "example": [{name: str(end[name]) for name in FREE} for end in example],
+        "worst": worst,
+        "example": [{name: end[name] for name in FREE} for end in example],
     }
 
 
-def selection(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Named profiles, and worst cases of players 2 and 3 within the family."""
+def selection(folder: Path, jobs: Path, *, full: bool) -> Table:
+    """Named profiles, and worst cases of players 2 and 3 within the family.
+
+    Payoffs are affine in player 3's c11, and do not depend on c33 and c34, since player 1 never
+    bets. So those of strategies of player 2 at three c11 say all.
+    """
     seconds = list(_seconds())
     payoffs = {
-        key: [family.measured(family.member(own | {"c11": c11})).payoffs for own in seconds]
-        for key, c11 in (("0", ZERO), ("0.25", QUARTER), ("0.5", HALF))
+        c11: [family.measured(family.member(own | {"c11": c11})).payoffs for own in seconds]
+        for c11 in (ZERO, QUARTER, HALF)
     }
-    return family.measured_group(family.PROFILES["measured"]) | {
-        "second": _worst_of_second(
-            seconds, *([own[1] / KAPPA for own in payoffs[key]] for key in ("0", "0.5"))
-        ),
-        "third": {key: str(min(each[2] for each in own) / KAPPA) for key, own in payoffs.items()},
+    kinds = [
+        "equal" if own["b11"] == own["b21"] else "b23 positive" if own["b23"] else "unequal b23 0"
+        for own in seconds
+    ]
+    at_ends = ([own[1] / KAPPA for own in payoffs[c11]] for c11 in (ZERO, HALF))
+    second = list(zip(*at_ends, strict=True))
+    worst, slopes = list(map(min, second)), [2 * (high - low) for low, high in second]
+    safe = [kind for kind, own in zip(kinds, worst, strict=True) if own == -HALF]
+    formula = [4 * own["b23"] * (1 - own["b21"]) for own in seconds]
+    return {
+        **family.measured_group(family.PROFILES["measured"]),
+        "second": {
+            "strategies": len(seconds),
+            "best worst": max(worst),
+            **{kind: [kinds.count(kind), safe.count(kind)] for kind in dict.fromkeys(kinds)},
+            "slopes as formula": sum(map(eq, slopes, formula)),
+            "slopes zero": slopes.count(ZERO),
+        },
+        "third": {
+            f"{float(c11):g}": min(third for *_, third in own) / KAPPA
+            for c11, own in payoffs.items()
+        },
         "equal bluffs": _equal_bluffs(),
         "slopes of u3": _slopes(seconds),
     }
@@ -166,59 +175,35 @@ def _seconds() -> Iterator[Values]:
                 yield {"b11": b11, "b21": b21, "b23": b23, "b32": b32}
 
 
-def _worst_of_second(seconds: list[Values], at_0: list[Any], at_half: list[Any]) -> dict[str, Any]:
-    """Worst case of each strategy of player 2 over player 3's c11, at the ends of its range.
-
-    Payoffs are affine in c11 and do not depend on c33 and c34, since player 1 never bets.
-    """
-    kinds = [
-        "equal" if own["b11"] == own["b21"] else "b23 positive" if own["b23"] else "unequal b23 0"
-        for own in seconds
-    ]
-    worst = list(map(min, at_0, at_half))
-    safe = [kind for kind, own in zip(kinds, worst, strict=True) if own == -HALF]
-    slopes = [2 * (high - low) for low, high in zip(at_0, at_half, strict=True)]
-    formula = [4 * own["b23"] * (1 - own["b21"]) for own in seconds]
-    return {
-        "strategies": len(seconds),
-        "best worst": str(max(worst)),
-        **{kind: [kinds.count(kind), safe.count(kind)] for kind in dict.fromkeys(kinds)},
-        "slopes as formula": sum(map(eq, slopes, formula)),
-        "slopes zero": slopes.count(ZERO),
-    }
-
-
-def _equal_bluffs() -> dict[str, Any]:
+def _equal_bluffs() -> Table:
     """Player 2 with b11 = b21 and player 3 with c11 = 0, whatever b32, c33 and c34 they have."""
-    found: dict[bool, list[Any]] = {True: [], False: []}
+    inside, beyond = list[Verification](), list[Verification]()
     for bluff in _SPREAD:
         top = family.largest_b32(bluff, bluff)
         for b32, c34 in product((ZERO, HALF, top), (ZERO, ONE)):
             for c33 in sorted({*_C33, family.lowest_c33(b32), top - b32}):
                 second = {"b11": bluff, "b21": bluff, "b32": b32, "c34": c34, "c33": c33}
-                is_inside = HALF - b32 <= c33 <= top - b32
-                found[is_inside].append(family.measured(family.member(second)))
-    inside, beyond = found.values()
+                group = inside if HALF - b32 <= c33 <= top - b32 else beyond
+                group.append(family.measured(family.member(second)))
     return {
         "inside": len(inside),
         "inside zero": sum(own.max_regret == 0 for own in inside),
         "beyond": len(beyond),
         "beyond first": sum(own.regrets[0] > 0 for own in beyond),
         "others": sum(any(own.regrets[1:]) for own in inside + beyond),
-        "u2": sorted({str(own.payoffs[1] / KAPPA) for own in inside + beyond}),
+        "u2": sorted({own.payoffs[1] / KAPPA for own in inside + beyond}),
     }
 
 
-def _slopes(seconds: list[Values]) -> dict[str, list[str]]:
+def _slopes(seconds: list[Values]) -> dict[str, list[Fraction]]:
     """Partial derivatives of (3) at c11 = 0 by player 2's free parameters, over its strategies.
 
     The equation is linear in each parameter, so that differences from 0 to 1 are derivatives.
     """
     utility = compile_expression(" ".join(family.PRINTED["u3"].split()), exact=True)
     own = {name: value for name, value in family.named("").items() if name[0] == "c"}
-    profiles = [family.member(second) | own for second in seconds]
-    found = {}
+    profiles, found = [family.member(second) | own for second in seconds], {}
     for name in ("b11", "b21", "b23", "b32"):
         slopes = [utility(v | {name: ONE}) - utility(v | {name: ZERO}) for v in profiles]
-        found[name] = [str(min(slopes)), str(max(slopes))]
+        found[name] = [min(slopes), max(slopes)]
     return found

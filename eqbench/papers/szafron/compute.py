@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,8 @@ from eqbench.model.builder import part_of, payoff_rows
 from eqbench.model.inspection import moves_to, payoff_bounds
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
+from eqbench.papers.polynomials import Polynomial, node_reaches, variables
+from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, PRINTED, Values
 from eqbench.report.tree_drawing import draw_tree
@@ -25,45 +25,39 @@ from eqbench.report.tree_drawing import draw_tree
 _LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
 
-def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def rules(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Situations, deals, the leaves of deal 124, what Table 2 leaves unreached; drawings."""
     tree = family.kuhn3().tree
     table_2 = dict.fromkeys(family.places(), HALF) | family.necessary()
-    profile, at = family.profile(table_2), histories()
-    text = profile_text(tree, profile, family.kuhn3().spec)
+    text = profile_text(tree, family.profile(table_2), family.kuhn3().spec)
     (folder / "table_2.json").write_text(text, encoding="utf-8")
+    at = histories()
     _draw(folder / "figure_1.svg", "deal 124, with Table 2", [d == "124" for d, _ in at], table_2)
     shown = [d[2:] == "4" and h in ("", "B", "BF", "BFF", "BFC") for d, h in at]
     _draw(folder / "figure_2.svg", "player 3 with card 4 after BF", shown, {})
-    c43 = [at[node] for node in family.nodes_of("c43")]
+    deals, after = zip(*(at[node] for node in family.nodes_of("c43")), strict=True)
     payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
-    of_124 = {at[node][1]: node for node in range(tree.n_nodes) if at[node][0] == "124"}
-    leaves = {label: payoffs[node] for label, node in of_124.items() if node in payoffs}
+    of_124 = {history: node for node, (deal, history) in enumerate(at) if deal == "124"}
+    leaves = {history: payoffs[node] for history, node in of_124.items() if node in payoffs}
     share = [name if move else f"(1 − {name})" for name, move, _ in decisions(of_124["KBFC"])]
-    chances = tree.chance[tree.parent == 0].tolist()
-    situations: dict[str, Any] = {player: defaultdict(set) for player in tree.players}
+    chances = {Fraction(c, tree.chance_denominator) for c in tree.chance[tree.parent == 0].tolist()}
+    situations: dict[str, dict[str, set[str]]] = {player: {} for player in tree.players}
     for name, (player, label) in family.places().items():
-        situations[player][name[2]].add(label[2:] or "–")
+        situations[player].setdefault(name[2], set()).add(label[2:] or "–")
     return {
-        "situations": {
-            player: {number: sorted(labels) for number, labels in own.items()}
-            for player, own in situations.items()
-        },
-        "deals": [
-            len({deal for deal, _ in at if deal}),
-            *{str(Fraction(c, tree.chance_denominator)) for c in chances},
-        ],
-        "leaves": {label: list(map(str, own)) for label, own in leaves.items()},
+        "situations": situations,
+        "deals": [len({deal for deal, _ in at if deal}), *chances],
+        "leaves": leaves,
         "subtree": [len(leaves), *{len(own) for own in leaves.values()}],
         "share of a13": f"−{-leaves['KBFC'][0]}κ {' '.join(share)}",
         "unreached 124": sorted(
-            label
-            for label, node in of_124.items()
+            history
+            for history, node in of_124.items()
             if any(table_2[name] == 1 - move for name, move, _ in decisions(node))
         ),
-        "actions": sorted({" / ".join(actions) for actions in tree.infoset_actions}),
-        "I(c43)": {"deals": sorted({d for d, _ in c43}), "after": sorted({h for _, h in c43})},
-        "sums": sorted({str(sum(own)) for own in payoffs.values()}),
+        "actions": {" / ".join(actions) for actions in tree.infoset_actions},
+        "I(c43)": {"deals": set(deals), "after": set(after)},
+        "sums": {sum(own) for own in payoffs.values()},
     }
 
 
@@ -99,15 +93,9 @@ def _draw(path: Path, title: str, shown: list[bool], values: Values) -> None:
     path.write_text(draw_tree(part, title, behavior), encoding="utf-8")
 
 
-Polynomial = Any  # flint.fmpq_mpoly in the 48 frequencies and beta
-
-
 @cache
 def _variables() -> dict[str, Polynomial]:
-    import flint
-
-    ring = flint.fmpq_mpoly_ctx.get([*family.places(), "beta"], "deglex")
-    return dict(zip(ring.names(), ring.gens(), strict=True))
+    return variables([*family.places(), "beta"])
 
 
 def parsed(text: str) -> Polynomial:
@@ -129,28 +117,17 @@ def at(polynomial: Polynomial, values: Mapping[str, Any]) -> Polynomial:
     return polynomial.compose(*(_variables() | new).values())
 
 
-def expected(values: Mapping[int, Any]) -> Polynomial:
-    """Expectation of values at nodes, in units of the probability of a deal."""
-    found = 0
-    for node, value in values.items():
-        played = ((_variables()[name], move) for name, move, _ in decisions(node))
-        found += prod((name if move else 1 - name for name, move in played), start=int(value))
-    return found
+@cache
+def reaches() -> list[Polynomial]:
+    """Probability of each node in units of that of a deal, in the 48 frequencies."""
+    return node_reaches(family.layout(), _variables())
 
 
 def payoff_polynomials() -> list[Polynomial]:
     """Expected payoff of each player in units of κ, as polynomial in the 48 frequencies."""
-    tree = family.kuhn3().tree
+    tree, ends = family.kuhn3().tree, [reaches()[end] for end in family.kuhn3().tree.terminals]
     columns = zip(*payoff_rows(tree), strict=True)
-    return [expected(dict(zip(tree.terminals.tolist(), own, strict=True))) for own in columns]
-
-
-def in_family(utility: Polynomial, player: int) -> Polynomial:
-    """Payoff of a player whose opponents follow Table 3, with Table 2 for all."""
-    dependent = {"b41": "2*b11 + 2*b21", "c21": "1/2 - c11"}
-    entries = (family.constants() | dependent).items()
-    others = {name: value for name, value in entries if name[0] != "abc"[player]}
-    return at(utility, family.necessary() | others)
+    return [sum(end * int(paid) for end, paid in zip(ends, own, strict=True)) for own in columns]
 
 
 def case_of(title: str) -> str:
@@ -174,20 +151,26 @@ def replaced(title: str) -> dict[str, str]:
     }
 
 
-def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Counts of terms, equations (1) to (5), every derivative of the lemmas, and dominance."""
-    c43, utilities = family.nodes_of("c43"), payoff_polynomials()
-    tables = [at(utility, family.necessary()) for utility in utilities]
-    restricted = [in_family(utility, player) for player, utility in enumerate(utilities)]
-    reach = expected(dict.fromkeys(c43, 1))
+def formulas(folder: Path, jobs: Path, *, full: bool) -> Table:
+    """Counts of terms, equations (1) to (5), every derivative of the lemmas, and dominance.
+
+    In (3) to (5) the opponents follow Table 3, and all Table 2.
+    """
+    c43, utilities, necessary = family.nodes_of("c43"), payoff_polynomials(), family.necessary()
+    tables = [at(utility, necessary) for utility in utilities]
+    table_3 = family.constants() | {"b41": "2*b11 + 2*b21", "c21": "1/2 - c11"}
+    restricted = [
+        at(utility, necessary | {name: x for name, x in table_3.items() if name[0] != own})
+        for own, utility in zip("abc", utilities, strict=True)
+    ]
+    reach, derivative = sum(reaches()[node] for node in c43), utilities[2].derivative("c43")
     printed = {name: parsed(PRINTED[name]) for name in ("reach_c43", "u3", "u2", "u1")}
-    derivative = utilities[2].derivative("c43")
     compared = [
         (printed["reach_c43"], reach),
         (4 * printed["reach_c43"], derivative),
         *((printed[f"u{player + 1}"], restricted[player]) for player in (2, 1, 0)),
     ]
-    equations: dict[str, dict[str, Any]] = {
+    equations: dict[str, Table] = {
         str(number): {"terms": len(ours), "difference": written(theirs - ours)}
         for number, (theirs, ours) in enumerate(compared, start=1)
     }
@@ -210,7 +193,7 @@ def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     }
 
 
-def dominance() -> dict[str, dict[str, Any]]:
+def dominance() -> dict[str, dict[str, int]]:
     """Bound the gain by the aggressive action over the other, from below and from above.
 
     Over all histories of the information set and all that may be played afterwards; an interval
@@ -223,5 +206,5 @@ def dominance() -> dict[str, dict[str, Any]]:
         meek, bold = np.array([np.flatnonzero(tree.parent == node) for node in nodes]).T
         low, high = (own[:, player] for own in bounds)
         least, most = (low[bold] - high[meek]).min(), (high[bold] - low[meek]).max()
-        found[name] = {"histories": len(nodes), "least": int(least), "most": int(most)}
+        found[name] = {"least": int(least), "most": int(most)}
     return found

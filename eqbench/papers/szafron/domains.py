@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.family import HALF, Values
+from eqbench.papers.szafron.family import HALF
 from eqbench.plots import style
 
 
-def domains(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def domains(folder: Path, jobs: Path, *, full: bool) -> Table:
     """For each figure how many points are equilibria and how many the paper says are; drawings."""
     lattices = family.PROFILES["lattices"]
     points = {name: _measured(each["axes"]) for name, each in lattices.items()}
@@ -32,51 +32,45 @@ def domains(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     small = small[(small["b11"] <= Fraction(1, 6)) & (small["c11"] > 0) & (small["c11"] < HALF)]
     return {
         **{number: _summary(own) for number, own in points.items()},
-        "small bluffs": _summary(small) | {"largest": _summary(small)["largest"]["c11"]},
+        "small bluffs": _summary(small) | {"largest": small[small["is"]]["c11"].max()},
         "swapped": {
             "low": len(low),
             "high": len(mirrored),
             "both": len(low & mirrored),
-            "example": [str(value) for value in max(low - mirrored, default=())[:2]],
+            "example": max(low - mirrored, default=())[:2],
         },
     }
 
 
 def _measured(axes: Mapping[str, str]) -> pd.DataFrame:
-    """The points that are profiles, with whether they are equilibria and whether they should be."""
-    rows = []
-    for place in product(*map(_values, axes.values())):
+    """The points that are profiles, with whether they are equilibria and whether they should be.
+
+    Values of an axis are as they stand, or all multiples of a fraction up to it.
+    """
+    values, rows = [], []
+    for text in axes.values():
+        most, _, unit = text.removeprefix("..").partition("/")
+        up_to = [Fraction(k, int(unit)) for k in range(int(most) + 1)] if text[:2] == ".." else []
+        values.append(up_to or list(map(Fraction, text.split())))
+    for place in product(*values):
         point = dict(zip(axes, place, strict=True))
-        values = _profile(point)
-        if family.is_profile(values):
-            is_one, member = family.regret(values) == 0, family.is_member(values)
+        free = {"b21": point["b11"], "b32": HALF} | point
+        if "b32 share" in free:
+            free["b32"] = free.pop("b32 share") * family.largest_b32(free["b11"], free["b21"])
+        profile = family.member({"c33": family.lowest_c33(free["b32"])} | free)
+        if family.is_profile(profile):
+            is_one, member = family.regret(profile) == 0, family.is_member(profile)
             rows.append(point | {"is": is_one, "member": member})
     return pd.DataFrame(rows)
 
 
-def _values(text: str) -> list[Fraction]:
-    """Values of an axis: as they stand, or all multiples up to a fraction."""
-    if not text.startswith(".."):
-        return list(map(Fraction, text.split()))
-    most, unit = map(int, text[2:].split("/"))
-    return [Fraction(k, unit) for k in range(most + 1)]
-
-
-def _profile(point: Mapping[str, Fraction]) -> Values:
-    """The profile that a point stands for."""
-    free = {"b21": point["b11"], "b32": HALF} | dict(point)
-    if "b32 share" in free:
-        free["b32"] = free.pop("b32 share") * family.largest_b32(free["b11"], free["b21"])
-    return family.member({"c33": family.lowest_c33(free["b32"])} | free)
-
-
-def _summary(points: pd.DataFrame) -> dict[str, Any]:
+def _summary(points: pd.DataFrame) -> dict[str, object]:
     found = points[points["is"]].drop(columns=["is", "member"])
     return {
         "points": len(points),
         "equilibria": len(found),
         "agree": int((points["is"] == points["member"]).sum()),
-        "largest": {name: str(max(values)) for name, values in found.items()},
+        "largest": {name: max(values) for name, values in found.items()},
     }
 
 

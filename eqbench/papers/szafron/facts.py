@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from eqbench.equilibria.expressions import compile_expression, evaluate
 from eqbench.papers.checks import Finding, Interval, Missing
 from eqbench.papers.formulas import Points
+from eqbench.papers.records import Record, Table, restored
 from eqbench.papers.stored import Stored
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.certificates import where_it_holds
@@ -31,22 +32,7 @@ _TOGETHER = {"c11 not 0": ("between", "high"), "all": ("low", "between", "high")
 _U = ("u1", "u2", "u3")
 
 
-def plain(stored: Any) -> Any:
-    """Return stored values with numbers for their texts."""
-    match stored:
-        case Mapping():
-            return {key: plain(value) for key, value in stored.items()}
-        case list():
-            return [plain(value) for value in stored]
-        case str():
-            try:
-                return float(stored) if "." in stored else Fraction(stored)
-            except ValueError:
-                return stored
-    return stored
-
-
-def _completed(names: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(names: Mapping[str, Any]) -> Table:
     """Names of a point with κ and β among them."""
     beta = max(names.get("b11", ZERO), names.get("b21", ZERO))
     return {"κ": KAPPA, "β": beta, "beta": beta, **names}
@@ -59,13 +45,13 @@ def _points(names: Iterable[Values], values: Iterable[Any], text: str) -> Findin
 
 def _of(job: str) -> Callable[[Stored], Any]:
     """Return a fact that is the summary of a job."""
-    return lambda stored: plain(stored[job].summary)
+    return lambda stored: restored(stored[job].summary)
 
 
 rules, polynomials, certificates = map(_of, ("rules", "formulas", "certificates"))
 
 
-def cfr(stored: Stored) -> dict[str, Any]:
+def cfr(stored: Stored) -> Table:
     """Max regret of CFR, on this game and on Shapley's."""
     cells = {"this game": stored["cfr"].cells[0], "Shapley's game": stored["cfr_shapley"].cells[0]}
     return {
@@ -76,15 +62,15 @@ def cfr(stored: Stored) -> dict[str, Any]:
     }
 
 
-def sizes(stored: Stored) -> Any:
+def sizes(stored: Stored) -> Table:
     """Sizes of the game, and frequencies that are left without dominated actions."""
     reduced = stored["game_without_dominated"].printed_json["sizes"]
     return stored["game"].printed_json["sizes"] | {"left": reduced["free frequencies"]}
 
 
-def table_2(stored: Stored) -> dict[str, Any]:
+def table_2(stored: Stored) -> Table:
     """The value that the sign of the derivative forces, by frequency; how many are forced."""
-    found: dict[str, Any] = {}
+    found: Table = {}
     for name, gain in stored["formulas"].summary["dominance"].items():
         forced = 0 if gain["most"] < 0 else 1 if gain["least"] > 0 else "not forced"
         gains = Interval(gain["least"], gain["most"])
@@ -92,41 +78,56 @@ def table_2(stored: Stored) -> dict[str, Any]:
     return found | {"forced": sum(one.value != "not forced" for one in found.values())}
 
 
-def derivatives(stored: Stored) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Derivative(Record):
+    """A derivative at points in general position and at members, and its extremes there."""
+
+    derivative: Finding
+    at_members: Finding
+    range: list[Fraction]
+
+
+def derivatives(stored: Stored) -> dict[str, Derivative]:
     """Each derivative of the proofs: ours at points and at members, and its extremes there."""
     members = family.sample(60 if stored.full else 12, seed=0)
-    found: dict[str, Any] = {}
-    texts = stored["formulas"].summary["derivatives"]
+    rng, every = np.random.default_rng(7), (*family.places(), "beta")
+    anywhere = [{name: Fraction(int(rng.integers(1, 97)), 97) for name in every} for _ in range(4)]
+    found, texts = dict[str, Derivative](), stored["formulas"].summary["derivatives"]
     for title, text in texts.items():
         ours, where = compile_expression(text, exact=True), replaced(title)
         points = [
             names | {name: evaluate(value, names) for name, value in where.items()}
-            for names in _anywhere()
+            for names in anywhere
         ]
         groups = (group for name, group in members.items() if case_of(title) in ("", name))
         own = list(map(_completed, chain(*groups)))
         there, here = ([KAPPA * ours(names) for names in those] for those in (points, own))
         # before anything is put in
         exact = list(map(compile_expression(texts[title[:3]], exact=True), own))
-        found[title] = {
-            "derivative": _points(points, there, f"κ({text})"),
-            "at members": _points(own, here, f"{len(own)} members"),
-            "range": [min(exact), max(exact)],
-        }
+        found[title] = Derivative(
+            _points(points, there, f"κ({text})"),
+            _points(own, here, f"{len(own)} members"),
+            [min(exact), max(exact)],
+        )
     return found
 
 
-@cache
-def _anywhere() -> list[Values]:
-    """Points in general position."""
-    rng, names = np.random.default_rng(7), (*family.places(), "beta")
-    return [{name: Fraction(int(rng.integers(1, 97)), 97) for name in names} for _ in range(4)]
+@dataclass(frozen=True)
+class Row(Record):
+    """Entries of Table 3 that are one row, with what was measured there and beyond."""
+
+    entry: Any
+    members: int
+    members_with_regret: int
+    beyond: int
+    regret_beyond: int
+    gains: Interval
 
 
-def entries(stored: Stored) -> dict[str, Any]:
+def entries(stored: Stored) -> Table:
     """Each entry of Table 3, by sub-families: the regrets of members, and of profiles beyond it."""
-    summary = plain(stored["certificates"].summary)
-    found: dict[str, Any] = {}
+    summary = restored(stored["certificates"].summary)
+    found: Table = {}
     for where, own in ({name: (name,) for name in family.ORDER} | _TOGETHER).items():
         first, *others = (summary["entries"][name] for name in own)
         shared = [entry for entry in first if all(entry in other for other in others)]
@@ -138,20 +139,20 @@ def entries(stored: Stored) -> dict[str, Any]:
     return found | {"first bets": first_bets, "c34": c34}
 
 
-def _row(summary: Any, sub_families: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
-    """Entries of Table 3 that are one row, or several, with what was measured there and beyond."""
+def _row(summary: Any, sub_families: Sequence[str], names: Sequence[str]) -> Row:
     rows = [summary["entries"][where][entry] for where in sub_families for entry in names]
     members = [summary["members"][where] for where in sub_families]
     wrong = [each["members"] - each["equilibria"] for each in members]
-    gains = [gain for row in rows for gain in row["beyond"]["gains"]]
-    return {
-        "entry": _entry(sub_families, names),
-        "members": sum(row["at"]["profiles"] for row in rows),
-        "members with regret": sum([*wrong, *(row["at"]["not equilibria"] for row in rows)]),
-        "beyond": sum(row["beyond"]["profiles"] for row in rows),
-        "regret beyond": sum(row["beyond"]["not equilibria"] for row in rows),
-        "gains": Interval(min(gains), max(gains)),
-    }
+    at, beyond = (list(chain(*(row[where] for row in rows))) for where in ("at", "beyond"))
+    gaining = [regret for regret in beyond if regret > 0]
+    return Row(
+        entry=_entry(sub_families, names),
+        members=len(at),
+        members_with_regret=sum(wrong) + sum(regret > 0 for regret in at),
+        beyond=len(beyond),
+        regret_beyond=len(gaining),
+        gains=Interval(min(gaining, default=ZERO), max(gaining, default=ZERO)),
+    )
 
 
 def _entry(sub_families: Sequence[str], names: Sequence[str]) -> Any:
@@ -171,11 +172,11 @@ def _entry(sub_families: Sequence[str], names: Sequence[str]) -> Any:
     return _points((own for _, own in members), values, f"Table 3 at {len(members)} members")
 
 
-def utilities(stored: Stored) -> dict[str, Any]:
+def utilities(stored: Stored) -> Table:
     """Payoffs by β, exactly, at all members of the family that were measured."""
-    betas, *payoffs = zip(*plain(stored["certificates"].summary["payoffs"]), strict=True)
+    betas, *payoffs = zip(*restored(stored["certificates"].summary["payoffs"]), strict=True)
     points = [{"β": beta} for beta in betas]
-    found: dict[str, Any] = {}
+    found: Table = {}
     for name, own in zip(_U, payoffs, strict=True):
         shown = f"{own[0] / KAPPA}κ to {own[-1] / KAPPA}κ at {len(own)} members"
         found[name] = _points(points, own, shown)
@@ -183,11 +184,11 @@ def utilities(stored: Stored) -> dict[str, Any]:
     return found | {"β": [min(betas), max(betas)], "u2 less u1": less}
 
 
-def domains(stored: Stored) -> Any:
+def domains(stored: Stored) -> Table:
     """Equilibria on lattices next to the paper's domains, by figure; points that the text names."""
-    found = plain(stored["domains"].summary)
-    special: dict[str, Any] = {"bluffs": {}}
-    gains = plain(stored["selection"].summary["special"])
+    found = restored(stored["domains"].summary)
+    special: Table = {"bluffs": {}}
+    gains = restored(stored["selection"].summary["special"])
     for name, places in PROFILES["measured"]["special"].items():
         at = [(names, family.named(text)) for names, text in places["at"].items()]
         special[name] = {
@@ -206,9 +207,9 @@ def domains(stored: Stored) -> Any:
     return found | special
 
 
-def table_4(stored: Stored) -> dict[str, Any]:
+def table_4(stored: Stored) -> Table:
     """Each parameter as it was measured, and as it is in a member of the family."""
-    gains, profiles = plain(stored["selection"].summary["allowed"]), PROFILES["measured"]
+    gains, profiles = restored(stored["selection"].summary["allowed"]), PROFILES["measured"]
     own = {who: family.named(text) for who, text in profiles["allowed"].items()}
     return {
         name: {
@@ -220,9 +221,9 @@ def table_4(stored: Stored) -> dict[str, Any]:
     }
 
 
-def selection(stored: Stored) -> Any:
+def selection(stored: Stored) -> Table:
     """Worst cases within the family, and combinations of strategies."""
-    found = plain(stored["selection"].summary)
+    found = restored(stored["selection"].summary)
     points = [{"β": Fraction(beta)} for beta in found["table 4"]]
     mixed = found["table 4"].values()
     values = {name: [own["payoffs"][k] for own in mixed] for k, name in enumerate(_U)}
@@ -235,13 +236,13 @@ def selection(stored: Stored) -> Any:
     return found | {"gain of player 2": answer | {"gains": found["mixed"]["gains"]}}
 
 
-def combinations(stored: Stored) -> Any:
+def combinations(stored: Stored) -> Table:
     """Combinations of the strategies of corners of the family."""
     found = stored["crossplay"].summary["combinations"]
     return found | {"strategies of player 1": found["strategies"][0]}
 
 
-def combinations_of_two(stored: Stored) -> Any:
+def combinations_of_two(stored: Stored) -> Table:
     """Combinations of the strategies of equilibria of two-player Kuhn poker."""
     found = stored["crossplay_two_players"].summary
     rows = [row for player in found["interchange"] for row in player["payoffs"]]
@@ -249,27 +250,26 @@ def combinations_of_two(stored: Stored) -> Any:
     return found["combinations"] | {"different payoffs": len(payoffs)}
 
 
-def two_players(stored: Stored) -> dict[str, Any]:
+def two_players(stored: Stored) -> Table:
     """The complete list of equilibria of two-player Kuhn poker: the corners of all pieces."""
     job = stored["two_player_list"]
     (cell,) = job.cells
-    listed = [plain(job.json(str(one.profile))["behavior"]) for one in cell.equilibria]
+    listed = [restored(job.json(str(one.profile))["behavior"]) for one in cell.equilibria]
     gammas = [behavior["P1"]["3:"]["bet"] for behavior in listed]
-    moving = [
-        sum(any(each[who][label] != own for each in listed) for label, own in rows.items())
-        for who, rows in listed[0].items()
-    ]
     return {
         "pieces": cell.statistics["pieces"],
         "dimension": cell.statistics["dimension"],
         "complete": all(one.claim == "complete list" for one in cell.equilibria),
         "exact": cell.max_regret == 0,
         "γ": [min(gammas), max(gammas)],
-        "moving": moving,
+        "moving": [
+            sum(any(each[who][label] != own for each in listed) for label, own in rows.items())
+            for who, rows in listed[0].items()
+        ],
     }
 
 
-def by_method(stored: Stored) -> dict[str, Any]:
+def by_method(stored: Stored) -> Table:
     """Count by method the profiles that do not belong to the family."""
     summary = stored["open_question"].summary
     # starts differ between the extents
@@ -278,13 +278,13 @@ def by_method(stored: Stored) -> dict[str, Any]:
     return {one: _searched(summary, names) for one, names in groups.items()}
 
 
-def _searched(summary: Mapping[str, Any], names: Iterable[str]) -> Any:
+def _searched(summary: Table, names: Sequence[str]) -> Finding | Missing:
     """Profiles of solvers that are outside the family, or too inexact and not near it."""
     found = [summary["solvers"][name] for name in names]
     unfinished = summary["unfinished"]
     runs = [run for run in unfinished["runs"] if run["solver"] in names]
     sums = ("cells", "equilibria", "strict", "on path", "outside", "different outcomes")
-    shown: dict[str, Any] = {name: sum(each[name] for each in found) for name in sums}
+    shown: Table = {name: sum(each[name] for each in found) for name in sums}
     if len(found) == 1 and shown["equilibria"]:
         return Finding(shown["outside"], shown | {"β": Interval(*(found[0]["beta"] or (0, 0)))})
     if not runs and not shown["outside"]:
@@ -299,7 +299,7 @@ def _searched(summary: Mapping[str, Any], names: Iterable[str]) -> Any:
     return Finding(shown["outside"] or far, shown)
 
 
-def equilibria(stored: Stored) -> dict[str, Any]:
+def equilibria(stored: Stored) -> Table:
     """All equilibria that were found, and those that are outside the family."""
     summary = stored["open_question"].summary
     none = Missing("no equilibrium was found")
@@ -320,6 +320,6 @@ def equilibria(stored: Stored) -> dict[str, Any]:
     }
 
 
-def range_of_payoff(stored: Stored) -> Any:
+def range_of_payoff(stored: Stored) -> Table:
     """The range of player 1's payoff over all equilibria, with what was proved about it."""
-    return plain(stored["ranges_of_payoff"].rows("ranges.csv")[0])
+    return restored(stored["ranges_of_payoff"].rows("ranges.csv")[0])

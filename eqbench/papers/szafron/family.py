@@ -21,6 +21,7 @@ from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.layout import Layout
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.papers.records import Table
 from eqbench.registry import load_game
 from eqbench.verification import Verification, verify_exactly
 
@@ -82,7 +83,7 @@ def names_by_infoset() -> list[str]:
 def nodes_of(name: str) -> list[int]:
     """Nodes of the information set of a frequency."""
     infoset = names_by_infoset().index(name)
-    return [int(node) for node in np.flatnonzero(kuhn3().tree.infoset == infoset)]
+    return np.flatnonzero(kuhn3().tree.infoset == infoset).tolist()
 
 
 @cache
@@ -205,24 +206,23 @@ def random_member(sub_family: str, rng: np.random.Generator) -> Values:
 @cache
 def corners(sub_family: str) -> list[Values]:
     """Members whose parameters are all at ends of their ranges, c34 too, or at corners inside."""
+
+    def edges(name: str, low: Fraction, high: Fraction) -> list[Fraction]:
+        if name == "c11":  # 0 and 1/2 belong to other sub-families
+            return [Fraction(1, GRID), min(high, HALF - Fraction(1, GRID))]
+        return sorted({low, high, *map(Fraction, _INSIDE.get((sub_family, name), ()))})
+
     points: list[Values] = [{}]
     for name in ORDER[sub_family]:
         points = [
             point | {name: value}
             for point in points
-            for value in _edges(sub_family, name, *ends(sub_family, point, name))
+            for value in edges(name, *ends(sub_family, point, name))
         ]
     return [_at(sub_family, point) for point in points]
 
 
-def _edges(sub_family: str, name: str, low: Fraction, high: Fraction) -> list[Fraction]:
-    if name == "c11":  # 0 and 1/2 belong to other sub-families
-        return [Fraction(1, GRID), min(high, HALF - Fraction(1, GRID))]
-    return sorted({low, high, *map(Fraction, _INSIDE.get((sub_family, name), ()))})
-
-
 def _at(sub_family: str, point: Values) -> Values:
-    """The 48 frequencies of the member with the given parameters."""
     names = family()[sub_family].exact.names(point)
     return {name: names[name] for name in places()}
 
@@ -252,10 +252,10 @@ def regret(values: Mapping[str, Fraction]) -> Fraction:
     return Fraction(measured(values).max_regret) / KAPPA
 
 
-def measured_group(texts: Any) -> dict[str, Any]:
+def measured_group(texts: Any) -> Table:
     """Exact payoffs and regrets, in units of κ, of a named profile or of each in a group."""
     if isinstance(texts, Mapping):
         return {name: measured_group(text) for name, text in texts.items()}
     own = measured(named(texts))
     both = {"payoffs": own.payoffs, "regrets": own.regrets}
-    return {name: [str(value / KAPPA) for value in values] for name, values in both.items()}
+    return {name: [value / KAPPA for value in values] for name, values in both.items()}

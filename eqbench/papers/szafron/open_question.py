@@ -23,6 +23,7 @@ from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.tree import FloatArray
+from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import SUB_FAMILIES, kuhn3
 from eqbench.plots.style import Panel, Series, dots, draw_figure, line, ordered_colors, save_figure
@@ -42,7 +43,7 @@ _MOST_DOTS = 600  # in the picture of payoffs
 _PAYOFFS = ["payoff_P1", "payoff_P2", "payoff_P3"]
 
 
-def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+def compute(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Counts of all equilibria in the runs, by solver; figures and what is outside in `folder`."""
     runs, limit = [jobs / name for name in RUNS], COUNTS * kuhn3().tree.payoff_range
     candidates = load_equilibria(runs).dropna(subset=["profile"])
@@ -52,6 +53,10 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     outside = found.loc[found["kind"] == "outside", ["solver", "max_regret", "profile"]]
     for file in outside["profile"]:
         shutil.copy(file, folder)
+    # how near the family cells without an equilibrium and profiles at random are
+    best, rng = candidates[(candidates["rank"] == 0) & ~counts], np.random.default_rng(0)
+    distance = Identifier(kuhn3()).distance
+    nearest = best.assign(distance=[distance(_behavior(file)) for file in best["profile"]])
     return {
         "solvers": {
             str(solver): {"cells": count} | _summary(found[found["solver"] == solver])
@@ -60,13 +65,22 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "all": _summary(found),
         "payoffs": found[_PAYOFFS].to_numpy().tolist(),
         "outside": outside.to_dict("records"),
-        "unfinished": _unfinished(candidates[(candidates["rank"] == 0) & ~counts]),
+        "unfinished": {
+            "runs": nearest[["solver", "max_regret", "distance"]].to_dict("records"),
+            "at random": min(distance(random_profile(kuhn3().tree, rng)) for _ in range(20)),
+        },
     }
 
 
 def _judged(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Equilibria with their behavior, what they are, and how far polishing has moved them."""
+    """Equilibria with their behavior, what they are, and how far they are from what all share.
+
+    That is Table 2, where play leads, and that player 1 does not bet first.
+    """
     rows: list[Any] = candidates.to_dict("records")
+    layout, tree, necessary = family.layout(), kuhn3().tree, family.necessary()
+    table_2 = np.array([float(necessary.get(name, np.nan)) for name in layout.variables])
+    first = [name in ("a11", "a21", "a31", "a41") for name in layout.variables]
     for row in rows:
         row |= {"behavior": _behavior(row["profile"]), "moved": 0.0}
         if row["on_path"] is not True:  # it may be NA
@@ -74,14 +88,19 @@ def _judged(candidates: pd.DataFrame) -> pd.DataFrame:
         is_member = row["on_path"] is True
         row["kind"] = ("strict" if row["strict"] else "on path") if is_member else "outside"
         row["beta"] = row["parameters"]["beta"] if is_member else np.nan
-    return pd.DataFrame(rows, columns=[*candidates, "behavior", "moved", "kind", "beta"])
+        frequencies = layout.frequencies(row["behavior"])
+        reached = infoset_reach(tree, row["behavior"])[layout.infoset] > REACHED
+        row["first bets"] = frequencies[first].max()
+        row["off table 2"] = np.nanmax(np.abs(frequencies - table_2)[reached])
+    columns = ["behavior", "moved", "kind", "beta", "first bets", "off table 2"]
+    return pd.DataFrame(rows, columns=[*candidates, *columns])
 
 
 def _behavior(file: str) -> FloatArray:
     return profile_from_json(kuhn3().tree, read_profile(file)).probabilities
 
 
-def settled(behavior: FloatArray, regret: float) -> dict[str, Any]:
+def settled(behavior: FloatArray, regret: float) -> Table:
     """Identify an equilibrium that is only near the family as measured, after Newton steps.
 
     A regret of 1e-9 leaves room for differences of 1e-6 in outcomes, so that rounding has to be
@@ -106,56 +125,33 @@ def polished(behavior: FloatArray) -> Iterator[BehaviorProfile]:
             yield BehaviorProfile.of(kuhn3().tree, better)
 
 
-def _summary(found: pd.DataFrame) -> dict[str, Any]:
-    """Counts of equilibria, what they are, and how far they differ from what all have in common."""
+def _summary(found: pd.DataFrame) -> Table:
+    """Counts of equilibria and what they are, and the largest of their distances; None if none."""
     behaviors: list[FloatArray] = found["behavior"].tolist()
-    members, betas = found[found["kind"] != "outside"], found["beta"].dropna().tolist()
+    members, betas = found[found["kind"] != "outside"], found["beta"].dropna()
+    largest = found.rename(columns={"max_regret": "largest regret"})
     return {
         "equilibria": len(found),
-        "sharp": int((found["max_regret"] <= SHARP * kuhn3().tree.payoff_range).sum()),
+        "sharp": (found["max_regret"] <= SHARP * kuhn3().tree.payoff_range).sum(),
         "different": _different(behaviors),
         "different outcomes": _different([outcome_distribution(kuhn3(), b) for b in behaviors]),
-        **{kind: int((found["kind"] == kind).sum()) for kind in ("strict", "on path", "outside")},
-        "polished": int((found["moved"] > 0).sum()),
+        **{kind: (found["kind"] == kind).sum() for kind in ("strict", "on path", "outside")},
+        "polished": (found["moved"] > 0).sum(),
         "names": {
-            short: int((members["identity"] == f"szafron:{name}").sum())
+            short: (members["identity"] == f"szafron:{name}").sum()
             for short, name in SUB_FAMILIES.items()
         },
-        "beta": [min(betas), max(betas)] if betas else [],
-        **_largest(found),
+        "beta": [betas.min(), betas.max()] if len(betas) else [],
+        **{
+            name: largest[name].max() if behaviors else None
+            for name in ("moved", "largest regret", "first bets", "off table 2")
+        },
     }
 
 
 def _different(rows: Sequence[FloatArray]) -> int:
     """Count the points that differ from all before them."""
     return len(different(np.array(rows), np.arange(len(rows)), DIFFERENT)[0])
-
-
-def _largest(found: pd.DataFrame) -> dict[str, float | None]:
-    """Largest move by polishing, regret, first bet of player 1, and difference to Table 2.
-
-    The latter where play leads; None if nothing was found.
-    """
-    names, layout = ("moved", "largest regret", "first bets", "off table 2"), family.layout()
-    if found.empty:
-        return dict.fromkeys(names)
-    frequencies = np.array([layout.frequencies(own) for own in found["behavior"]])
-    reach = np.array([infoset_reach(kuhn3().tree, own) for own in found["behavior"]])
-    first = [name in ("a11", "a21", "a31", "a41") for name in layout.variables]
-    table_2 = np.array([float(family.necessary().get(name, np.nan)) for name in layout.variables])
-    off = np.abs(frequencies - table_2)[(reach[:, layout.infoset] > REACHED) & ~np.isnan(table_2)]
-    values = (found["moved"], found["max_regret"], frequencies[:, first], off)
-    return {name: float(np.max(own)) for name, own in zip(names, values, strict=True)}
-
-
-def _unfinished(best: pd.DataFrame) -> dict[str, Any]:
-    """Measure how near the family cells without an equilibrium and profiles at random are."""
-    rng = np.random.default_rng(0)
-    distance = Identifier(kuhn3()).distance
-    at_random = [distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
-    distances = [distance(_behavior(file)) for file in best["profile"]]
-    rows = best.assign(distance=distances)[["solver", "max_regret", "distance"]]
-    return {"runs": rows.to_dict("records"), "at random": min(at_random)}
 
 
 def _draw(found: pd.DataFrame, folder: Path) -> None:
