@@ -1,10 +1,11 @@
-"""Text from outside, made fit for a screen: names in game files, messages of plugins."""
+"""How values and texts from outside show: on a screen, in CSV, in notebooks."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import pkgutil
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -84,3 +85,10 @@ def seconds(value: float | None) -> str:
     if value < 1:
         return f"{value * 1e6:.0f} µs" if value < 1e-3 else f"{value * 1e3:.1f} ms"
     return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
+
+
+class Displayed:
+    """Base of what a notebook shows as HTML: by name, since that takes what stands above it."""
+
+    def _repr_html_(self) -> str:
+        return str(pkgutil.resolve_name("eqbench.api.html:html_of")(self))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, overload
 from eqbench.api.keywords import read_keywords, request_from
 from eqbench.api.profiles import load_profile
 from eqbench.api.shown import Chart, ReportText, switched
-from eqbench.display import Displayed
 from eqbench.documents import checked
 from eqbench.equilibria import Completeness
 from eqbench.errors import EqbenchError, UsageError
@@ -39,6 +38,7 @@ from eqbench.store.schema import CellRecord
 from eqbench.store.stored_games import game_of_runs
 from eqbench.store.stored_profiles import profile_file
 from eqbench.store.stored_run import StoredRun, read_run, run_folder
+from eqbench.text import Displayed
 
 if TYPE_CHECKING:
     import pandas as pd

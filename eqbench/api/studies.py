@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from eqbench.api.keywords import request_from
 from eqbench.api.shown import ReportText
-from eqbench.display import Displayed
 from eqbench.documents import checked
 from eqbench.errors import UsageError
 from eqbench.report.rows import Cell, Report, Table
@@ -26,6 +25,7 @@ from eqbench.studies.requests import (
     StabilityRequest,
     TraceRequest,
 )
+from eqbench.text import Displayed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from eqbench.model.tree import FloatArray, IntArray
 from eqbench.plots import style
 from eqbench.plots.branches import LINE_STYLES
 from eqbench.plots.stability import regime_diagram
-from eqbench.report.svg import GRAY, INK
+from eqbench.report import GRAY, INK
 from eqbench.studies.branch import POINTS
 from eqbench.studies.extremes import KnownPayoffs
 from eqbench.studies.flow.members import members

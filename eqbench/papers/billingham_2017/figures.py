@@ -10,7 +10,7 @@ from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import regime_diagram
 from eqbench.plots.style import Panel, Series, dots, draw_figure, line, svg_of
-from eqbench.report.svg import COLORS, INK
+from eqbench.report import COLORS, INK
 
 LAST_POT = 6.0
 DASHES = ("-", "--", ":")
