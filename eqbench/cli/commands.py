@@ -24,7 +24,7 @@ _GROUPS = {
         "publish": "eqbench.cli.results:publish",
         "show": "eqbench.cli.show:show",
         "compare": "eqbench.cli.compare:compare",
-        "merge": "eqbench.cli.results:merge",
+        "merge": "eqbench.cli.merge:merge",
         "results": "eqbench.cli.results:results",
     },
     "Study a game": {
