@@ -139,7 +139,7 @@ def stored_run() -> StoredRun:
 
 def reference_table() -> str:
     """The reference run as `eqbench run` prints it."""
-    from eqbench.report.exports import report_on
+    from eqbench.report.cells import report_on
     from eqbench.report.terminal import plain_text, print_report
 
     report = report_on([stored_run()])

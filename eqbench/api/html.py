@@ -16,7 +16,7 @@ from eqbench.model.facts import kind_of_game
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
-from eqbench.report.exports import report_on
+from eqbench.report.cells import report_on
 from eqbench.report.rows import Table
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import CellRecord

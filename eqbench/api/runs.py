@@ -23,8 +23,9 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
 from eqbench.report.answer import answer
-from eqbench.report.exports import SUMMARY_COLUMNS, entries_of, summary_rows
-from eqbench.report.view import View
+from eqbench.report.cells import View
+from eqbench.report.exports import SUMMARY_COLUMNS, summary_rows
+from eqbench.report.trials import entries_of
 from eqbench.spec import split_specs
 from eqbench.store.results import (
     Runs,

@@ -10,7 +10,7 @@ from typing import Annotated
 from eqbench.cli.options import Statuses, command
 from eqbench.cli.output import print_report, put, put_page, say_notes, say_written
 from eqbench.errors import UsageError
-from eqbench.report.view import View
+from eqbench.report.cells import View
 from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html", "macros")
@@ -56,7 +56,7 @@ class ReportRequest(View, CellFilter):
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    from eqbench.report.exports import report_on
+    from eqbench.report.cells import report_on
     from eqbench.report.writing import (
         report_text,
         runs_in,

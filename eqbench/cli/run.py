@@ -278,7 +278,7 @@ def _duration(time: float) -> str:
 
 
 def _print(run: Run, options: RunOptions) -> None:
-    from eqbench.report.exports import report_on
+    from eqbench.report.cells import report_on
     from eqbench.store.schema import SCHEMA
 
     stored = run.stored

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eqbench.errors import SpecError, counted, first_of
-from eqbench.report.naming import found
-from eqbench.report.trials import Entry, Trials, began
-from eqbench.report.view import STATUSES, Found, arranged, equilibria, named, trials
+from eqbench.report.naming import FoundEquilibrium, equilibria, found
+from eqbench.report.trials import STATUSES, Entry, Trials, arranged, began, named, trials
 from eqbench.spec import parse_spec
 from eqbench.text import printable, seconds, small
 
@@ -33,7 +32,8 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     ran = [own for game in games if (own := began(game))]
     sentences = [_reached(ran), _found(ran, briefly=len(known) > 1)] if ran else []
     sentences += [] if each or not ran else [_not_ok(games)]
-    sentences.append(_absent(games))
+    if absent := "; ".join(_ended(games, "absent")):
+        sentences.append(f"{absent[:1].upper()}{absent[1:]}.")
     for name, game in each:
         taken = [cells] if (cells := began(game)) else []
         parts = (_reached(taken) if taken else "", _found(taken, briefly=True), _not_ok([game]))
@@ -49,7 +49,7 @@ def _reached(games: Sequence[Sequence[Entry]]) -> str:
     """Return how many solvers reached the target, and who was the first or came closest."""
     cells = [entry for game in games for entry in game]
     solvers, ok = trials(cells), Trials(cells).ok
-    always = [own.solver for own in solvers if own.is_always_ok]
+    always = [own.solver for own in solvers if own.ok == len(own.entries)]
     some = sum(own.ok > 0 for own in solvers) - len(always)
     targets = sorted({entry.record.target or 0.0 for entry in cells})
     text = f"On {len(games)} games " * (len(games) > 1)
@@ -87,7 +87,14 @@ def _found(games: Sequence[Sequence[Entry]], *, briefly: bool) -> str:
         listed = f": {first_of(list(map(_finders, clusters)))}" if not (sets or briefly) else ""
         parts.append(f" of {counted(len(clusters), 'cluster')} in no published set{listed}")
     found = f"Found equilibria{', and'.join(parts)}." if parts else "No equilibrium was identified."
-    return " ".join([found, *_missed(games), *_apart_on(games)])
+    sentences = [found, *_missed(games)]
+    if apart := list(filter(None, map(_apart, games))):
+        where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
+        sentences.append(
+            f"logit and gambit_logit_path end at different equilibria{where}: at least one left "
+            "the principal branch, unless it forks."
+        )
+    return " ".join(sentences)
 
 
 def _missed(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
@@ -103,44 +110,33 @@ def _missed(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
         yield f"{what if points > 1 else one} {total}, not 1: at least one is missing{doubt}."
 
 
-def _apart_on(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
-    """Yield a sentence if tracers of one branch end at different equilibria of some game."""
-    if apart := list(filter(None, map(_apart, games))):
-        where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
-        yield (
-            f"logit and gambit_logit_path end at different equilibria{where}: at least one left "
-            "the principal branch, unless it forks."
-        )
-
-
 def _not_ok(games: Sequence[Sequence[Entry]]) -> str:
-    """Return who ended otherwise than ok, by status; empty if no solver did."""
-    parts = [f"{names} ({texts['ended']})" for texts, names in _ends(games) if "ended" in texts]
+    """Return which solvers ended otherwise than ok, by status; empty if none did."""
+    parts = _ended(games, "ended")
     return f"Not ok: {'; '.join(parts)}." if parts else ""
 
 
-def _absent(games: Sequence[Sequence[Entry]]) -> str:
-    """Return which solvers take no part; empty if all do."""
-    parts = [f"{texts['absent']}: {names}" for texts, names in _ends(games) if "absent" in texts]
-    text = "; ".join(parts) + "." * bool(parts)
-    text = text if len(games) == 1 else text.replace("this game", "some games")
-    return text[:1].upper() + text[1:]
-
-
-def _ends(games: Sequence[Sequence[Entry]]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Texts of each status with the solvers some of whose cells ended so, and how many."""
+def _ended(games: Sequence[Sequence[Entry]], how: str) -> list[str]:
+    """Return solvers by the statuses of their cells that ``statuses.toml`` describes by `how`."""
     cells = [entry for game in games for entry in game]
+    where = "this game" if len(games) == 1 else "some games"
+    parts = []
     for status, texts in STATUSES.items():
-        counts = Counter(entry.solver for entry in cells if entry.record.status == status)
-        if counts:
-            yield texts, first_of([name + f" ×{n}" * (n > 1) for name, n in counts.items()])
+        times = Counter(entry.solver for entry in cells if entry.record.status == status)
+        if times and how in texts:
+            names = first_of([name + f" ×{n}" * (n > 1) for name, n in times.items()])
+            words = texts[how].replace(
+                "this game", "this game" if len(games) == 1 else "some games"
+            )
+            parts.append(f"{names} ({words})" if how == "ended" else f"{words}: {names}")
+    return parts
 
 
 def _fastest(games: Sequence[Sequence[Entry]]) -> list[str]:
     """Solvers with the shortest median times to the target of those that always reach it."""
     firsts: list[tuple[float, str, int]] = []
     for game in games:
-        always = [own for own in trials(game) if own.is_always_ok]
+        always = [own for own in trials(game) if own.ok == len(own.entries)]
         times = ((time, own) for own in always if (time := own.time_to()) is not None)
         firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
     if len(games) > 1:
@@ -174,7 +170,7 @@ def _given(spec: str | None) -> dict[str, Any]:
     return {"name": parsed.name, **dict(parsed.options)}
 
 
-def _finders(item: Found) -> str:
+def _finders(item: FoundEquilibrium) -> str:
     """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
     solvers = {entry.solver for entry, _ in item.cells}
     short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})

@@ -22,9 +22,9 @@ from eqbench.report import read_data
 from eqbench.report.charts import SHORTEST_S
 from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
+from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.report.trials import Entry, grouped, processors
-from eqbench.report.view import STATUSES, counts, titled
+from eqbench.report.trials import STATUSES, Entry, grouped, processors, titled
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen

@@ -1,4 +1,4 @@
-"""Cells as trials: records with their runs, in groups, with statistics over seeds.
+"""Cells of runs: in which order, under which names, as trials with statistics over seeds.
 
 The time to a target that a trial did not reach is infinite: all that is known is that it is longer
 than the limit of the trial.
@@ -14,12 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eqbench.errors import UsageError
+from eqbench.report import read_data
+from eqbench.spec import is_foreign
 from eqbench.store.schema import NEVER_RAN, CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.traces import Snapshot, read_progress, read_trace
@@ -31,6 +33,9 @@ REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which tables have times too
 TO_TARGET, INTERVAL = "time to target", "95 % interval"
 _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
+STATUSES = read_data("statuses")
+_RANKS = {status: rank for rank, status in enumerate(STATUSES)}
+NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +132,6 @@ class Trials:
         return sum(entry.record.status == "ok" for entry in self.entries)
 
     @property
-    def is_always_ok(self) -> bool:
-        """True if all cells did."""
-        return self.ok == len(self.entries)
-
-    @property
     def best(self) -> float | None:
         """Smallest max regret of any cell."""
         return min(self.figures("max_regret"), default=None)
@@ -160,11 +160,95 @@ class Trials:
         return found | time_statistics([entry.time_to() for entry in ran], limits)
 
 
-@dataclass(frozen=True)
-class VirtualBest:
+def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
+    """Cells of runs in their order, each with the name of its run."""
+    named = zip(run_names(runs), runs, strict=True)
+    return [Entry(name, cell, run) for name, run in named for cell in run.cells]
+
+
+def run_names(runs: Sequence[StoredRun]) -> list[str]:
+    """Names that tell runs apart: those of their folders, or their paths if names repeat."""
+    folders = [run.path.absolute().name for run in runs]
+    if len(folders) == 1:
+        return [""]
+    named = zip(folders, runs, strict=True)
+    return [name if folders.count(name) == 1 else str(run.path) for name, run in named]
+
+
+def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
+    """Entries by solver and run, in an order that :class:`~eqbench.report.cells.View` offers."""
+
+    def middle(own: Trials, name: str) -> float:
+        return max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
+
+    def place(own: Trials) -> Any:
+        if order == "status":
+            worst = max(_RANKS[entry.record.status] for entry in own.entries)
+            return worst, middle(own, "max_regret")
+        names = {"regret": "max_regret", "time": "elapsed_s"}
+        return middle(own, names[order]) if order in names else own.entries[0].record.solver
+
+    groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
+    return [*map(Trials, groups)] if order == "given" else sorted(map(Trials, groups), key=place)
+
+
+def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
+    """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
+    return [entry for own in trials(entries, order) for entry in own.entries]
+
+
+def game_title(typed: str, spec: str) -> str:
+    """A game as typed and in canonical form; of a foreign game the latter only."""
+    return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
+
+
+def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    """Entries of each game with its title, in the order in which the games first occur.
+
+    Games are the same if their contents are; equal titles say to which runs they belong, and what
+    their contents are where that leaves them equal.
+    """
+    groups = [*grouped(entries, lambda entry: entry.record.game_identity).values()]
+    titles = [game_title(group[0].record.game, group[0].record.game_spec) for group in groups]
+    runs = [", ".join(filter(None, dict.fromkeys(e.run for e in group))) for group in groups]
+    contents = [f"content {group[0].record.game_content[:8]}" for group in groups]
+    for more in (runs, contents):
+        often = Counter(titles)
+        known = zip(titles, more, strict=True)
+        titles = [t + f" (in {own})" * (often[t] > 1 and bool(own)) for t, own in known]
+    return list(zip(titles, groups, strict=True))
+
+
+def named(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    """Entries of each game with its name as typed, or its title where several are typed alike."""
+    groups = [(own[0].record.game, title, own) for title, own in titled(entries)]
+    times = Counter(typed for typed, *_ in groups)
+    return [(typed if times[typed] == 1 else title, own) for typed, title, own in groups]
+
+
+def row_labels(entries: Sequence[Entry]) -> Callable[[Entry], str]:
+    """Labels of rows: the solver, with its seed, repeat and run where they tell rows apart."""
+    has_trials, has_runs = any(several(name, entries) for name in TRIAL), several("run", entries)
+
+    def label(entry: Entry) -> str:
+        trial = entry.record.trial if has_trials else ""
+        more = ", ".join(filter(None, (trial, entry.run if has_runs else "")))
+        return entry.record.solver + (f" ({more})" if more else "")
+
+    return label
+
+
+def labels(sharing: Iterable[Entry], label: Callable[[Entry], str]) -> str:
+    """Labels of some rows; those of a solver share one, which says how many there are."""
+    return ", ".join(
+        label(first) if not others else f"{first.solver} ×{1 + len(others)}"
+        for first, *others in (own.entries for own in trials(sharing))
+    )
+
+
+class VirtualBest(NamedTuple):
     """The fastest solver of each trial, as if one knew in advance which it is."""
 
-    cells: int  #: number of trials
     wins: Mapping[str, int]  #: by solver, in how many trials no other reached the target earlier
     statistics: Mapping[str, Any]  #: as those of `Trials`
 
@@ -180,8 +264,7 @@ def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
     if not wins or len({entry.solver for entry in entries}) < 2:
         return None
     ok = sum(time < math.inf for time in times)
-    found = {"cells": len(times), "ok": ok} | time_statistics(times, limits)
-    return VirtualBest(len(times), wins, found)
+    return VirtualBest(wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits))
 
 
 def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
@@ -200,11 +283,9 @@ def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
 
 def time_statistics(times: Sequence[float], limits: Sequence[float]) -> dict[str, Any]:
     """Statistics of times to the target, of which those that are infinite have missed it."""
-    means = (penalized_mean, shifted_geometric_mean)
-    found: dict[str, Any] = {INTERVAL: median_interval(times)}
-    found |= _quartiles(TO_TARGET, times)
-    ends = [mean(times, limits) if times else None for mean in means]
-    return found | dict(zip(("PAR-2 time", "SGM time"), ends, strict=True))
+    found = {INTERVAL: median_interval(times), **_quartiles(TO_TARGET, times)}
+    means = {"PAR-2 time": penalized_mean, "SGM time": shifted_geometric_mean}
+    return found | {title: mean(times, limits) if times else None for title, mean in means.items()}
 
 
 def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
@@ -289,7 +370,7 @@ def median_interval(times: ArrayLike) -> tuple[float, float] | None:
 
 def penalized_mean(times: ArrayLike, limits: ArrayLike) -> float:
     """Mean time where a missed target counts as twice the limit (PAR-2 of the SAT competitions)."""
-    return float(_censored(times, 2 * np.asarray(limits, float)).mean())
+    return float(np.where(np.isfinite(times), times, 2 * np.asarray(limits, float)).mean())
 
 
 def shifted_geometric_mean(times: ArrayLike, limits: ArrayLike) -> float:
@@ -298,9 +379,5 @@ def shifted_geometric_mean(times: ArrayLike, limits: ArrayLike) -> float:
     Achterberg, Constraint Integer Programming, 2007, appendix A.3; there and in Mittelmann's
     benchmarks with longer limits and larger shifts.
     """
-    return float(np.exp(np.log(_censored(times, limits) + SHIFT_S).mean()) - SHIFT_S)
-
-
-def _censored(times: ArrayLike, values: ArrayLike) -> NDArray[np.float64]:
-    """Times with values in place of those that are infinite."""
-    return np.where(np.isfinite(times), times, values)
+    known = np.where(np.isfinite(times), times, limits)
+    return float(np.exp(np.log(known + SHIFT_S).mean()) - SHIFT_S)

@@ -12,21 +12,14 @@ from eqbench.equilibria import known_sets
 from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
 from eqbench.registry import default_registry
+from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
 from eqbench.report.charts import GameFacts
-from eqbench.report.exports import (
-    FEW_CELLS,
-    MOST_CELLS,
-    entries_of,
-    report_on,
-    results_csv,
-    summary_csv,
-)
+from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.report.trials import first_trials
-from eqbench.report.view import DEFAULT, View
+from eqbench.report.trials import entries_of, first_trials
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents, packed

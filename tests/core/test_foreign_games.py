@@ -15,7 +15,7 @@ from eqbench.cli import app
 from eqbench.cli.options import KindType
 from eqbench.errors import UsageError
 from eqbench.harness.experiment import read_experiment, shipped
-from eqbench.report.exports import report_on
+from eqbench.report.cells import report_on
 from eqbench.report.rows import Report
 from eqbench.requests import GAME, Spec
 from eqbench.store.schema import CellRecord

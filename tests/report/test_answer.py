@@ -11,9 +11,8 @@ from helpers.pages import write_trace
 from helpers.runs import cell, identified, identity, without_figures, write_run
 
 from eqbench.report.answer import answer
-from eqbench.report.exports import entries_of
 from eqbench.report.naming import label
-from eqbench.report.trials import Entry
+from eqbench.report.trials import Entry, entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 

@@ -21,10 +21,10 @@ from helpers.pages import (
 )
 from helpers.runs import cell, without_figures, write_run
 
-from eqbench.report.exports import entries_of
 from eqbench.report.html.document import Table, document
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Cell, Column
+from eqbench.report.trials import entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 from eqbench.text import printable

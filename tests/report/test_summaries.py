@@ -17,11 +17,11 @@ from helpers.runs import cell, run_of, sample_run, write_run
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.report import trials as module
-from eqbench.report.exports import FEW_CELLS, MOST_CELLS, entries_of, report_on, summary_rows
+from eqbench.report.cells import FEW_CELLS, LEAST_CELLS, MOST_CELLS, VIRTUAL_BEST, report_on
+from eqbench.report.exports import summary_rows
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
-from eqbench.report.trials import Entry, first_trials, virtual_best
-from eqbench.report.view import LEAST_CELLS, VIRTUAL_BEST, trials
+from eqbench.report.trials import Entry, entries_of, first_trials, trials, virtual_best
 from eqbench.report.writing import page_of, report_text
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, chosen, read_run
@@ -171,7 +171,7 @@ def test_work_on_a_report_grows_with_its_cells_alone(monkeypatch: pytest.MonkeyP
 
     plain = module.several
     monkeypatch.setattr(Entry, "solver", property(counting))
-    monkeypatch.setattr("eqbench.report.view.several", several)
+    monkeypatch.setattr("eqbench.report.cells.several", several)
     counts = []
     for number in (100, 400):
         calls.clear()

@@ -12,11 +12,10 @@ from helpers.runs import cell as stored_cell
 from helpers.runs import run_of
 from rich.console import Console
 
-from eqbench.report.exports import report_on
+from eqbench.report.cells import View, report_on
 from eqbench.report.naming import credible_text
 from eqbench.report.terminal import print_report
-from eqbench.report.trials import Entry
-from eqbench.report.view import View, arranged
+from eqbench.report.trials import Entry, arranged
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 

@@ -16,10 +16,8 @@ from itertools import chain, combinations, cycle, product
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.exports import entries_of
 from eqbench.report.naming import identity_text, kind_of_match
-from eqbench.report.trials import Entry, by_trial, grouped
-from eqbench.report.view import named
+from eqbench.report.trials import Entry, by_trial, entries_of, grouped, named
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import printable
 

@@ -19,19 +19,27 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.exports import MOST_CELLS, entries_of, report_on, run_names
+from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
 from eqbench.report.html import document as html
-from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
-from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
-from eqbench.report.trials import REGRETS, Entry, Trials, began, first_trials, grouped
-from eqbench.report.view import (
-    COLUMNS,
-    INDEX,
-    MOST_REASONS,
-    STATUSES,
-    Found,
-    cell_table,
+from eqbench.report.naming import (
+    LOOSE,
+    FoundEquilibrium,
     equilibria,
+    handed_over,
+    kind_of_match,
+    spread,
+)
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
+from eqbench.report.trials import (
+    REGRETS,
+    STATUSES,
+    Entry,
+    Trials,
+    began,
+    entries_of,
+    first_trials,
+    grouped,
+    run_names,
     titled,
     trials,
 )
@@ -45,7 +53,7 @@ _MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
 _MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
-_MATRIX = convert(COLUMNS["matrix"], tuple[Column, ...])
+_MATRIX, _INDEX = (convert(COLUMNS[name], tuple[Column, ...]) for name in ("matrix", "index"))
 
 
 def report_page(
@@ -181,7 +189,7 @@ def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
     )
 
 
-def _finds(items: Sequence[Found], own: Trials) -> Cell:
+def _finds(items: Sequence[FoundEquilibrium], own: Trials) -> Cell:
     """How many of some equilibria a solver found, or in how many of its cells, and where."""
     found = [item for item in items if item.by(own.solver)]
     if not found:
@@ -382,7 +390,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
         row += [(run.plan.get("environment") or {}).get("eqbench")]
         row += [Cell(f"{size / 1e6:.1f} MB", size, link=link.removesuffix("report.html") + LINES)]
         rows.append(row)
-    table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
+    table = html.Table("index", _INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
     entries = entries_of(list(runs.values()))
     alike = attrgetter("solver_spec", "trial")
