@@ -125,9 +125,7 @@ def _ended(games: Sequence[Sequence[Entry]], how: str) -> list[str]:
         times = Counter(entry.solver for entry in cells if entry.record.status == status)
         if times and how in texts:
             names = first_of([name + f" ×{n}" * (n > 1) for name, n in times.items()])
-            words = texts[how].replace(
-                "this game", "this game" if len(games) == 1 else "some games"
-            )
+            words = texts[how].replace("this game", where)
             parts.append(f"{names} ({words})" if how == "ended" else f"{words}: {names}")
     return parts
 

@@ -145,7 +145,7 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
     label_of = row_labels(entries)
     rows = tuple(_row(entry, label_of(entry)) for entry in entries)
-    absent = {name for name in COLUMNS["rare"] if all(row.values[name] is None for row in rows)}
+    known = {column for row in rows for column, value in row.values.items() if value is not None}
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     texts = (verdict_texts(each.record.equilibria[0]) for each in entries if each.record.equilibria)
     others = sorted({name for own in texts for name in own} - CELLS.keys())
@@ -155,30 +155,30 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
             column = replace(column, notes=marks(found))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
-        elif not (view.columns or name in COLUMNS["hidden"] or name in absent):
-            columns.append(column)
+        elif not view.columns:
+            shown = COLUMNS["cells"].get(name, {}).get("shown", "always")
+            if shown == "always" or (shown == "where known" and column.title in known):
+                columns.append(column)
     return Table("", tuple(columns), rows)
 
 
 def _row(entry: Entry, name: str) -> Row:
-    record, fields = entry.record, COLUMNS["fields"]
+    record = entry.record
     claim = record.equilibria[0].claim if record.equilibria else ""
-    known = {c.title: getattr(record, fields.get(name, name), None) for name, c in CELLS.items()}
-    known |= {name: getattr(record, name) for name in ("solver", "game", *TRIAL)}
     verdicts = verdict_texts(record.equilibria[0]) if record.equilibria else {}
-    values = (
-        verdicts
-        | known
-        | {
-            "run": entry.run,
-            "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
-            "equilibrium": label(record) or None,
-            "credible": verdicts.get("credible"),
-            "profile": COLUMNS["claims"].get(claim, claim) or None,
-            "iterations": record.iterations or None,  # a method that counts none says 0
-            "memory": record.peak_memory_bytes if began([entry]) else None,
-        }
-    )
+    values: dict[str, Any] = {**verdicts}
+    for column, facts in COLUMNS["cells"].items():
+        values[facts["title"]] = getattr(record, facts.get("field", column), None)
+    values |= {column: getattr(record, column) for column in ("solver", "game", *TRIAL)}
+    values |= {
+        "run": entry.run,
+        "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
+        "equilibrium": label(record) or None,
+        "credible": verdicts.get("credible"),
+        "profile": COLUMNS["claims"].get(claim, claim) or None,
+        "iterations": record.iterations or None,  # 0 is reported by methods that count none
+        "memory": record.peak_memory_bytes if began([entry]) else None,
+    }
     if entry.is_proved and record.max_regret == 0:
         values["max regret"] = EXACT_ZERO
     return Row(name, values)
