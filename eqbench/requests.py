@@ -56,12 +56,14 @@ class Kind:
 
     `read` takes what was typed or stands in a file, and what it once returned itself; it raises
     ValueError with a sentence. `write` makes a value that JSON and TOML know. `is_list` says that
-    a single one is a list already.
+    a single one is a list already. `completed` are the values that a shell offers: names of each
+    `game`, `solver` or `game or solver`, a `file`, or a `dir`.
     """
 
     is_list: ClassVar[bool] = False
 
     metavar: str = "TEXT"
+    completed: str = dataclasses.field(default="", kw_only=True)
 
     def read(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -76,35 +78,6 @@ class Kind:
         return {"type": "string"}
 
 
-@dataclass(frozen=True)
-class Spec(Kind):
-    """The spec of a game or a solver, as `what` says, or of either."""
-
-    metavar: str = "SPEC"
-    what: str = "game"
-
-
-@dataclass(frozen=True)
-class File(Kind):
-    """The path of a file."""
-
-    metavar: str = "FILE"
-
-
-@dataclass(frozen=True)
-class StoredRun(File):
-    """The folder of a run, or the word ``latest``."""
-
-    metavar: str = "RUN"
-
-
-@dataclass(frozen=True)
-class StoredProfile(File):
-    """A profile in a file, on standard input by ``-``, or the cell of a run as ``RUN/CELL``."""
-
-    metavar: str = "PROFILE"
-
-
 class GivenProfile(NamedTuple):
     """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
 
@@ -113,12 +86,14 @@ class GivenProfile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReadProfile(StoredProfile):
+class ReadProfile(Kind):
     """A stored profile, or one of a few words.
 
     It is read at once and written whole: a resumed study needs neither file nor input.
     """
 
+    metavar: str = "PROFILE"
+    completed: str = dataclasses.field(default="file", kw_only=True)
     words: tuple[str, ...] = ()
 
     def read(self, value: Any) -> GivenProfile:
@@ -135,13 +110,6 @@ class ReadProfile(StoredProfile):
 
     def write(self, value: GivenProfile) -> dict[str, Any]:
         return {value.typed: value.data}
-
-
-@dataclass(frozen=True)
-class Cell(Kind):
-    """A cell of the run that the argument before it names."""
-
-    metavar: str = "CELL"
 
 
 @dataclass(frozen=True)
@@ -185,17 +153,13 @@ class Words(Kind):
     what: str = "word"
     words: tuple[str, ...] = ()
 
-    def allowed(self) -> tuple[str, ...]:
-        """The words; a kind whose words take long to import says them here."""
-        return self.words
-
     def read(self, value: Any) -> tuple[str, ...]:
         parts = value.split(",") if isinstance(value, str) else value
         words = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
         for word in words:
-            if word not in self.allowed():
+            if word not in self.words:
                 raise ValueError(
-                    f"{quoted(word)} is not a {self.what}: {nearest(word, self.allowed())}"
+                    f"{quoted(word)} is not a {self.what}: {nearest(word, self.words)}"
                 )
         return words
 
@@ -345,9 +309,17 @@ class Pair(Kind):
         return list(value)
 
 
-TEXT, FLAG, FILE, FOLDER = Kind(), Flag(), File(), File("DIR")
-RUN, CELL, PROFILE = StoredRun(), Cell(), StoredProfile()
-GAME, SOLVER = Spec("GAME", "game"), Spec("SOLVER", "solver")
+TEXT, FLAG, FILE, FOLDER = (
+    Kind(),
+    Flag(),
+    Kind("FILE", completed="file"),
+    Kind("DIR", completed="dir"),
+)
+RUN = Kind("RUN", completed="dir")  # the folder of a run, or the word `latest`
+# a file, - for standard input, or the cell of a run as RUN/CELL
+PROFILE = Kind("PROFILE", completed="file")
+GAME, SOLVER = Kind("GAME", completed="game"), Kind("SOLVER", completed="solver")
+EITHER = Kind("SPEC", completed="game or solver")
 COUNT, NUMBER, NUMBER_OR_NONE = Integer(least=1), Integer("N", 1, MILLION), Integer("N", 0, MILLION)
 SEED, JOBS, THREADS = Integer("N", 0, 2**32 - 1), Integer("N", 1, 256), Integer("N", 1, 1024)
 NODES = Integer("N", 1, 1000 * MILLION)

@@ -7,9 +7,10 @@ from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_page, put_result, say_notes
-from eqbench.requests import FLAG, CellFilter, Choice, Json, Kind, Option, StoredRun, Words
+from eqbench.requests import FLAG, CellFilter, Choice, Json, Kind, Option, Words
 
 REGRESSION = 3
+_BASE, _NEW = Kind("BASE", completed="dir"), Kind("NEW", completed="dir")
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,14 @@ class CompareRequest(CellFilter):
     Exit code: 0 no regression, 2 usage, 3 regression.
     """
 
-    base: Annotated[str, Option("Run to compare with.", StoredRun("BASE"), argument=True)]
+    base: Annotated[str, Option("Run to compare with.", _BASE, argument=True)]
     new: Annotated[
         str | None,
-        Option("Run to compare; two solvers of BASE without.", StoredRun("NEW"), argument=True),
+        Option(
+            "Run to compare; two solvers of BASE without.",
+            _NEW,
+            argument=True,
+        ),
     ] = None
     conditions: Annotated[
         tuple[str, ...],

@@ -16,7 +16,7 @@ from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, say
 from eqbench.cli.progress import Progress
 from eqbench.registry import GROUPS, NameOptions
-from eqbench.requests import Json, Option, Spec
+from eqbench.requests import EITHER, Json, Option
 from eqbench.text import short_number, shortened
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class InfoRequest(NameOptions):
         str,
         Option(
             "Game or solver; or games, solvers or experiments.",
-            Spec("SPEC", "game or solver"),
+            EITHER,
             "game",
             argument=True,
             named=True,

@@ -6,7 +6,6 @@ import inspect
 import os
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -16,18 +15,8 @@ from click.shell_completion import CompletionItem
 
 from eqbench.cli.output import messages
 from eqbench.documents import read_file
-from eqbench.requests import (
-    FOLDER,
-    Choice,
-    Field,
-    File,
-    Flag,
-    Kind,
-    Spec,
-    StoredRun,
-    Words,
-    fields_of,
-)
+from eqbench.requests import Choice, Field, Flag, Kind, Words, fields_of
+from eqbench.store.schema import Status
 
 # What to type instead of a command, a word or an option that earlier versions had.
 MOVED = {
@@ -134,17 +123,9 @@ class WithExamples(click.Command):
                 formatter.write("".join(f"{' ' * formatter.current_indent}{x}\n" for x in lines))
 
 
-@dataclass(frozen=True)
-class Statuses(Words):
-    """Statuses that a cell may end with."""
-
-    metavar: str = "STATUS,…"
-    what: str = "status"
-
-    def allowed(self) -> tuple[str, ...]:
-        from eqbench.store.schema import Status
-
-        return tuple(status for status in get_args(Status) if status != "interrupted")
+STATUSES = Words(  # that a cell may end with
+    "STATUS,…", "status", tuple(status for status in get_args(Status) if status != "interrupted")
+)
 
 
 class RequestCommand(WithExamples):
@@ -223,54 +204,36 @@ def require(request: type) -> None:
 
 def _parameter(field: Field, *, stored: bool = False) -> click.Parameter:
     """Option or argument of a field; `stored` if a request that is stored may have it already."""
-    if not field.option.argument:
-        return _option(field, stored=stored)
-    metavar = _metavar(field.option.kind)
-    metavar = metavar if field.required else f"[{metavar}]"
-    is_optional = not field.required and not field.several
-    settings: dict[str, Any] = {
-        **({"default": field.write(field.default)} if is_optional else {}),
-        "nargs": -1 if field.several else 1,
-        "required": field.required and not stored,
-        "type": KindType(field.option.kind),
-        "metavar": f"{metavar}..." if field.several else metavar,
-    }
-    if field.option.named:
-        return NamedArgument([field.attribute], about=field, **settings)
-    return click.Argument([field.attribute], **settings)
-
-
-def _metavar(kind: Kind) -> str:
-    """What stands for a value in help: of a choice without a name its words."""
-    words = "|".join(getattr(kind, "words", ()))
-    return kind.metavar or (f"{{{words}}}" if words else "")
-
-
-def _option(field: Field, *, stored: bool) -> click.Option:
     option, kind = field.option, field.option.kind
-    is_required = field.required and not stored
+    words = "|".join(getattr(kind, "words", ()))  # stand in help for a choice without a name
+    metavar = kind.metavar or (f"{{{words}}}" if words else "")
+    # to click a default of None is one, too, and what has one is not missing
+    is_optional = not field.required and not field.several
+    settings: dict[str, Any] = {"default": field.write(field.default)} if is_optional else {}
+    settings |= {"type": KindType(kind), "required": field.required and not stored}
+    if option.argument:
+        metavar = metavar if field.required else f"[{metavar}]"
+        settings["metavar"] = f"{metavar}..." if field.several else metavar
+        settings["nargs"] = -1 if field.several else 1
+        if option.named:
+            return NamedArgument([field.attribute], about=field, **settings)
+        return click.Argument([field.attribute], **settings)
     names = [*([f"-{option.short}"] if option.short else []), f"--{field.name}", field.attribute]
-    help_text = field.help
-    if option.default:
-        help_text += f"  [default: {option.default}]"
+    help_text = f"{field.help}  [default: {option.default}]" if option.default else field.help
     if isinstance(kind, Flag):
         return click.Option(names, is_flag=True, help=help_text)
-    # to click a default of None is one, too, and what has one is not missing
-    default = {} if field.required or field.several else {"default": field.write(field.default)}
     return click.Option(
         names,
         multiple=field.several,
-        show_default=default.get("default") not in (None, "") and not option.default,
-        metavar=_metavar(kind) or None,
-        required=is_required,
-        type=KindType(kind),
+        show_default=settings.get("default") not in (None, "") and not option.default,
+        metavar=metavar or None,
         help=help_text,
-        **default,
+        **settings,
     )
 
 
 class KindType(click.ParamType):
-    """A kind of values as click asks for them."""
+    """A kind of values as click reads them."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -286,32 +249,24 @@ class KindType(click.ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Names of games and solvers, also after a comma, and words; else paths."""
-        match self.kind:
-            case Spec(what=what):
-                before, comma, begun = incomplete.rpartition(",")
-                if before.count("(") > before.count(")"):  # a comma between options of a spec
-                    return []
-                names = [before + comma + name for name in _names(what) if name.startswith(begun)]
-                if not names and what != "solver":
-                    return [CompletionItem(incomplete, type="file")]
-                return [*map(CompletionItem, names)]
-            case Choice(words=words):
-                return [CompletionItem(word) for word in words if word.startswith(incomplete)]
-            case File():
-                is_folder = self.kind == FOLDER or isinstance(self.kind, StoredRun)
-                return [CompletionItem(incomplete, type="dir" if is_folder else "file")]
-        return []
+        completed = self.kind.completed
+        if isinstance(self.kind, Choice):
+            return [CompletionItem(w) for w in self.kind.words if w.startswith(incomplete)]
+        if completed in ("file", "dir"):
+            return [CompletionItem(incomplete, type=completed)]
+        before, comma, begun = incomplete.rpartition(",")
+        if not completed or before.count("(") > before.count(")"):  # between options of a spec
+            return []
+        from eqbench.registry import GROUPS, default_registry
+        from eqbench.spec import GAME_FILES, PREFIXES
 
-
-def _names(what: str) -> list[str]:
-    """Names of games, with the game files of this folder, or of solvers, or of both."""
-    from eqbench.registry import GROUPS, default_registry
-    from eqbench.spec import GAME_FILES, PREFIXES
-
-    registry, names = default_registry(), list[str]()
-    if what != "solver":
-        files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
-        names += [*(entry.name for entry in registry.games()), *PREFIXES, *files]
-    if what != "game":
-        names += [*(entry.name for entry in registry.solvers()), "all", *GROUPS]
-    return names
+        registry, names = default_registry(), list[str]()
+        if completed != "solver":
+            files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
+            names += [*registry.entries("game"), *PREFIXES, *files]
+        if completed != "game":
+            names += [*registry.entries("solver"), "all", *GROUPS]
+        known = [before + comma + name for name in names if name.startswith(begun)]
+        if not known and completed != "solver":
+            return [CompletionItem(incomplete, type="file")]
+        return [*map(CompletionItem, known)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from eqbench.cli.options import Statuses, command, given, require
+from eqbench.cli.options import STATUSES, command, given, require
 from eqbench.cli.output import (
     print_report,
     put_json,
@@ -26,7 +26,7 @@ from eqbench.cli.output import (
 from eqbench.cli.progress import Progress
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
-from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option
+from eqbench.requests import FILE, FLAG, FOLDER, Json, Kind, NoTable, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 NOTHING_RAN = 4
 _BAD = ("crashed", "refuted")
+_EXPERIMENT = Kind("EXPERIMENT", completed="file")
 
 
 def run_of(words: Iterable[str]) -> str:
@@ -65,9 +66,10 @@ class RunOptions:
     run, 130 interrupted.
     """
 
-    file: Annotated[str | None, Option("Experiment to run.", File("EXPERIMENT"), argument=True)] = (
-        None
-    )
+    file: Annotated[
+        str | None,
+        Option("Experiment to run.", _EXPERIMENT, argument=True),
+    ] = None
     out: Annotated[
         str | None, Option("Folder for the results.", FOLDER, default="results/<UTC time>-<games>")
     ] = None
@@ -84,14 +86,12 @@ class RunOptions:
         tuple[str, ...],
         Option(
             "With --resume: run cells that ended like this once more, for example timeout,memory.",
-            Statuses(),
+            STATUSES,
         ),
     ] = ()
     save_as: Annotated[
         str | None,
-        Option(
-            "Write these options as an experiment into FILE and run nothing.", File(), "save-as"
-        ),
+        Option("Write these options as an experiment into FILE and run nothing.", FILE, "save-as"),
     ] = None
     dry_run: Annotated[
         bool,

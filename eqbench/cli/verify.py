@@ -21,7 +21,6 @@ from eqbench.requests import (
     Kind,
     Number,
     Option,
-    StoredRun,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +56,8 @@ class VerifyRequest(NameOptions):
     """
 
     words: Annotated[
-        tuple[str, ...], Option("Profile, and its game.", StoredRun("WORDS"), argument=True)
+        tuple[str, ...],
+        Option("Profile, and its game.", Kind("WORDS", completed="dir"), argument=True),
     ] = ()
     game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
     profile: Annotated[
