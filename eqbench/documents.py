@@ -260,14 +260,10 @@ def _check_keys(plain: Any, value: Any) -> None:
                 _check_keys(item, decoded)
 
 
+@functools.cache
 def _decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
     with _building:
-        return _built_decoder(kind)
-
-
-@functools.cache
-def _built_decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
+        return msgspec.json.Decoder(kind)
 
 
 def _refusal(name: str, error: Exception) -> DocumentError:

@@ -109,7 +109,19 @@ def construct(
                 f"{name}: the option {option!r} ({type_text(field.hint)}) has no default; "
                 f"write {name}({option}=...)"
             )
-    values = {key: _read(name, key, value, fields[key].hint) for key, value in chosen.items()}
+    values = {}
+    for option, value in chosen.items():
+        hint = fields[option].hint
+        try:
+            values[option] = _coerce(value, hint)
+        except (ValueError, OverflowError):
+            written = format_value(value)
+            choices = [format_value(choice) for choice in _choices(hint)]
+            wanted = f"expected {type_text(hint)}"
+            if choices:
+                wanted = nearest_first(written, choices, "choices")
+            shown = written if len(written) <= 60 else f"{written[:60]}..."
+            raise SpecError(f"{name}: {option}={shown} is not allowed; {wanted}") from None
     try:
         return cls(**values)
     except (SpecError, ValueError) as error:
@@ -226,19 +238,6 @@ def _choices(hint: Any) -> list[Value]:
             none: list[Value] = ["none"] if types.NoneType in get_args(hint) else []
             return [choice for part in parts for choice in part] + none
     return []
-
-
-def _read(name: str, option: str, value: OptionValue, hint: Any) -> Any:
-    try:
-        return _coerce(value, hint)
-    except (ValueError, OverflowError):
-        written = format_value(value)
-        choices = [format_value(choice) for choice in _choices(hint)]
-        wanted = f"expected {type_text(hint)}"
-        if choices:
-            wanted = nearest_first(written, choices, "choices")
-        shown = written if len(written) <= 60 else f"{written[:60]}..."
-        raise SpecError(f"{name}: {option}={shown} is not allowed; {wanted}") from None
 
 
 def _coerce(value: OptionValue, hint: Any) -> Any:

@@ -226,7 +226,7 @@ class Registry:
         from eqbench.model.game import Game
         from eqbench.model.game_cache import CACHED_FROM, cached_game
 
-        instance, canonical, entry = self.describe_game(spec)
+        instance, canonical, entry = self._load("game", spec)
         try:
             with node_limit(max_nodes), enough_memory(canonical):
                 expected = _expected_nodes(canonical, instance)
@@ -320,6 +320,7 @@ class Registry:
         return entries[parsed.name], parsed
 
     def _load(self, kind: Kind, spec: str | Spec) -> tuple[Any, str, Entry]:
+        """Instance of what a spec names, its canonical spec and its entry."""
         entry, parsed = self._find(kind, spec)
         cls = _class_of(entry)
         if is_foreign(parsed.name):
@@ -345,9 +346,8 @@ class NameOptions:
         return default_registry().with_plugins(self.plugins)
 
 
-def default_registry() -> Registry:
-    """Registry of the built-in, installed and decorated games and solvers."""
-    return Registry()
+#: Registry of the built-in, installed and decorated games and solvers.
+default_registry = Registry
 
 
 @checked

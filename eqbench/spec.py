@@ -176,19 +176,17 @@ def _parsed(text: str) -> Spec:
             at = parts.end(part)
         if parts["key"] in options:
             raise _unreadable(text, f"option {parts['key']!r} is given twice", at)
-        options[parts["key"]] = _value(parts)
+        if parts["number"]:
+            value: Value = parse_number(parts["number"])
+        elif parts["string"]:
+            value = re.sub(r"\\(.)", r"\1", parts["string"][1:-1])
+        else:
+            value = {"true": True, "false": False}.get(parts["word"], parts["word"])
+        options[parts["key"]] = value
         more = parts["mark"] == ","
     if text[at:].strip():
         raise _unreadable(text, "unexpected text after the spec", at)
     return Spec(start["name"], tuple(options.items()))
-
-
-def _value(parts: re.Match[str]) -> Value:
-    if parts["number"]:
-        return parse_number(parts["number"])
-    if parts["string"]:
-        return re.sub(r"\\(.)", r"\1", parts["string"][1:-1])
-    return {"true": True, "false": False}.get(parts["word"], parts["word"])
 
 
 def _unreadable(text: str, what: str, at: int) -> SpecError:

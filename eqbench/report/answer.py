@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eqbench.errors import SpecError, counted, first_of
-from eqbench.report.naming import FoundEquilibrium, equilibria, found
+from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster
 from eqbench.report.trials import STATUSES, Entry, Trials, arranged, began, named, trials
 from eqbench.spec import parse_spec
 from eqbench.text import printable, seconds, small
@@ -77,8 +77,8 @@ def _reached(games: Sequence[Sequence[Entry]]) -> str:
 def _found(games: Sequence[Sequence[Entry]], *, briefly: bool) -> str:
     """Return which equilibria were found, and what shows that some are missing."""
     members = [item for game in games for item in equilibria(game) if not item.is_near]
-    sets = {item.name: item for item in members if not item.is_cluster}
-    clusters = [item for item in members if item.is_cluster]
+    sets = {item.name: item for item in members if not is_cluster(item.name)}
+    clusters = [item for item in members if is_cluster(item.name)]
     parts = []
     if sets:
         names = list(sets) if briefly else list(map(_finders, sets.values()))

@@ -144,7 +144,7 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
     label_of = row_labels(entries)
-    rows = tuple(_row(entry, label_of(entry)) for entry in entries)
+    rows = tuple(_row(entry, label_of[entry]) for entry in entries)
     known = {column for row in rows for column, value in row.values.items() if value is not None}
     found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
     texts = (verdict_texts(each.record.equilibria[0]) for each in entries if each.record.equilibria)

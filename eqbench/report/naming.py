@@ -182,10 +182,6 @@ class FoundEquilibrium:
     is_near: bool
     cells: list[tuple[Entry, Sequence[EquilibriumRecord]]]
 
-    @property
-    def is_cluster(self) -> bool:
-        return is_cluster(self.name)
-
     @cached_property
     def members(self) -> list[EquilibriumRecord]:
         """All candidates, the best first."""
@@ -220,11 +216,11 @@ def equilibria(entries: Sequence[Entry]) -> list[FoundEquilibrium]:
             item = known.setdefault(title, FoundEquilibrium(name, title, not on_path, []))
             item.cells.append((entry, own))
 
-    def place(item: FoundEquilibrium) -> tuple[object, ...]:
-        cells = -len(item.cells) if item.is_cluster else 0
-        return item.is_near, item.is_cluster, cells, order(item.name)
-
-    return sorted(known.values(), key=place)
+    often = {item: -len(item.cells) if is_cluster(item.name) else 0 for item in known.values()}
+    return sorted(
+        known.values(),
+        key=lambda item: (item.is_near, is_cluster(item.name), often[item], order(item.name)),
+    )
 
 
 def counts(entries: Iterable[Entry]) -> dict[str, int]:
@@ -243,17 +239,17 @@ def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = Fa
     known, game = equilibria(entries), entries[0].record
     on_path = [item for item in known if not item.is_near]
     tells = always or len(on_path) > 1 or several("seed", entries)
-    if not known or not (tells or any(i.is_cluster or "…" in i.where for i in on_path)):
+    if not known or not (tells or any(is_cluster(i.name) or "…" in i.where for i in on_path)):
         return []
     entries = arranged(entries)
     solvers = trials(entries)
-    clusters = [item for item in known if item.is_cluster]
+    clusters = [item for item in known if is_cluster(item.name)]
     # there is room for the best cluster of every solver, then its second best …
     ranked = sorted(clusters, key=lambda each: max(each.members[0].max_regret, NEGLIGIBLE))
     of_each = ([each for each in ranked if each.by(own.solver)] for own in solvers)
     in_turn = dict.fromkeys(each for turn in zip_longest(*of_each) for each in turn if each)
     shown = list(in_turn)[: max(MOST_CLUSTERS, len(solvers))]
-    rows = tuple(_finders_row(i, solvers) for i in known if not i.is_cluster or i in shown)
+    rows = tuple(_finders_row(i, solvers) for i in known if not is_cluster(i.name) or i in shown)
     finders = " ".join(name for row in rows for name in row.values["found by"])
     often = tuple(text for mark, text in _OFTEN.items() if mark in finders)
     notes_of = {"equilibrium": marks(row.label for row in rows), "found by": often}

@@ -141,6 +141,10 @@ class Trials:
         values = (getattr(entry.record, name) for entry in self.entries)
         return [value for value in values if value is not None]
 
+    def middle(self, name: str) -> float:
+        """Median of a field for an order; infinite if none is known."""
+        return max(statistics.median(self.figures(name) or [math.inf]), NEGLIGIBLE)
+
     def time_to(self, regret: float | None = None) -> float | None:
         """Median time to a max regret, or else to the target; None if half of the cells missed it.
 
@@ -177,19 +181,18 @@ def run_names(runs: Sequence[StoredRun]) -> list[str]:
 
 def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
     """Entries by solver and run, in an order that :class:`~eqbench.report.cells.View` offers."""
-
-    def middle(own: Trials, name: str) -> float:
-        return max(statistics.median(own.figures(name) or [math.inf]), NEGLIGIBLE)
-
-    def place(own: Trials) -> Any:
-        if order == "status":
-            worst = max(_RANKS[entry.record.status] for entry in own.entries)
-            return worst, middle(own, "max_regret")
-        names = {"regret": "max_regret", "time": "elapsed_s"}
-        return middle(own, names[order]) if order in names else own.entries[0].record.solver
-
+    places: dict[str, Callable[[Trials], Any]] = {
+        "given": lambda own: 0,
+        "solver": lambda own: own.entries[0].record.solver,
+        "regret": lambda own: own.middle("max_regret"),
+        "time": lambda own: own.middle("elapsed_s"),
+        "status": lambda own: (
+            max(_RANKS[entry.record.status] for entry in own.entries),
+            own.middle("max_regret"),
+        ),
+    }
     groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
-    return [*map(Trials, groups)] if order == "given" else sorted(map(Trials, groups), key=place)
+    return sorted(map(Trials, groups), key=places[order])
 
 
 def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
@@ -226,22 +229,21 @@ def named(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     return [(typed if times[typed] == 1 else title, own) for typed, title, own in groups]
 
 
-def row_labels(entries: Sequence[Entry]) -> Callable[[Entry], str]:
+def row_labels(entries: Sequence[Entry]) -> dict[Entry, str]:
     """Labels of rows: the solver, with its seed, repeat and run where they tell rows apart."""
     has_trials, has_runs = any(several(name, entries) for name in TRIAL), several("run", entries)
+    found = {}
+    for entry in entries:
+        parts = (entry.record.trial * has_trials, entry.run * has_runs)
+        more = ", ".join(filter(None, parts))
+        found[entry] = entry.record.solver + (f" ({more})" if more else "")
+    return found
 
-    def label(entry: Entry) -> str:
-        trial = entry.record.trial if has_trials else ""
-        more = ", ".join(filter(None, (trial, entry.run if has_runs else "")))
-        return entry.record.solver + (f" ({more})" if more else "")
 
-    return label
-
-
-def labels(sharing: Iterable[Entry], label: Callable[[Entry], str]) -> str:
+def labels(sharing: Iterable[Entry], label: Mapping[Entry, str]) -> str:
     """Labels of some rows; those of a solver share one, which says how many there are."""
     return ", ".join(
-        label(first) if not others else f"{first.solver} ×{1 + len(others)}"
+        label[first] if not others else f"{first.solver} ×{1 + len(others)}"
         for first, *others in (own.entries for own in trials(sharing))
     )
 
