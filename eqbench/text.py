@@ -27,7 +27,14 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(map(_printable, text))
+    return "".join(
+        char
+        if char.isprintable() or char in _KEPT
+        else " "
+        if char.isspace()
+        else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )
 
 
 def printable_lines(text: str) -> str:
@@ -65,12 +72,6 @@ def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
 def short_number(number: int) -> str:
     """A whole number in digits, or its order of magnitude where these would fill a line."""
     return f"{number:,}" if number < 10**15 else f"about 10^{math.floor(math.log10(number))}"
-
-
-def _printable(char: str) -> str:
-    if char.isprintable() or char in _KEPT:
-        return char
-    return " " if char.isspace() else char.encode("unicode_escape", "surrogatepass").decode()
 
 
 def small(value: float) -> str:

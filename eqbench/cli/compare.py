@@ -68,7 +68,7 @@ class CompareRequest(CellFilter):
 @command(CompareRequest)
 def compare(request: CompareRequest) -> int:
     from eqbench.report.comparison import (
-        Rule,
+        RegressionRule,
         compare_runs,
         compare_solvers,
         comparison_json,
@@ -85,7 +85,7 @@ def compare(request: CompareRequest) -> int:
         comparison = compare_runs(base, new, request.games, request.solvers)
     comparison = replace(
         comparison,
-        rules=tuple(map(Rule.of, request.conditions)),
+        rules=tuple(map(RegressionRule.of, request.conditions)),
         allow_worse_status="worse-status" in request.allow or request.new is None,
         allow_missing="missing" in request.allow,
         only_changed=request.only_changed,

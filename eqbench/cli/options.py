@@ -18,42 +18,6 @@ from eqbench.documents import read_file
 from eqbench.requests import Choice, Field, Flag, Kind, Words, fields_of
 from eqbench.store.schema import Status
 
-# What to type instead of a command, a word or an option that earlier versions had.
-MOVED = {
-    "contains": "eqbench verify PROFILE --in SET",
-    "draw": "eqbench export GAME FILE.svg",
-    "list": "eqbench info games, eqbench info solvers or eqbench info experiments",
-    "profile": "eqbench export GAME FILE.json",
-    "refine": "eqbench verify PROFILE --refine FILE",
-    "schema": "the schemas are a page of the documentation, under docs/reference/schemas",
-    "check game": "eqbench check NAME",
-    "check solver": "eqbench check NAME",
-    "results list": "eqbench results",
-    "results export": "zip -r run.zip DIR",
-    "results prune": "rm -r DIR",
-    "run --all": "eqbench report latest --all",
-    "run --columns": "eqbench report latest --columns COLUMNS",
-    "run --sort": "eqbench report latest --sort COLUMN",
-    "run --summary": "eqbench report latest --summary",
-    "ranges --backend": "eqbench ranges GAME --solver 'ncp(backend=scip)'",
-    "report --macros": "eqbench report RUN --format macros",
-    "compare --out": "eqbench compare BASE NEW --format html > FILE",
-    "compare --allow-missing": "eqbench compare BASE NEW --allow missing",
-    "compare --allow-worse-status": "eqbench compare BASE NEW --allow worse-status",
-    "doctor --wait": "eqbench doctor --locks DIR, which waits 30 s for another machine",
-    "export --to": "eqbench export GAME FILE",
-    "export --json": "eqbench info GAME --json, for the size of the game",
-    "export --max-nodes": "eqbench run --max-nodes N",
-    "export --quiet": "eqbench export GAME FILE 2> /dev/null",
-    "info --max-nodes": "eqbench run --max-nodes N",
-    "merge --quiet": "eqbench merge RUN... --out DIR 2> /dev/null",
-    "publish --quiet": "eqbench publish DIR RUN... 2> /dev/null",
-    "report --quiet": "eqbench report RUN --format FORMAT --out DIR 2> /dev/null",
-    "simulate --memory": "eqbench simulate GAME --remember N",
-    "simulate --time": "eqbench simulate GAME --duration X",
-    "trace --time": "eqbench trace GAME --timeout S",
-    "verify --max-nodes": "eqbench verify RUN CELL: a game has the size that its run allowed",
-}
 R = TypeVar("R")
 _TYPED = f"{__name__}.typed"  # under which a context keeps the words of its command
 Function = Callable[[R], int | None]
@@ -101,8 +65,7 @@ def command(
 
 def examples(ctx: click.Context) -> list[str]:
     """Return command lines that work, if `examples.toml` has some for the command."""
-    text = read_file(Path(__file__).with_name("examples.toml")).decode()
-    found: list[str] = tomllib.loads(text).get(ctx.command_path.partition(" ")[2], [])
+    found: list[str] = _read("examples.toml").get(ctx.command_path.partition(" ")[2], [])
     return found
 
 
@@ -110,8 +73,13 @@ def refuse_moved(ctx: click.Context, word: str) -> None:
     """Refuse a word of an earlier version with what to type instead."""
     word = "--quiet" if word == "-q" else word
     old = f"{ctx.command_path} {word}".partition(" ")[2]
-    if old in MOVED:
-        raise click.UsageError(f"there is no `eqbench {old}` any more; use: {MOVED[old]}", ctx)
+    if instead := _read("moved.toml").get(old):
+        raise click.UsageError(f"there is no `eqbench {old}` any more; use: {instead}", ctx)
+
+
+def _read(name: str) -> dict[str, Any]:
+    """Content of a TOML file next to this module."""
+    return tomllib.loads(read_file(Path(__file__).with_name(name)).decode())
 
 
 class WithExamples(click.Command):
@@ -137,7 +105,7 @@ class RequestCommand(WithExamples):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         typed = ctx.meta[_TYPED] = [*args]
-        if args and not os.path.exists(args[0]):
+        if args and not args[0].startswith("-") and not os.path.exists(args[0]):
             refuse_moved(ctx, args[0])
         try:
             return super().parse_args(ctx, args)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from eqbench.documents import convert
-from eqbench.errors import first_of
 from eqbench.report import read_data
 from eqbench.report.answer import answer
 from eqbench.report.naming import equilibria_tables, label, marks, verdict_texts
@@ -28,7 +27,7 @@ from eqbench.report.trials import (
     entries_of,
     grouped,
     labels,
-    processors,
+    mixed_processors,
     row_labels,
     several,
     titled,
@@ -201,8 +200,7 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
             parts = [own[0][1].removeprefix(" – ")]
         parts += [f"and {more:,} more reasons" for more in [len(groups) - len(most)] if more]
         notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
-    if len(found := processors(entries)) > 1:
-        notes.append(f"times are of different processors: {first_of(found)}")
+    notes += mixed_processors(entries)
     return [printable(note) for note in notes[not targets :]]
 
 

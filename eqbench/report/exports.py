@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -79,18 +80,18 @@ def _summary_row(entries: Sequence[Entry], solver: str, found: Mapping[str, Any]
     return row | {"equilibria": counts(entries)}
 
 
-def _csv_name(title: str) -> str:
-    """Name of a column of statistics for other programs."""
-    words = title.lower().replace("-", "").replace(" ", "_")
-    known = {"time_to_target": "time_to_target_s", "time": "elapsed_s"}
-    return next((words.replace(old, new) for old, new in known.items() if old in words), words)
-
-
 _ENDS = tuple(f"{side} end of {INTERVAL}" for side in ("lower", "upper"))
-_NAMES = {title: _csv_name(title) for title in Trials(()).statistics if title != INTERVAL}
-_NAMES |= {"fastest": "fastest"} | dict(
-    zip(_ENDS, ("interval_low_s", "interval_high_s"), strict=True)
-)
+_TIMES = {"time_to_target": "time_to_target_s", "time": "elapsed_s"}
+_NAMES = {
+    title: re.sub(
+        "(time_to_target|time)$",
+        lambda found: _TIMES[found[0]],
+        title.replace("-", "").replace(" ", "_").lower(),
+    )
+    for title in (*Trials(()).statistics, "fastest")
+    if title != INTERVAL
+}
+_NAMES |= dict(zip(_ENDS, ("interval_low_s", "interval_high_s"), strict=True))
 SUMMARY_COLUMNS = (
     *("run", "game", "solver", "game_spec", "solver_spec", *_NAMES.values()),
     *("processors", "equilibria"),

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, first_of
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
 from eqbench.store.schema import NEVER_RAN, CellRecord
@@ -312,6 +312,12 @@ def began(entries: Iterable[Entry]) -> list[Entry]:
 def processors(entries: Iterable[Entry]) -> list[str]:
     """Processors that cells ran on, as far as they are known."""
     return sorted({entry.processor for entry in entries} - {""})
+
+
+def mixed_processors(entries: Iterable[Entry]) -> list[str]:
+    """A note if cells ran on different processors, wherever they were stored."""
+    found = processors(entries)
+    return [f"times are of different processors: {first_of(found)}"] if len(found) > 1 else []
 
 
 def several(name: str, entries: Iterable[Entry]) -> bool:
