@@ -156,12 +156,13 @@ class Trials:
     @property
     def statistics(self) -> dict[str, Any]:
         """Statistics by column of a summary; None where no cell has a figure."""
-        found: dict[str, Any] = {"cells": len(self.entries), "ok": self.ok}
-        for title, name in (("max regret", "max_regret"), ("time", "elapsed_s")):
-            found |= _quartiles(title, self.figures(name))
         ran = began(self.entries)
-        limits = [entry.limit_s for entry in ran]
-        return found | time_statistics([entry.time_to() for entry in ran], limits)
+        return {
+            **{"cells": len(self.entries), "ok": self.ok},
+            **_quartiles("max regret", self.figures("max_regret")),
+            **_quartiles("time", self.figures("elapsed_s")),
+            **time_statistics([e.time_to() for e in ran], [e.limit_s for e in ran]),
+        }
 
 
 def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
