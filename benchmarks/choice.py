@@ -37,7 +37,8 @@ def which(experiments: Sequence[str], words: Sequence[str] = ()) -> dict[str, An
 def of_run(name: str, run: StoredRun) -> list[dict[str, Any]]:
     """What each solver reached on the games of each kind."""
     from eqbench.registry import load_game
-    from eqbench.report.trials import Entry, grouped
+    from eqbench.report.trials import Entry
+    from eqbench.text import grouped
 
     entries = [Entry("", cell, run) for cell in run.cells]
     games = {entry.record.game_spec: entry.record.game for entry in entries}

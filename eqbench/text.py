@@ -1,4 +1,4 @@
-"""How values and texts from outside show: on a screen, in CSV, in notebooks."""
+"""How values and texts from outside show: on a screen, in CSV, in groups, in notebooks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import math
 import pkgutil
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 
 MOST_CHARACTERS = 300  # of a message in a table or a line; the rest is for the log
 _KEPT = "\u00a0"  # not printable to Python, and harmless
@@ -86,6 +89,14 @@ def seconds(value: float | None) -> str:
     if value < 1:
         return f"{value * 1e6:.0f} µs" if value < 1e-3 else f"{value * 1e3:.1f} ms"
     return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items that have a key in common, the keys in the order in which they first occur."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 class Displayed:

@@ -17,7 +17,7 @@ from eqbench.cli.output import put, put_json, say
 from eqbench.cli.progress import Progress
 from eqbench.registry import GROUPS, NameOptions
 from eqbench.requests import EITHER, Json, Option
-from eqbench.text import short_number, shortened
+from eqbench.text import grouped, short_number, shortened
 
 if TYPE_CHECKING:
     from eqbench.plugins import Entry
@@ -103,8 +103,6 @@ def _print_list(kind: str, rows: list[dict[str, Any]]) -> None:
     texts = {row["name"]: _summary(row) for row in rows}  # for programs a line each
     _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1, sys.maxsize)
     if kind == "solvers":
-        from eqbench.report.trials import grouped
-
         # solvers with equal answers on one line; code of others is not run for a list
         alike = grouped(
             (row for row in rows if row["takes"]), lambda row: (*row["takes"].values(),)
@@ -198,8 +196,6 @@ def _print(facts: dict[str, Any]) -> None:
         takes = [f"{kind}: {share}" for kind, share in facts["takes"].items()]
         _put_facts([("games", "; ".join(takes))])
     if "solvers" in facts:
-        from eqbench.report.trials import grouped
-
         _put_facts([("solvers", ", ".join(facts["solvers"]["take it"]) or "none")])
         for status in ("unsupported", "unavailable"):
             reasons = facts["solvers"][status]

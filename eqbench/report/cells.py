@@ -25,7 +25,6 @@ from eqbench.report.trials import (
     arranged,
     began,
     entries_of,
-    grouped,
     labels,
     mixed_processors,
     row_labels,
@@ -36,7 +35,7 @@ from eqbench.report.trials import (
 )
 from eqbench.requests import FLAG, Choice, Option, Words
 from eqbench.store.stored_run import StoredRun
-from eqbench.text import printable, seconds, shortened
+from eqbench.text import grouped, printable, seconds, shortened
 
 ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")

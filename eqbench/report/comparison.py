@@ -24,11 +24,11 @@ from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
 from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.report.trials import STATUSES, Entry, grouped, mixed_processors, titled
+from eqbench.report.trials import STATUSES, Entry, mixed_processors, titled
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
-from eqbench.text import printable
+from eqbench.text import grouped, printable
 
 _DATA = read_data("comparison")
 METRICS, TIMES, _OF_SOLVERS = (

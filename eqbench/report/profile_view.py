@@ -15,11 +15,11 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.report import filled, read_data
 from eqbench.report.naming import credible_text, decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
-from eqbench.report.trials import game_title, grouped
+from eqbench.report.trials import game_title
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.text import printable, seconds, shortened, small
+from eqbench.text import grouped, printable, seconds, shortened, small
 from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED
 
 SCHEMA = "eqbench.show/1"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,9 +25,7 @@ from eqbench.spec import is_foreign
 from eqbench.store.schema import NEVER_RAN, CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.traces import Snapshot, read_progress, read_trace
-
-Key = TypeVar("Key", bound=Hashable)
-Item = TypeVar("Item")
+from eqbench.text import grouped
 
 REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which tables have times too
 TO_TARGET, INTERVAL = "time to target", "95 % interval"
@@ -295,14 +293,6 @@ def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
     """Best, quartiles and worst by their titles; None where there is nothing."""
     ends = [float(quantile(values, k / 4)) if values else None for k in range(5)]
     return {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
-
-
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Items that have a key in common, the keys in the order in which they first occur."""
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
 
 
 def began(entries: Iterable[Entry]) -> list[Entry]:

@@ -17,9 +17,9 @@ from typing import Any
 
 from eqbench.errors import UsageError, nearest
 from eqbench.report.naming import identity_text, kind_of_match
-from eqbench.report.trials import Entry, by_trial, entries_of, grouped, named
+from eqbench.report.trials import Entry, by_trial, entries_of, named
 from eqbench.store.stored_run import StoredRun
-from eqbench.text import printable
+from eqbench.text import grouped, printable
 
 VEGA_LITE = "6.4"
 CHARTS = ("regret", "payoffs", "targets", "profile", "pairs", "memory", "times")

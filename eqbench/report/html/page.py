@@ -38,7 +38,6 @@ from eqbench.report.trials import (
     began,
     entries_of,
     first_trials,
-    grouped,
     run_names,
     titled,
     trials,
@@ -46,7 +45,7 @@ from eqbench.report.trials import (
 from eqbench.store.run_folder import EXPERIMENT, LINES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import printable, seconds, small
+from eqbench.text import grouped, printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
