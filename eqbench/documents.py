@@ -93,17 +93,6 @@ def decode_closed(data: bytes | str, kind: type[T], name: str = "the document") 
     return value
 
 
-def schema_of(kind: Any, *, closed: bool = False) -> dict[str, Any]:
-    """JSON Schema of a declared type; `closed` if no other keys are allowed."""
-    document = msgspec.json.schema(kind)
-    for part in document.get("$defs", {}).values():
-        if "description" in part:
-            part["description"] = inspect.cleandoc(part["description"])
-        if closed:
-            part["additionalProperties"] = False
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | document
-
-
 def open_file(path: str | Path) -> BinaryIO:
     """A regular file, opened for reading; never waits for a pipe.
 

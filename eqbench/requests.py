@@ -73,10 +73,6 @@ class Kind:
     def write(self, value: Any) -> Any:
         return value
 
-    def schema(self) -> dict[str, Any]:
-        """JSON Schema of the values in experiment files, of kinds that occur in them."""
-        return {"type": "string"}
-
 
 class GivenProfile(NamedTuple):
     """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
@@ -123,9 +119,6 @@ class Flag(Kind):
             return value
         raise ValueError(f"{quoted(value)} is neither true nor false")
 
-    def schema(self) -> dict[str, Any]:
-        return {"type": "boolean"}
-
 
 @dataclass(frozen=True)
 class Choice(Kind):
@@ -138,9 +131,6 @@ class Choice(Kind):
         if value in self.words:
             return str(value)
         raise ValueError(f"{quoted(value)} is not a choice here: {nearest(str(value), self.words)}")
-
-    def schema(self) -> dict[str, Any]:
-        return {"enum": list(self.words)}
 
 
 @dataclass(frozen=True)
@@ -186,9 +176,6 @@ class Integer(Kind):
             raise ValueError(f"{quoted(number)} is not in the range {self.least}<=x<={self.most}")
         return number
 
-    def schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
-
 
 @dataclass(frozen=True)
 class Number(Kind):
@@ -209,11 +196,6 @@ class Number(Kind):
         if number > self.most:
             raise ValueError(f"{quoted(value)} is too much; at most {self.most:g} is allowed")
         return number
-
-    def schema(self) -> dict[str, Any]:
-        least = {"exclusiveMinimum": 0} if self.positive else {"minimum": 0}
-        most = {} if math.isinf(self.most) else {"maximum": self.most}
-        return {"type": "number", **least, **most}
 
 
 @dataclass(frozen=True)
@@ -243,9 +225,6 @@ class Size(Kind):
             if value % _UNITS[unit.lower()] == 0:
                 return f"{value // _UNITS[unit.lower()]}{unit}"
         return value
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": ["integer", "string"], "examples": ["2GiB", "500MB"]}
 
 
 @dataclass(frozen=True)

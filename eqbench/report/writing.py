@@ -72,8 +72,8 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
     links = {}
     for run in runs:
         page = run.path / "report.html"
-        stored = (file for name in (LINES, INTERRUPTED) if (file := run.path / name).exists())
-        changed = max((file.stat().st_mtime for file in stored), default=0.0)
+        stored = (each for each in map(run.path.joinpath, (LINES, INTERRUPTED)) if each.exists())
+        changed = max((each.stat().st_mtime for each in stored), default=0.0)
         if not page.exists() or page.stat().st_mtime < changed:
             write_report(page, page_of([run], place=run.path))
             yield page

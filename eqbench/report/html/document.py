@@ -135,8 +135,8 @@ def document(
     blocks = [block for part in parts.values() for block in part]
     blocks += [each for block in blocks if isinstance(block, Sequence) for each in block]
     charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
-    values: dict[str, Any] = {**(data or {}), "charts": charts}
-    values["datasets"] = dict(values.get("datasets", {}))
+    values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
+    values["datasets"] = dict(values["datasets"])
     for name, rows in values["datasets"].items():
         columns = list(dict.fromkeys(column for row in rows for column in row))
         cells = [[row.get(column) for column in columns] for row in rows]
