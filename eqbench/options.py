@@ -32,7 +32,7 @@ _TYPE_TEXTS = {
 
 
 @dataclass(frozen=True)
-class Option:
+class ListedOption:
     """One option of a game or solver, as it is listed.
 
     Attributes
@@ -63,7 +63,7 @@ class Option:
         }
 
 
-def list_options(cls: type, preset: Mapping[str, OptionValue]) -> list[Option]:
+def list_options(cls: type, preset: Mapping[str, OptionValue]) -> list[ListedOption]:
     """Options of a dataclass in field order; `preset` replaces defaults.
 
     Raises
@@ -78,7 +78,7 @@ def list_options(cls: type, preset: Mapping[str, OptionValue]) -> list[Option]:
         if name in preset:
             required, default = False, _coerce(preset[name], field.hint)
         text, choices = type_text(field.hint), tuple(map(format_value, _choices(field.hint)))
-        options.append(Option(name, text, default, required, choices, docs.get(name, "")))
+        options.append(ListedOption(name, text, default, required, choices, docs.get(name, "")))
     return options
 
 

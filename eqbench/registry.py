@@ -38,7 +38,13 @@ from eqbench.model.size_limit import (
     node_limit,
     too_large,
 )
-from eqbench.options import Option, canonical_text, construct, list_options, option_fields
+from eqbench.options import (
+    ListedOption,
+    canonical_text,
+    construct,
+    list_options,
+    option_fields,
+)
 from eqbench.plugins import (
     Entry,
     Kind,
@@ -73,7 +79,6 @@ __all__ = [
     "BUILTIN_SOLVERS",
     "Entry",
     "LoadedSolver",
-    "Option",
     "Registry",
     "default_registry",
     "load_game",
@@ -193,7 +198,7 @@ class Registry:
             return "solver"
         return None
 
-    def options(self, entry: Entry) -> list[Option]:
+    def options(self, entry: Entry) -> list[ListedOption]:
         """Options in field order with the defaults of this entry; imports its class.
 
         Foreign games have none: what their classes hold is the spec itself.

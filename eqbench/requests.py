@@ -199,7 +199,7 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
-class Size(Kind):
+class MemorySize(Kind):
     """A size such as 2GiB or 500MB, as a number of bytes."""
 
     metavar: str = "SIZE"
@@ -250,7 +250,7 @@ class Exact(Kind):
 
 
 @dataclass(frozen=True)
-class Interval(Kind):
+class Bounds(Kind):
     """Two numbers with a comma between them, the smaller one first."""
 
     metavar: str = "LO,HI"
@@ -378,25 +378,16 @@ class CellFilter:
 
 
 @dataclass(frozen=True)
-class Field:
-    """A field of a request with its option; `several` if it is a tuple of such values."""
+class RequestField:
+    """A field of a request with its option."""
 
     attribute: str
+    name: str  #: outside of Python
     option: Option
-    several: bool
+    help: str  #: what it is for, and whether it may be given several times
+    several: bool  #: whether it is a tuple of such values
     default: Any
     required: bool
-
-    @property
-    def name(self) -> str:
-        """How it is called outside of Python."""
-        return self.option.name or self.attribute.replace("_", "-")
-
-    @property
-    def help(self) -> str:
-        """What it is for, and whether it may be given several times."""
-        often = "; may be given several times."
-        return self.option.help.removesuffix(".") + often if self.several else self.option.help
 
     def read(self, value: Any) -> Any:
         """Value of the field from what was typed or stands in a file; ValueError if it is none."""
@@ -417,7 +408,7 @@ class Field:
         return [kind.write(item) for item in value] if self.several else kind.write(value)
 
 
-def fields_of(request: type) -> tuple[Field, ...]:
+def fields_of(request: type) -> tuple[RequestField, ...]:
     """Declared fields of a request: its own in their order, then those of its bases."""
     hints = get_type_hints(request, include_extras=True)
     found = []
@@ -428,11 +419,15 @@ def fields_of(request: type) -> tuple[Field, ...]:
         options = [item for item in get_args(hint)[1:] if isinstance(item, Option)]
         if get_origin(hint) is not Annotated or not options:
             continue
+        (option,) = options
+        name = option.name or field.name.replace("_", "-")
         is_tuple = get_origin(get_args(hint)[0]) in (tuple, Sequence)
-        several = is_tuple and not options[0].kind.is_list
+        several = is_tuple and not option.kind.is_list
+        often = option.help.removesuffix(".") + "; may be given several times."
+        about = often if several else option.help
         required = field.default is dataclasses.MISSING
         default = None if required else field.default
-        found.append(Field(field.name, options[0], several, default, required))
+        found.append(RequestField(field.name, name, option, about, several, default, required))
     return tuple(found)
 
 
@@ -528,7 +523,7 @@ class Limits:
         int,
         Option(
             "Memory per cell, that of Python itself (about 80 MiB) included, mapped files not.",
-            Size(),
+            MemorySize(),
             "memory",
         ),
     ] = 4 * 2**30

@@ -140,28 +140,6 @@ def parse_spec(text: str) -> Spec:
     optioned = _FILE_WITH_OPTIONS.match(text)
     if optioned:
         raise _no_options(optioned[1])
-    return _parsed(text)
-
-
-def split_specs(text: str) -> list[str]:
-    """Split ``a(x=1,y=2),b`` at the commas outside parentheses and quotes."""
-    cuts, depth, quote, escaped = [-1], 0, "", False
-    for at, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote and not escaped else quote
-            escaped = char == "\\" and not escaped
-        elif char in "\"'":
-            quote = char
-        else:
-            depth += (char == "(") - (char == ")")
-        if char == "," and depth == 0 and not quote:
-            cuts.append(at)
-    parts = (text[start + 1 : end].strip() for start, end in pairwise([*cuts, len(text)]))
-    return [part for part in parts if part]
-
-
-def _parsed(text: str) -> Spec:
-    """A spec that is not foreign."""
     start = _NAME.match(text)
     if start is None:
         raise _unreadable(text, "expected a name", 0)
@@ -187,6 +165,23 @@ def _parsed(text: str) -> Spec:
     if text[at:].strip():
         raise _unreadable(text, "unexpected text after the spec", at)
     return Spec(start["name"], tuple(options.items()))
+
+
+def split_specs(text: str) -> list[str]:
+    """Split ``a(x=1,y=2),b`` at the commas outside parentheses and quotes."""
+    cuts, depth, quote, escaped = [-1], 0, "", False
+    for at, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote and not escaped else quote
+            escaped = char == "\\" and not escaped
+        elif char in "\"'":
+            quote = char
+        else:
+            depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0 and not quote:
+            cuts.append(at)
+    parts = (text[start + 1 : end].strip() for start, end in pairwise([*cuts, len(text)]))
+    return [part for part in parts if part]
 
 
 def _unreadable(text: str, what: str, at: int) -> SpecError:

@@ -13,7 +13,7 @@ import msgspec
 
 from eqbench.harness.experiment import FORMATS, SCHEMA
 from eqbench.harness.request import Request
-from eqbench.requests import Choice, Field, Flag, Integer, Number, Size, fields_of
+from eqbench.requests import Choice, Flag, Integer, MemorySize, Number, RequestField, fields_of
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference" / "schemas"
 # Documents as ``module:type``.
@@ -77,7 +77,7 @@ def experiment_schema() -> dict[str, Any]:
     }
 
 
-def _of_field(field: Field) -> dict[str, Any]:
+def _of_field(field: RequestField) -> dict[str, Any]:
     """JSON Schema of the values of a field, by their kind."""
     match field.option.kind:
         case Flag():
@@ -89,7 +89,7 @@ def _of_field(field: Field) -> dict[str, Any]:
         case Number(positive=positive, most=most):
             bounds = {"exclusiveMinimum" if positive else "minimum": 0}
             return {"type": "number", **bounds, **({} if math.isinf(most) else {"maximum": most})}
-        case Size():
+        case MemorySize():
             return {"type": ["integer", "string"], "examples": ["2GiB", "500MB"]}
     return {"type": "string"}
 

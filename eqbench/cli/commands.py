@@ -18,7 +18,7 @@ import click
 
 from eqbench.cli.options import WithExamples, command, given, refuse_moved, require
 from eqbench.cli.output import messages, print_report, put_result, say, say_always, say_note
-from eqbench.cli.progress import Progress
+from eqbench.cli.progress import LiveProgress
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, nearest
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
 
@@ -313,12 +313,12 @@ def _answered(
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
-        with Progress() as work:
+        with LiveProgress() as work:
             return None, answer(study, tell=work.describe, done=work.done)
     try:
         with (
             two_interrupts(f"interrupted; results in {folder.path}") as interrupted,
-            Progress() as work,
+            LiveProgress() as work,
         ):
             if folder.was_begun and given(kind.request_type):
                 folder.note_request(study)

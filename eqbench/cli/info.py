@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, say
-from eqbench.cli.progress import Progress
+from eqbench.cli.progress import LiveProgress
 from eqbench.registry import GROUPS, NameOptions
 from eqbench.requests import EITHER, Json, Option
 from eqbench.text import grouped, short_number, shortened
@@ -142,7 +142,7 @@ def _facts(spec: str, registry: Registry) -> dict[str, Any]:
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": typed, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        with Progress(f"building {spec}"):
+        with LiveProgress(f"building {spec}"):
             instance = registry.describe_game(spec)[0]
             game = registry.load_game(spec)
         # integers that no float holds are texts

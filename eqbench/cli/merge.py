@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import say, say_note
-from eqbench.cli.progress import Progress
+from eqbench.cli.progress import LiveProgress
 from eqbench.documents import read_file
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.experiment import Experiment, experiment_text
@@ -57,7 +57,7 @@ class MergeRequest:
 
 @command(MergeRequest)
 def merge(request: MergeRequest) -> None:
-    with Progress("merging"):
+    with LiveProgress("merging"):
         folder = merge_runs(map(run_folder, request.runs), Path(request.out), say_note)
     run = read_run(folder.path)
     say(f"{len(run.finished)} of {counted(run.planned, 'cell')} finished; results in {run.path}")

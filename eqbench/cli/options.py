@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 
 from eqbench.cli.output import messages
 from eqbench.documents import read_file
-from eqbench.requests import Choice, Field, Flag, Kind, Words, fields_of
+from eqbench.requests import Choice, Flag, Kind, RequestField, Words, fields_of
 from eqbench.store.schema import Status
 
 R = TypeVar("R")
@@ -133,7 +133,7 @@ class RequestCommand(WithExamples):
 class NamedArgument(click.Argument):
     """An argument that may also be typed with the name of its field, as an option."""
 
-    def __init__(self, names: list[str], about: Field, **settings: Any) -> None:
+    def __init__(self, names: list[str], about: RequestField, **settings: Any) -> None:
         super().__init__(names, **settings)
         self.about, self.word = about, f"--{about.name}"
 
@@ -170,7 +170,7 @@ def require(request: type) -> None:
             raise click.MissingParameter(ctx.command.hint(ctx, []), ctx, parameter)
 
 
-def _parameter(field: Field, *, stored: bool = False) -> click.Parameter:
+def _parameter(field: RequestField, *, stored: bool = False) -> click.Parameter:
     """Option or argument of a field; `stored` if a request that is stored may have it already."""
     option, kind = field.option, field.option.kind
     words = "|".join(getattr(kind, "words", ()))  # stand in help for a choice without a name

@@ -14,8 +14,8 @@ LINE_S = 60.0  # between lines where there is no terminal
 BAR_WIDTH = 30
 
 
-class Progress:
-    """Progress of the work inside a ``with``.
+class LiveProgress:
+    """LiveProgress of the work inside a ``with``.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Progress:
         self._task: Any = None
         self._resources = ExitStack()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> LiveProgress:
         if messages.quiet:
             return self
         from eqbench.report.terminal import Screen

@@ -23,7 +23,7 @@ from eqbench.cli.output import (
     say_written,
     write_text,
 )
-from eqbench.cli.progress import Progress
+from eqbench.cli.progress import LiveProgress
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.requests import FILE, FLAG, FOLDER, Json, Kind, NoTable, Option
@@ -117,7 +117,7 @@ def run(options: RunOptions) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
     with ExitStack() as opened:
-        with Progress("building games"):
+        with LiveProgress("building games"):
             run = opened.enter_context(Run(experiment))
         if options.dry_run:
             _print_plan(run, folder, again, as_json=options.as_json)
@@ -201,7 +201,7 @@ def _execute(run: Run, again: set[Status], *, verbose: bool) -> BaseException | 
 
     try:
         with (
-            Progress(f"{done} of {total} cells done", at_work) as progress,
+            LiveProgress(f"{done} of {total} cells done", at_work) as progress,
             closing(run.execute(again, say=progress.say)) as records,
         ):
             for record in records:

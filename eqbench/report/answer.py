@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
 from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster
-from eqbench.report.trials import STATUSES, Entry, Trials, arranged, began, named, trials
+from eqbench.report.trials import STATUSES, RunCell, Trials, arranged, began, named, trials
 from eqbench.spec import parse_spec
 from eqbench.text import printable, seconds, small
 
@@ -21,7 +21,7 @@ TRACERS = (
 FAR = 1000.0
 
 
-def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
+def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
     """Return what came of some cells: at most four sentences, and one for each of a few games.
 
     While some of the `planned` cells are missing, the answer says so.
@@ -45,7 +45,7 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _reached(games: Sequence[Sequence[Entry]]) -> str:
+def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     """Return how many solvers reached the target, and who was the first or came closest."""
     cells = [entry for game in games for entry in game]
     solvers, ok = trials(cells), Trials(cells).ok
@@ -65,7 +65,16 @@ def _reached(games: Sequence[Sequence[Entry]]) -> str:
         text += f" ({ok} of {len(cells)} cells in all)"
     if always and len(games) > 1:
         text += f"; always where they take the game: {first_of(always)}"
-    if fastest := _fastest(games):
+    firsts: list[tuple[float, str, int]] = []  # of those that always reach it, by median times
+    for game in games:
+        reliable = (own for own in trials(game) if own.ok == len(own.entries))
+        times = ((time, own) for own in reliable if (time := own.time_to()) is not None)
+        firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
+    fastest = [f"{name} ({seconds(t)}{f', median of {n}' * (n > 1)})" for t, name, n in firsts]
+    if len(games) > 1:
+        won = Counter(name for _, name, _ in firsts).most_common()
+        fastest = [f"{name} on {counted(often, 'game')}" for name, often in won]
+    if fastest:
         text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest)}"
     if not ok:
         sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
@@ -74,7 +83,7 @@ def _reached(games: Sequence[Sequence[Entry]]) -> str:
     return f"{text}."
 
 
-def _found(games: Sequence[Sequence[Entry]], *, briefly: bool) -> str:
+def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     """Return which equilibria were found, and what shows that some are missing."""
     members = [item for game in games for item in equilibria(game) if not item.is_near]
     sets = {item.name: item for item in members if not is_cluster(item.name)}
@@ -97,7 +106,7 @@ def _found(games: Sequence[Sequence[Entry]], *, briefly: bool) -> str:
     return " ".join(sentences)
 
 
-def _missed(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
+def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
     """Yield a sentence if indices prove that the run lacks equilibria of its only game."""
     if len(games) != 1 or (run := games[0][0].source) is None or games[0][0].run:
         return
@@ -110,13 +119,13 @@ def _missed(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
         yield f"{what if points > 1 else one} {total}, not 1: at least one is missing{doubt}."
 
 
-def _not_ok(games: Sequence[Sequence[Entry]]) -> str:
+def _not_ok(games: Sequence[Sequence[RunCell]]) -> str:
     """Return which solvers ended otherwise than ok, by status; empty if none did."""
     parts = _ended(games, "ended")
     return f"Not ok: {'; '.join(parts)}." if parts else ""
 
 
-def _ended(games: Sequence[Sequence[Entry]], how: str) -> list[str]:
+def _ended(games: Sequence[Sequence[RunCell]], how: str) -> list[str]:
     """Return solvers by the statuses of their cells that ``statuses.toml`` describes by `how`."""
     cells = [entry for game in games for entry in game]
     where = "this game" if len(games) == 1 else "some games"
@@ -130,24 +139,16 @@ def _ended(games: Sequence[Sequence[Entry]], how: str) -> list[str]:
     return parts
 
 
-def _fastest(games: Sequence[Sequence[Entry]]) -> list[str]:
-    """Solvers with the shortest median times to the target of those that always reach it."""
-    firsts: list[tuple[float, str, int]] = []
-    for game in games:
-        always = [own for own in trials(game) if own.ok == len(own.entries)]
-        times = ((time, own) for own in always if (time := own.time_to()) is not None)
-        firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
-    if len(games) > 1:
-        won = Counter(name for _, name, _ in firsts).most_common()
-        return [f"{name} on {counted(times, 'game')}" for name, times in won]
-    return [f"{name} ({seconds(time)}{f', median of {n}' * (n > 1)})" for time, name, n in firsts]
-
-
-def _apart(game: Sequence[Entry]) -> str:
+def _apart(game: Sequence[RunCell]) -> str:
     """Equilibria at which `logit` and Gambit's tracer of the same branch end; empty if one."""
     ends = []
     for options in TRACERS:
-        cells = (e.record for e in game if options.items() <= _given(e.record.solver_spec).items())
+        cells = []
+        for record in (entry.record for entry in game):
+            with suppress(SpecError):  # a stored record may have what is no spec
+                spec = parse_spec(record.solver_spec or "")
+                if options.items() <= {"name": spec.name, **dict(spec.options)}.items():
+                    cells.append(record)
         reached = [(record, *item) for record in cells for item in found(record).items()]
         if not reached:
             return ""
@@ -157,15 +158,6 @@ def _apart(game: Sequence[Entry]) -> str:
     off = (record.tolerance or 0.0) + FAR * (one[0].max_regret + other[0].max_regret)
     gap = max(abs(a - b) for a, b in zip(one[0].payoffs, other[0].payoffs, strict=True))
     return f"{name} and {other_name}" if name != other_name and gap > off else ""
-
-
-def _given(spec: str | None) -> dict[str, Any]:
-    """Name and options of a solver; nothing of what is no spec, as in a stored record."""
-    try:
-        parsed = parse_spec(spec or "")
-    except SpecError:
-        return {}
-    return {"name": parsed.name, **dict(parsed.options)}
 
 
 def _finders(item: FoundEquilibrium) -> str:

@@ -21,7 +21,7 @@ from eqbench.report.trials import (
     INTERVAL,
     STATUSES,
     TRIAL,
-    Entry,
+    RunCell,
     arranged,
     began,
     entries_of,
@@ -102,7 +102,7 @@ def report_on(
     *,
     summarize: bool | None = False,
     few: int = FEW_CELLS,
-    entries: Sequence[Entry] = (),
+    entries: Sequence[RunCell] = (),
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
@@ -137,7 +137,9 @@ def report_on(
     return Report(tuple(tables), notes=tuple(notes), answer=sentences)
 
 
-def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: bool = True) -> Table:
+def cell_table(
+    entries: Sequence[RunCell], view: View = DEFAULT, *, with_game: bool = True
+) -> Table:
     """Table of cells without title and notes, as a rule with a column for the game as typed."""
     columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
     columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
@@ -160,7 +162,7 @@ def cell_table(entries: Sequence[Entry], view: View = DEFAULT, *, with_game: boo
     return Table("", tuple(columns), rows)
 
 
-def _row(entry: Entry, name: str) -> Row:
+def _row(entry: RunCell, name: str) -> Row:
     record = entry.record
     claim = record.equilibria[0].claim if record.equilibria else ""
     verdicts = verdict_texts(record.equilibria[0]) if record.equilibria else {}
@@ -182,7 +184,7 @@ def _row(entry: Entry, name: str) -> Row:
     return Row(name, values)
 
 
-def cell_notes(entries: Sequence[Entry]) -> list[str]:
+def cell_notes(entries: Sequence[RunCell]) -> list[str]:
     """Target, reasons of what is not ok, bounds, what is proved, who takes no part.
 
     Rows with the same remark are named together.
@@ -203,7 +205,7 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
     return [printable(note) for note in notes[not targets :]]
 
 
-def _remarks(entry: Entry) -> Iterator[tuple[str, str]]:
+def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
     """Remarks on a row, each in two parts: before the name of the row, and after."""
     record = entry.record
     clause = shortened(printable(record.reason.partition(";")[0].strip()))
@@ -230,7 +232,7 @@ def _remarks(entry: Entry) -> Iterator[tuple[str, str]]:
             yield "max regret exactly 0, in rational arithmetic", ""
 
 
-def summary(entries: Sequence[Entry], view: View = DEFAULT) -> Table:
+def summary(entries: Sequence[RunCell], view: View = DEFAULT) -> Table:
     """Table of a game with one row for each solver, and one for the best of them in each trial."""
     ran = began(entries)
     solvers, best = trials(ran, view.sort), virtual_best(ran)

@@ -24,7 +24,7 @@ from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
 from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.report.trials import STATUSES, Entry, mixed_processors, titled
+from eqbench.report.trials import STATUSES, RunCell, mixed_processors, titled
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
@@ -160,7 +160,7 @@ class Comparison:
 
     base: StoredRun
     new: StoredRun
-    trials: Sequence[tuple[Entry, Entry]]  # in the order of the new run
+    trials: Sequence[tuple[RunCell, RunCell]]  # in the order of the new run
     only_base: Sequence[CellRecord] = ()  # finished
     only_new: Sequence[CellRecord] = ()
     warnings: Sequence[str] = ()  # why figures of the two may not compare
@@ -201,7 +201,7 @@ class Comparison:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
         is_regret = metric in METRICS and METRICS[metric].kind == "small"
 
-        def value(entry: Entry) -> float | None:
+        def value(entry: RunCell) -> float | None:
             if self.solvers and entry.record.status in ("crashed", "refuted"):
                 return math.inf  # loses to whatever the other has
             if metric in TIMES:
@@ -272,7 +272,7 @@ def compare_runs(
             f"{base.path} and {new.path} have no finished cell in common; compare runs of the "
             f"same game, solver and seed{why}\n  {base.path}: {shown[0]}\n  {new.path}: {shown[1]}"
         )
-    trials = [(Entry("", before, base), Entry("", after, new)) for before, after in common]
+    trials = [(RunCell("", before, base), RunCell("", after, new)) for before, after in common]
     only_base = [cell for key, cell in old.items() if key not in now]
     only_new = [cell for key, cell in now.items() if key not in old]
     differences = [*_differences(base, new, common), *changed, *mixed_processors(chain(*trials))]
@@ -337,7 +337,7 @@ def compare_solvers(
             "give a second run, or two solvers of this one with their options: --solver A,B; "
             f"{run.path} has {known or 'no finished cell'}"
         )
-    entries = {cell.key: Entry("", cell, run) for side in sides for cell in side}
+    entries = {cell.key: RunCell("", cell, run) for side in sides for cell in side}
     trials = [
         (entries[old.key], entries[new.key])
         for old, new in product(*sides)

@@ -12,7 +12,7 @@ from eqbench.report.cells import VIRTUAL_BEST
 from eqbench.report.naming import counts
 from eqbench.report.trials import (
     INTERVAL,
-    Entry,
+    RunCell,
     Trials,
     began,
     processors,
@@ -57,7 +57,7 @@ def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
     """
     rows: list[dict[str, Any]] = []
     for run in runs:
-        for _, game in titled(Entry("", cell, run) for cell in run.finished):
+        for _, game in titled(RunCell("", cell, run) for cell in run.finished):
             best = virtual_best(began(game))
             for own in trials(game):
                 found = {"fastest": best.wins[own.solver] if best else None, **own.statistics}
@@ -68,7 +68,9 @@ def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
     return rows
 
 
-def _summary_row(entries: Sequence[Entry], solver: str, found: Mapping[str, Any]) -> dict[str, Any]:
+def _summary_row(
+    entries: Sequence[RunCell], solver: str, found: Mapping[str, Any]
+) -> dict[str, Any]:
     cell, run = entries[0].record, entries[0].source
     row = {name: getattr(cell, name) for name in ("game", "game_spec", "solver_spec")}
     row |= {"run": str(run and run.path), "solver": solver, "processors": len(processors(entries))}

@@ -19,7 +19,7 @@ from eqbench.report import read_data
 from eqbench.report.rows import Column, Row, Table
 from eqbench.report.trials import (
     NEGLIGIBLE,
-    Entry,
+    RunCell,
     Trials,
     arranged,
     labels,
@@ -180,7 +180,7 @@ class FoundEquilibrium:
     name: str
     title: str
     is_near: bool
-    cells: list[tuple[Entry, Sequence[EquilibriumRecord]]]
+    cells: list[tuple[RunCell, Sequence[EquilibriumRecord]]]
 
     @cached_property
     def members(self) -> list[EquilibriumRecord]:
@@ -198,7 +198,7 @@ class FoundEquilibrium:
         return [own for entry, own in self.cells if entry.solver == solver]
 
 
-def equilibria(entries: Sequence[Entry]) -> list[FoundEquilibrium]:
+def equilibria(entries: Sequence[RunCell]) -> list[FoundEquilibrium]:
     """Equilibria that the cells of a game found, and those that they only came near.
 
     Clusters stand in the order of how many cells found them. A candidate is near an equilibrium
@@ -223,13 +223,15 @@ def equilibria(entries: Sequence[Entry]) -> list[FoundEquilibrium]:
     )
 
 
-def counts(entries: Iterable[Entry]) -> dict[str, int]:
+def counts(entries: Iterable[RunCell]) -> dict[str, int]:
     """Number of cells that found each equilibrium, in the order of the names."""
     names = (name for entry in entries for name in found(entry.record))
     return Counter(sorted(names, key=order))
 
 
-def equilibria_tables(title: str, entries: Sequence[Entry], *, always: bool = False) -> list[Table]:
+def equilibria_tables(
+    title: str, entries: Sequence[RunCell], *, always: bool = False
+) -> list[Table]:
     """Table of who found which equilibrium of a game, if it says more than the rows of its cells.
 
     It does where there are several, one of which the name does not say everything (another

@@ -37,7 +37,7 @@ NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the o
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class RunCell:
     """A record, the name of its run, which is empty where there is one only, and the run itself."""
 
     run: str
@@ -117,7 +117,7 @@ class Entry:
 class Trials:
     """Cells that belong together, as a rule those of one solver of a run on one game."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[RunCell]
 
     @property
     def solver(self) -> str:
@@ -163,10 +163,10 @@ class Trials:
         }
 
 
-def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
+def entries_of(runs: Sequence[StoredRun]) -> list[RunCell]:
     """Cells of runs in their order, each with the name of its run."""
     named = zip(run_names(runs), runs, strict=True)
-    return [Entry(name, cell, run) for name, run in named for cell in run.cells]
+    return [RunCell(name, cell, run) for name, run in named for cell in run.cells]
 
 
 def run_names(runs: Sequence[StoredRun]) -> list[str]:
@@ -178,7 +178,7 @@ def run_names(runs: Sequence[StoredRun]) -> list[str]:
     return [name if folders.count(name) == 1 else str(run.path) for name, run in named]
 
 
-def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
+def trials(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
     """Entries by solver and run, in an order that :class:`~eqbench.report.cells.View` offers."""
     places: dict[str, Callable[[Trials], Any]] = {
         "given": lambda own: 0,
@@ -194,7 +194,7 @@ def trials(entries: Iterable[Entry], order: str = "given") -> list[Trials]:
     return sorted(map(Trials, groups), key=places[order])
 
 
-def arranged(entries: Iterable[Entry], order: str = "status") -> list[Entry]:
+def arranged(entries: Iterable[RunCell], order: str = "status") -> list[RunCell]:
     """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
     return [entry for own in trials(entries, order) for entry in own.entries]
 
@@ -204,7 +204,7 @@ def game_title(typed: str, spec: str) -> str:
     return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
 
 
-def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+def titled(entries: Iterable[RunCell]) -> list[tuple[str, list[RunCell]]]:
     """Entries of each game with its title, in the order in which the games first occur.
 
     Games are the same if their contents are; equal titles say to which runs they belong, and what
@@ -221,14 +221,14 @@ def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     return list(zip(titles, groups, strict=True))
 
 
-def named(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+def named(entries: Iterable[RunCell]) -> list[tuple[str, list[RunCell]]]:
     """Entries of each game with its name as typed, or its title where several are typed alike."""
     groups = [(own[0].record.game, title, own) for title, own in titled(entries)]
     times = Counter(typed for typed, *_ in groups)
     return [(typed if times[typed] == 1 else title, own) for typed, title, own in groups]
 
 
-def row_labels(entries: Sequence[Entry]) -> dict[Entry, str]:
+def row_labels(entries: Sequence[RunCell]) -> dict[RunCell, str]:
     """Labels of rows: the solver, with its seed, repeat and run where they tell rows apart."""
     has_trials, has_runs = any(several(name, entries) for name in TRIAL), several("run", entries)
     found = {}
@@ -239,7 +239,7 @@ def row_labels(entries: Sequence[Entry]) -> dict[Entry, str]:
     return found
 
 
-def labels(sharing: Iterable[Entry], label: Mapping[Entry, str]) -> str:
+def labels(sharing: Iterable[RunCell], label: Mapping[RunCell, str]) -> str:
     """Labels of some rows; those of a solver share one, which says how many there are."""
     return ", ".join(
         label[first] if not others else f"{first.solver} ×{1 + len(others)}"
@@ -254,7 +254,7 @@ class VirtualBest(NamedTuple):
     statistics: Mapping[str, Any]  #: as those of `Trials`
 
 
-def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
+def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
     """Virtual best solver of the cells of a game; None for a single one, or if none was ok."""
     times, limits, wins = [], [], Counter[str]()
     for _, own in by_trial(entries):
@@ -268,7 +268,7 @@ def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
     return VirtualBest(wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits))
 
 
-def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
+def by_trial(entries: Iterable[RunCell]) -> list[tuple[str, dict[str, RunCell]]]:
     """Cells of a game by solver for each seed and repeat, with its name.
 
     Those of solvers that use no chance belong to all seeds.
@@ -295,29 +295,29 @@ def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
     return {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
 
 
-def began(entries: Iterable[Entry]) -> list[Entry]:
+def began(entries: Iterable[RunCell]) -> list[RunCell]:
     """Entries of solvers that take the game and are available."""
     return [entry for entry in entries if entry.record.status not in NEVER_RAN]
 
 
-def processors(entries: Iterable[Entry]) -> list[str]:
+def processors(entries: Iterable[RunCell]) -> list[str]:
     """Processors that cells ran on, as far as they are known."""
     return sorted({entry.processor for entry in entries} - {""})
 
 
-def mixed_processors(entries: Iterable[Entry]) -> list[str]:
+def mixed_processors(entries: Iterable[RunCell]) -> list[str]:
     """A note if cells ran on different processors, wherever they were stored."""
     found = processors(entries)
     return [f"times are of different processors: {first_of(found)}"] if len(found) > 1 else []
 
 
-def several(name: str, entries: Iterable[Entry]) -> bool:
+def several(name: str, entries: Iterable[RunCell]) -> bool:
     """Return whether cells differ in their ``run`` or in one of `TRIAL`."""
     holders = (entry if name == "run" else entry.record for entry in entries)
     return len({getattr(holder, name) for holder in holders} - {None}) > 1
 
 
-def first_trials(entries: Sequence[Entry], most: int) -> list[Entry]:
+def first_trials(entries: Sequence[RunCell], most: int) -> list[RunCell]:
     """As many cells as a page has room for: the first ones of each solver on each game, in turns.
 
     If these are more, they are those of the first games.

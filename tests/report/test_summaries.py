@@ -21,7 +21,7 @@ from eqbench.report.cells import FEW_CELLS, LEAST_CELLS, MOST_CELLS, VIRTUAL_BES
 from eqbench.report.exports import summary_rows
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
-from eqbench.report.trials import Entry, entries_of, first_trials, trials, virtual_best
+from eqbench.report.trials import RunCell, entries_of, first_trials, trials, virtual_best
 from eqbench.report.writing import page_of, report_text
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, chosen, read_run
@@ -158,10 +158,10 @@ def test_page_of_very_many_games_is_about_the_first_ones() -> None:
 
 def test_work_on_a_report_grows_with_its_cells_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: Counter[str] = Counter()
-    looked = Entry.solver.fget
+    looked = RunCell.solver.fget
     assert looked is not None
 
-    def counting(entry: Entry) -> str:
+    def counting(entry: RunCell) -> str:
         calls["solver"] += 1
         return looked(entry)
 
@@ -170,7 +170,7 @@ def test_work_on_a_report_grows_with_its_cells_alone(monkeypatch: pytest.MonkeyP
         return plain(name, entries)
 
     plain = module.several
-    monkeypatch.setattr(Entry, "solver", property(counting))
+    monkeypatch.setattr(RunCell, "solver", property(counting))
     monkeypatch.setattr("eqbench.report.cells.several", several)
     counts = []
     for number in (100, 400):

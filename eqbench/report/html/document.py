@@ -34,7 +34,7 @@ class Prose:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactList:
     """Names with values, one pair a line; a value may be several lines. `title` is above them."""
 
     pairs: Sequence[tuple[str, str | Sequence[str]]]
@@ -50,7 +50,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Chart:
+class ChartBlock:
     """A chart of Vega-Lite that readers zoom, switch and save; drawn when it comes into view."""
 
     name: str  # anchor, and file name of downloads without suffix; unique on the page
@@ -106,7 +106,7 @@ def page_table(table: ReportTable, name: str, **look: Any) -> Table:
 
 
 # Blocks in a list stand side by side, one below the other on narrow screens.
-Block = Prose | Facts | Command | Chart | Picture | Table | Sequence["Block"]
+Block = Prose | FactList | Command | ChartBlock | Picture | Table | Sequence["Block"]
 
 
 def document(
@@ -134,7 +134,7 @@ def document(
     }
     blocks = [block for part in parts.values() for block in part]
     blocks += [each for block in blocks if isinstance(block, Sequence) for each in block]
-    charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
+    charts = {block.name: block.spec for block in blocks if isinstance(block, ChartBlock)}
     values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
     values["datasets"] = dict(values["datasets"])
     for name, rows in values["datasets"].items():
