@@ -20,7 +20,9 @@ from eqbench.cli.options import WithExamples, command, given, refuse_moved, requ
 from eqbench.cli.output import messages, print_report, put_result, say, say_always, say_note
 from eqbench.cli.progress import LiveProgress
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, nearest
+from eqbench.plugins import describe, installed
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
+from eqbench.text import printable
 
 if TYPE_CHECKING:
     from eqbench.studies.frame import Study, StudyFolder
@@ -70,13 +72,14 @@ class _Commands(WithExamples, click.Group):
     """Imports a command's module on its first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_COMMANDS, *(name for name in _installed() if name not in _COMMANDS)]
+        return [*_COMMANDS, *(name for name in installed("studies") if name not in _COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         target = _COMMANDS.get(cmd_name)
         if target is None:
-            installed = _installed().get(cmd_name)
-            return None if installed is None else _installed_command(cmd_name, installed)
+            # looking these up takes some 30 ms, hence only where the table does not suffice
+            own = installed("studies").get(cmd_name)
+            return None if own is None else _installed_command(cmd_name, own)
         found = pkgutil.resolve_name(target)
         made: click.Command = study_command(found) if isinstance(found, type) else found
         return made
@@ -98,7 +101,7 @@ class _Commands(WithExamples, click.Group):
 
     def sections(self) -> dict[str, list[str]]:
         """Names of the commands by what they are for."""
-        others = [name for name in _installed() if name not in _COMMANDS]
+        others = [name for name in installed("studies") if name not in _COMMANDS]
         return {title: [*names] for title, names in _GROUPS.items()} | {"Installed studies": others}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -120,21 +123,8 @@ class _Commands(WithExamples, click.Group):
                     formatter.write_dl(rows)
 
 
-def _installed() -> dict[str, str]:
-    """Studies of installed distributions, ``module:request`` by the name of the command.
-
-    Looking them up takes some 30 ms, hence only where the table of the commands does not suffice.
-    """
-    from eqbench.plugins import installed
-
-    return installed("studies")
-
-
 def _installed_command(name: str, target: str) -> click.Command:
     """Return the command of a study of a distribution, or one that says why there is none."""
-    from eqbench.plugins import describe
-    from eqbench.text import printable
-
     try:
         request = pkgutil.resolve_name(target)
         command = study_command(request, where=target)
@@ -283,7 +273,11 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     code, stopped = folder.ending(study, document)
     if stopped and kind.request_type.writes_always:
         figures = ["--figures"] if options.figures else []
-        words = _words(click.get_current_context())
+        ctx: click.Context | None = click.get_current_context()
+        words: list[str] = []
+        while ctx is not None:  # the command as it was typed, without its options
+            words.insert(0, ctx.info_name or "")
+            ctx = ctx.parent
         again = shlex.join([*words, "--resume", str(folder.path), *figures])
         say_always(f"{stopped}; go on with:\n  {again}")
     elif stopped:
@@ -293,11 +287,6 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     else:
         say(f"results in {folder.path}")
     return code
-
-
-def _words(ctx: click.Context) -> list[str]:
-    """The command as it was typed, without its options."""
-    return [*(_words(ctx.parent) if ctx.parent else []), ctx.info_name or ""]
 
 
 def _answered(
