@@ -20,7 +20,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from eqbench.builtin import BUILTIN, BUILTIN_GAMES, BUILTIN_SOLVERS, FOREIGN_GAMES
+from eqbench.builtin import BUILTIN, FOREIGN_GAMES
 from eqbench.documents import checked
 from eqbench.errors import (
     EqbenchError,
@@ -74,23 +74,10 @@ if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import GameTree
 
-__all__ = [
-    "BUILTIN_GAMES",
-    "BUILTIN_SOLVERS",
-    "Entry",
-    "LoadedSolver",
-    "Registry",
-    "default_registry",
-    "load_game",
-    "load_solver",
-    "register_game",
-    "register_solver",
-]
-
 T = TypeVar("T", bound=type)
 
 # Besides `all`: what stands for all solvers of a library.
-GROUPS = tuple(sorted({f"{each.group}_all" for each in BUILTIN_SOLVERS.values() if each.group}))
+GROUPS = tuple(sorted({f"{each.group}_all" for each in BUILTIN["solver"].values() if each.group}))
 
 # What the decorators filled in this process, by kind and name.
 _registered: dict[tuple[Kind, str], Entry] = {}
