@@ -137,13 +137,9 @@ class Chart:
             raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
         if path.suffix == ".png":
             path.write_bytes(self.to_png())
-        else:
-            made = {
-                ".svg": self.to_svg,
-                ".html": self._page,
-                ".json": lambda: json.dumps(self.spec),
-            }
-            path.write_text(made[path.suffix](), encoding="utf-8")
+            return path
+        text = {".svg": self.to_svg, ".html": self._page}.get(path.suffix)
+        path.write_text(text() if text else json.dumps(self.spec), encoding="utf-8")
         return path
 
 
