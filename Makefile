@@ -31,10 +31,10 @@ quick: $(CORE)  ## run the tests that take a minute in all and need no extra
 check: $(STAMP)  ## lint, format, types and tests: what CI runs
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy eqbench games solvers
+	$(BIN)/mypy eqbench
 	$(PYTEST)
 
-reference: $(STAMP)  ## run the main job anew for results/reference and the README
+reference: $(STAMP)  ## run the main job for results/reference and the documentation
 	$(BIN)/python benchmarks/run.py reference
 
 docs: $(STAMP)  ## build the documentation: docs/_build/html/index.html
@@ -43,7 +43,7 @@ docs: $(STAMP)  ## build the documentation: docs/_build/html/index.html
 docs-links: $(STAMP)  ## ask every outside address in the documentation; needs the network
 	$(BIN)/python -m sphinx -b linkcheck docs docs/_build/linkcheck
 
-schemas: $(STAMP)  ## generate docs/reference/schemas anew from the declared types
+schemas: $(STAMP)  ## generate docs/reference/schemas from the declared types
 	$(BIN)/python tools/schemas.py
 
 size: $(STAMP)  ## count modules, lines, circles and options

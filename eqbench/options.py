@@ -152,10 +152,11 @@ def option_texts(instance: Any) -> dict[str, str]:
     for name, field in option_fields(type(instance)).items():
         value = getattr(instance, name)
         # NumPy's scalars stand for the number that they are, and a default may be written 1 for 1.0
-        if isinstance(value, numbers.Rational) and not isinstance(value, bool | int):
-            value = Fraction(int(value.numerator), int(value.denominator))
-        elif isinstance(value, numbers.Real) and not isinstance(value, bool | int | Fraction):
-            value = float(value)
+        if not isinstance(value, bool | int | Fraction):
+            if isinstance(value, numbers.Rational):
+                value = Fraction(int(value.numerator), int(value.denominator))
+            elif isinstance(value, numbers.Real):
+                value = float(value)
         value = float(value) if field.hint is float and isinstance(value, int) else value
         unwritable = isinstance(value, float) and (math.isnan(value) or value == -math.inf)
         if unwritable or not isinstance(value, str | bool | int | float | Fraction | None):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -34,10 +34,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out files and folders of tests that take long, if only quick ones are to run."""
     if not config.getoption("quick"):
         return None
+    return True if collection_path in _long() else None
+
+
+@functools.cache
+def _long() -> frozenset[Path]:
+    """Files and folders of tests that take long; a name that leads nowhere is refused."""
     listed = LONG.read_text(encoding="utf-8").splitlines()
-    globs = [line for line in listed if line and not line.startswith("#")]
-    place = collection_path.relative_to(LONG.parent).as_posix()
-    return True if any(fnmatchcase(place, glob) for glob in globs) else None
+    places = {LONG.parent / line for line in listed if line and not line.startswith("#")}
+    if missing := sorted(place for place in places if not place.exists()):
+        raise pytest.UsageError(f"{LONG} lists what is not there: {missing[0]}")
+    return frozenset(places)
 
 
 def pytest_collection_finish() -> None:

@@ -1,17 +1,10 @@
-"""What the code of the project counts: ``make size``.
-
-Games and solvers stand beside the core in a checkout and inside it when installed; what reads
-imports needs them inside, so a tree of links puts them there.
-"""
+"""What the code of the project counts: ``make size``."""
 
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,29 +13,15 @@ SLICES_MAY_STAND = ("eqbench.papers", "eqbench.solvers")
 LONG_TEXT = 12  # characters, from which a test pins the wording of what it compares
 
 
-def assemble(place: Path, root: Path = ROOT) -> Path:
-    """Link the package into the folder `place` as it is installed; return `place`."""
-    package = place / "eqbench"
-    package.mkdir(parents=True)
-    for item in (root / "eqbench").iterdir():
-        if item.name != "__pycache__":
-            (package / item.name).symlink_to(item)
-    for plugins in ("games", "solvers"):
-        (package / plugins).symlink_to(root / plugins)
-    return place
-
-
-@contextlib.contextmanager
-def import_graph() -> Iterator[object]:
+def import_graph() -> object:
     """Graph of all imports, those inside functions and for type checkers included."""
     import grimp
 
-    with tempfile.TemporaryDirectory() as scratch:
-        sys.path.insert(0, str(assemble(Path(scratch) / "tree")))
-        try:
-            yield grimp.build_graph("eqbench", cache_dir=None)
-        finally:
-            sys.path.pop(0)
+    sys.path.insert(0, str(ROOT))
+    try:
+        return grimp.build_graph("eqbench", cache_dir=None)
+    finally:
+        sys.path.remove(str(ROOT))
 
 
 def circles(imports: dict[str, set[str]]) -> list[set[str]]:
@@ -138,9 +117,9 @@ def main() -> None:
         print(f"{name:<16}{modules:>5} modules {count:>8,} lines")
     tables, count = data_lines("eqbench/papers")
     print(f"{'data of papers':<16}{tables:>5} tables  {count:>8,} lines")
-    with import_graph() as graph:
-        imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
-        importers = {name: graph.find_modules_that_directly_import(name) for name in imports}
+    graph = import_graph()
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    importers = {name: graph.find_modules_that_directly_import(name) for name in imports}
     # what users import by the names of the package is no slice of another module
     stub = (ROOT / "eqbench" / "__init__.pyi").read_text(encoding="utf-8").splitlines()
     public = {line.split()[1] for line in stub if line.startswith("from ")}

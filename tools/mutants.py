@@ -245,15 +245,13 @@ class Checkout:
 
     def __init__(self, folder: Path, kernels: Path) -> None:
         self.folder = folder
+        left_out = shutil.ignore_patterns("__pycache__")
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
-                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, folder / name, symlinks=True, ignore=left_out)
             else:
                 shutil.copy2(source, folder / name)
-        # what an installation does with these two folders; children find the package here too
-        for name in ("games", "solvers"):
-            (folder / "eqbench" / name).symlink_to(folder / name)
         self.mark = str(folder)
         self.variables = os.environ | {
             MARK: self.mark,

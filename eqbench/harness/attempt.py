@@ -139,7 +139,7 @@ def record_of(cell: Cell) -> CellRecord:
 
 def unusable(record: CellRecord, error: Exception) -> Result:
     """Result of a cell whose solver sent what nothing can be made of."""
-    reason = printable(f"what the solver sent cannot be used: {error or type(error)}")
+    reason = printable(f"what the solver sent cannot be used: {str(error) or type(error).__name__}")
     return Result(replace(record, status="crashed", reason=shortened(reason)))
 
 

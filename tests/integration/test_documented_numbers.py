@@ -123,9 +123,9 @@ def test_reference_tables_are_those_of_the_stored_run(monkeypatch: pytest.Monkey
         assert (REFERENCE / f"report.{suffix}").read_bytes().decode() == text, suffix
 
 
-def test_readme_shows_the_reference_run_as_it_is(tables) -> None:
-    text = tables.reference_table()
-    assert f"```\n{text}```\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_documentation_shows_the_reference_run_as_it_is(tables) -> None:
+    page = ROOT / "docs" / "reference" / "main_job.md"
+    assert f"```\n{tables.reference_table()}```\n" in page.read_text(encoding="utf-8")
 
 
 def test_reference_run_is_complete_and_took_three_minutes_at_most(tables) -> None:

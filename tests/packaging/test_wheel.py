@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 from zipfile import ZipFile
@@ -37,28 +39,36 @@ def copy_sources(target: Path) -> None:
     ).stdout
     for name in filter(None, listing.split("\0")):
         # A tracked file may be deleted in the work tree.
-        if (ROOT / name).is_file():
+        if os.path.lexists(ROOT / name):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target / name)
+            shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
 
 
 @pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names of the files in a wheel built from a clean copy of the checkout."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with a source distribution of a clean checkout, and the wheel built of it."""
     checkout = tmp_path_factory.mktemp("checkout")
     copy_sources(checkout)
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", str(checkout)]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
-    (wheel,) = (checkout / "dist").glob("*.whl")
+    command = [sys.executable, "-m", "build", "--no-isolation", str(checkout)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return checkout / "dist"
+
+
+@pytest.fixture(scope="module")
+def shipped(built: Path) -> set[str]:
+    """The names of the files in the wheel."""
+    (wheel,) = built.glob("*.whl")
     with ZipFile(wheel) as archive:
         return set(archive.namelist())
 
 
-def test_package_list_equals_the_folders():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    listed = settings["tool"]["setuptools"]["packages"]
-    assert listed == sorted(folder.replace("/", ".") for folder in package_folders(ROOT))
+def test_source_distribution_holds_tests_and_documentation(built: Path):
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as content:
+        names = {name.partition("/")[2] for name in content.getnames()}
+    own = Path(__file__).relative_to(ROOT).as_posix()
+    assert {own, "docs/index.md", "eqbench/games/kuhn.py", "pyproject.toml"} <= names
 
 
 def test_every_module_is_shipped(shipped: set[str]):
