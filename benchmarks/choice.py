@@ -13,8 +13,9 @@ from measuring import eqbench_json
 from eqbench.model.facts import constant_sum
 from eqbench.model.game import Game
 from eqbench.registry import load_game
-from eqbench.report.trials import Entry, Trials, grouped
+from eqbench.report.trials import RunCell, Trials
 from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.text import grouped
 
 LARGE = 5_000  # nodes of a tree above which it counts as large
 MET = 1e-6  # share of the objective up to which it meets its bound
@@ -35,7 +36,7 @@ def which(experiments: Sequence[str], words: Sequence[str] = ()) -> dict[str, An
 
 def of_run(name: str, run: StoredRun) -> list[dict[str, Any]]:
     """What each solver reached on the games of each kind."""
-    entries = [Entry("", cell, run) for cell in run.cells]
+    entries = [RunCell("", cell, run) for cell in run.cells]
     games = {entry.record.game_spec: entry.record.game for entry in entries}
     kinds = {spec: kind_of(load_game(game)) for spec, game in games.items()}
     rows = []
@@ -60,7 +61,7 @@ def kind_of(game: Game) -> str:
     return f"{form}, two players, {'general' if constant_sum(game) is None else 'constant'} sum"
 
 
-def names(entries: Sequence[Entry]) -> set[str]:
+def names(entries: Sequence[RunCell]) -> set[str]:
     """Different equilibria among what met the target."""
     return {
         item.identity["name"]
@@ -70,7 +71,7 @@ def names(entries: Sequence[Entry]) -> set[str]:
     }
 
 
-def reached(by_game: dict[str, list[Entry]], known: dict[str, set[str]]) -> dict[str, Any]:
+def reached(by_game: dict[str, list[RunCell]], known: dict[str, set[str]]) -> dict[str, Any]:
     """Figures of one solver: numbers of games, and medians over games.
 
     A game is solved if half of its seeds are. `known` are the equilibria of each game that any

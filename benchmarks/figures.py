@@ -25,7 +25,7 @@ from eqbench.plots.style import (
     player_color,
     save_figure,
 )
-from eqbench.report.svg import COLORS, GRAY
+from eqbench.report import COLORS, GRAY
 
 FOLDER = ROOT / "docs" / "figures"
 EDGE = 1e-17  # where regrets below rounding are drawn

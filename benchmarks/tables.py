@@ -836,7 +836,7 @@ def who_finds_what(data: Record) -> Shown:
 
 
 def reference(data: Record) -> Shown:
-    from eqbench.report.exports import report_on
+    from eqbench.report.cells import report_on
     from eqbench.report.terminal import plain_text, print_report
     from eqbench.store.stored_run import read_run
 

@@ -93,17 +93,6 @@ def decode_closed(data: bytes | str, kind: type[T], name: str = "the document") 
     return value
 
 
-def schema_of(kind: Any, *, closed: bool = False) -> dict[str, Any]:
-    """JSON Schema of a declared type; `closed` if no other keys are allowed."""
-    document = msgspec.json.schema(kind)
-    for part in document.get("$defs", {}).values():
-        if "description" in part:
-            part["description"] = inspect.cleandoc(part["description"])
-        if closed:
-            part["additionalProperties"] = False
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | document
-
-
 def open_file(path: str | Path) -> BinaryIO:
     """A regular file, opened for reading; never waits for a pipe.
 
@@ -190,7 +179,9 @@ def checked(function: C) -> C:
             kind = kinds().get(name, kinds().get(further, Any))
             if not _fits(value, kind):
                 parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-                *more, end = dict.fromkeys(map(_word, parts))
+                names = ((get_origin(part) or part).__name__ for part in parts)
+                words = [_WORDS.get(n, f"{'an' if n[0] in 'AEIOU' else 'a'} {n}") for n in names]
+                *more, end = dict.fromkeys(words)
                 allowed = f"{', '.join(more)} or {end}" if more else end
                 called = function.__qualname__.removesuffix(".__init__")
                 given = printable(shortened(repr(value), 60))
@@ -220,11 +211,6 @@ def _fits(value: Any, kind: Any) -> bool:
     return isinstance(value, _NUMBERS.get(base, base))
 
 
-def _word(kind: Any) -> str:
-    name = (get_origin(kind) or kind).__name__
-    return _WORDS.get(name, f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
-
-
 def check_plain(value: Any, depth: int = DEEPEST) -> None:
     """Refuse JSON values that a reader could not hold: too deep, or integers beyond 64 bits.
 
@@ -234,11 +220,8 @@ def check_plain(value: Any, depth: int = DEEPEST) -> None:
     """
     if depth == 0:
         raise ValueError(f"values are nested more than {DEEPEST} deep")
-    if isinstance(value, dict):
-        for item in value.values():
-            check_plain(item, depth - 1)
-    elif isinstance(value, list):
-        for item in value:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
             check_plain(item, depth - 1)
     elif isinstance(value, int) and not -LARGEST <= value <= LARGEST:
         raise ValueError("an integer has more than 64 bits")
@@ -260,14 +243,10 @@ def _check_keys(plain: Any, value: Any) -> None:
                 _check_keys(item, decoded)
 
 
+@functools.cache
 def _decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
     with _building:
-        return _built_decoder(kind)
-
-
-@functools.cache
-def _built_decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
+        return msgspec.json.Decoder(kind)
 
 
 def _refusal(name: str, error: Exception) -> DocumentError:

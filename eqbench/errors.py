@@ -70,8 +70,8 @@ def first_of(names: Sequence[str], most: int = 3) -> str:
 def nearest(word: str, known: Iterable[str], *hints: str) -> str:
     """Hint at the known words closest to `word`; if nothing is close, at what is known."""
     known = sorted(known)
-    if close := _close(word, known):
-        return _meant(close).rstrip()
+    if close := _close(word, known)[1]:
+        return close.rstrip()
     all_known = f"known: {first_of(known, MOST_NAMES)}" if known else "none are known"
     return "; ".join((all_known, *hints))
 
@@ -79,15 +79,14 @@ def nearest(word: str, known: Iterable[str], *hints: str) -> str:
 def nearest_first(word: str, known: Iterable[str], what: str) -> str:
     """Hint at the known words closest to `word`, then list all of them as `what` they are."""
     known = list(known)
-    return f"{_meant(_close(word, known))}{what}: {', '.join(known)}"
+    return f"{_close(word, known)[1]}{what}: {', '.join(known)}"
 
 
 def known_labels(word: str, known: Iterable[str]) -> str:
     """Hint at the labels closest to `word`, then list all; long lists are cut short."""
-    known = sorted(known)
-    close = _close(word, known)
-    ordered = close + [label for label in known if label not in close]
-    return f"{_meant(close)}known: {first_of([repr(label) for label in ordered], MOST_LABELS)}"
+    close, meant = _close(word, known := sorted(known))
+    ordered = dict.fromkeys([*close, *known])
+    return f"{meant}known: {first_of([repr(label) for label in ordered], MOST_LABELS)}"
 
 
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -98,14 +97,11 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
             raise UsageError(f"{function}() has no keyword {name!r}: {nearest(name, known)}")
 
 
-def _meant(close: Sequence[str]) -> str:
-    return f"did you mean {' or '.join(close)}? " if close else ""
-
-
-def _close(word: str, known: Sequence[str]) -> list[str]:
-    """The known words closest to `word`."""
+def _close(word: str, known: Sequence[str]) -> tuple[list[str], str]:
+    """The known words closest to `word`, and a hint at them."""
     import difflib  # not for every command
 
     by_lower = {name.lower(): name for name in known}
     found = difflib.get_close_matches(word.lower(), by_lower, n=3, cutoff=0.5)
-    return [by_lower[name] for name in found]
+    close = [by_lower[name] for name in found]
+    return close, f"did you mean {' or '.join(close)}? " if close else ""

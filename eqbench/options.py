@@ -14,7 +14,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from eqbench.errors import SpecError, nearest_first
 from eqbench.spec import Value, format_value
@@ -32,7 +32,7 @@ _TYPE_TEXTS = {
 
 
 @dataclass(frozen=True)
-class Option:
+class ListedOption:
     """One option of a game or solver, as it is listed.
 
     Attributes
@@ -63,23 +63,22 @@ class Option:
         }
 
 
-def list_options(cls: type, preset: Mapping[str, OptionValue]) -> list[Option]:
+def list_options(cls: type, preset: Mapping[str, OptionValue]) -> list[ListedOption]:
     """Options of a dataclass in field order; `preset` replaces defaults.
 
     Raises
     ------
     TypeError
-        If `cls` is no dataclass, or a field has a type that no spec can express.
+        As :func:`option_fields`.
     """
     docs = _parameter_docs(cls)
     options = []
-    for field, hint in _fields(cls):
-        required, default = _default(field)
-        if field.name in preset:
-            required, default = False, preset[field.name]
-        text, choices = type_text(hint), tuple(map(format_value, _choices(hint)))
-        doc = docs.get(field.name, "")
-        options.append(Option(field.name, text, default, required, choices, doc))
+    for name, field in option_fields(cls).items():
+        required, default = field.required, field.default
+        if name in preset:
+            required, default = False, _coerce(preset[name], field.hint)
+        text, choices = type_text(field.hint), tuple(map(format_value, _choices(field.hint)))
+        options.append(ListedOption(name, text, default, required, choices, docs.get(name, "")))
     return options
 
 
@@ -98,19 +97,31 @@ def construct(
     SpecError
         If an option is unknown, missing or of the wrong type, or the class refuses the values.
     """
-    fields = {field.name: (field, hint) for field, hint in _fields(cls)}
+    fields = option_fields(cls)
     chosen = dict(preset) | dict(given)
-    unknown = [option for option in chosen if option not in fields]
-    if unknown:
-        allowed = nearest_first(unknown[0], fields, "options") if fields else "it has no options"
-        raise SpecError(f"unknown option {unknown[0]!r} of {name}: {allowed}")
-    for field, hint in fields.values():
-        if field.name not in chosen and _default(field)[0]:
+    for option in chosen:
+        if option not in fields:
+            allowed = nearest_first(option, fields, "options") if fields else "it has no options"
+            raise SpecError(f"unknown option {option!r} of {name}: {allowed}")
+    for option, field in fields.items():
+        if field.required and option not in chosen:
             raise SpecError(
-                f"{name}: the option {field.name!r} ({type_text(hint)}) has no default; "
-                f"write {name}({field.name}=...)"
+                f"{name}: the option {option!r} ({type_text(field.hint)}) has no default; "
+                f"write {name}({option}=...)"
             )
-    values = {key: _read(name, key, value, fields[key][1]) for key, value in chosen.items()}
+    values = {}
+    for option, value in chosen.items():
+        hint = fields[option].hint
+        try:
+            values[option] = _coerce(value, hint)
+        except (ValueError, OverflowError):
+            written = format_value(value)
+            choices = [format_value(choice) for choice in _choices(hint)]
+            wanted = f"expected {type_text(hint)}"
+            if choices:
+                wanted = nearest_first(written, choices, "choices")
+            shown = written if len(written) <= 60 else f"{written[:60]}..."
+            raise SpecError(f"{name}: {option}={shown} is not allowed; {wanted}") from None
     try:
         return cls(**values)
     except (SpecError, ValueError) as error:
@@ -138,11 +149,19 @@ def option_texts(instance: Any) -> dict[str, str]:
         If a field holds a value that no spec can express.
     """
     texts = {}
-    for field, hint in _fields(type(instance)):
-        value = getattr(instance, field.name)
-        if hint is float and isinstance(value, int):
-            value = float(value)  # a default may be written 1 where 1.0 is meant
-        texts[field.name] = _written(field.name, value)
+    for name, field in option_fields(type(instance)).items():
+        value = getattr(instance, name)
+        # NumPy's scalars stand for the number that they are, and a default may be written 1 for 1.0
+        if not isinstance(value, bool | int | Fraction):
+            if isinstance(value, numbers.Rational):
+                value = Fraction(int(value.numerator), int(value.denominator))
+            elif isinstance(value, numbers.Real):
+                value = float(value)
+        value = float(value) if field.hint is float and isinstance(value, int) else value
+        unwritable = isinstance(value, float) and (math.isnan(value) or value == -math.inf)
+        if unwritable or not isinstance(value, str | bool | int | float | Fraction | None):
+            raise TypeError(f"the option {name} holds {value!r}, which cannot be written in a spec")
+        texts[name] = format_value(value)
     return texts
 
 
@@ -167,8 +186,22 @@ def type_text(hint: Any) -> str:
     )
 
 
-def _fields(cls: type) -> list[tuple[dataclasses.Field[Any], Any]]:
-    """Fields of the constructor with their resolved types."""
+class OptionField(NamedTuple):
+    """Type of an option, whether it must be given, and else its default."""
+
+    hint: Any
+    required: bool
+    default: Any
+
+
+def option_fields(cls: type) -> dict[str, OptionField]:
+    """Fields of the constructor of a dataclass by name, all of which a spec can express.
+
+    Raises
+    ------
+    TypeError
+        If `cls` is no dataclass, or a field has a type that no spec can express.
+    """
     if not dataclasses.is_dataclass(cls):
         raise TypeError(f"{cls.__qualname__} is not a dataclass, and its fields are the options")
     try:
@@ -178,15 +211,16 @@ def _fields(cls: type) -> list[tuple[dataclasses.Field[Any], Any]]:
             f"a field of {cls.__qualname__} has an unknown type: {error}; "
             "import the type when the program runs, not only for type checkers"
         ) from error
-    return [(field, hints[field.name]) for field in dataclasses.fields(cls) if field.init]
-
-
-def _default(field: dataclasses.Field[Any]) -> tuple[bool, Any]:
-    """Whether the field must be given, and else its default."""
-    if field.default_factory is not dataclasses.MISSING:
-        return False, field.default_factory()
-    required = field.default is dataclasses.MISSING
-    return required, None if required else field.default
+    fields = {}
+    for field in dataclasses.fields(cls):
+        if field.init:
+            type_text(hints[field.name])
+            default = field.default
+            if field.default_factory is not dataclasses.MISSING:
+                default = field.default_factory()
+            required = default is dataclasses.MISSING
+            fields[field.name] = OptionField(hints[field.name], required, default)
+    return fields
 
 
 def _members(hint: Any) -> list[Any]:
@@ -205,19 +239,6 @@ def _choices(hint: Any) -> list[Value]:
             none: list[Value] = ["none"] if types.NoneType in get_args(hint) else []
             return [choice for part in parts for choice in part] + none
     return []
-
-
-def _read(name: str, option: str, value: OptionValue, hint: Any) -> Any:
-    try:
-        return _coerce(value, hint)
-    except (ValueError, OverflowError):
-        written = format_value(value)
-        choices = [format_value(choice) for choice in _choices(hint)]
-        wanted = f"expected {type_text(hint)}"
-        if choices:
-            wanted = nearest_first(written, choices, "choices")
-        shown = written if len(written) <= 60 else f"{written[:60]}..."
-        raise SpecError(f"{name}: {option}={shown} is not allowed; {wanted}") from None
 
 
 def _coerce(value: OptionValue, hint: Any) -> Any:
@@ -246,33 +267,13 @@ def _coerce(value: OptionValue, hint: Any) -> Any:
     elif hint is float and value == "inf":
         return math.inf
     elif isinstance(value, int | float | Fraction) and not isinstance(value, bool):
-        return _number(value, hint)
+        # A float given from Python means the decimal that it prints as.
+        exact = Fraction(repr(value)) if isinstance(value, float) and hint is not float else value
+        if hint in (float, Fraction):
+            return hint(exact)
+        if exact == int(exact):
+            return int(exact)
     raise ValueError(value)
-
-
-def _number(value: float | Fraction, hint: Any) -> int | float | Fraction:
-    # A float given from Python means the decimal that it prints as.
-    exact = Fraction(repr(value)) if isinstance(value, float) and hint is not float else value
-    if hint is Fraction:
-        return Fraction(exact)
-    if hint is float:
-        return float(exact)
-    if exact != int(exact):
-        raise ValueError(value)
-    return int(exact)
-
-
-def _written(field: str, value: Any) -> str:
-    """Text of a field's value; also of NumPy's scalars, as the number that they are."""
-    if not isinstance(value, bool | int | Fraction):
-        if isinstance(value, numbers.Rational):
-            value = Fraction(int(value.numerator), int(value.denominator))
-        elif isinstance(value, numbers.Real):
-            value = float(value)
-    unwritable = isinstance(value, float) and (math.isnan(value) or value == -math.inf)
-    if unwritable or not isinstance(value, str | bool | int | float | Fraction | None):
-        raise TypeError(f"the option {field} holds {value!r}, which cannot be written in a spec")
-    return format_value(value)
 
 
 def _parameter_docs(cls: type) -> dict[str, str]:

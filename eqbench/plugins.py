@@ -98,7 +98,12 @@ def merge(entries: Iterable[Entry]) -> dict[str, Entry]:
     table: dict[str, Entry] = {}
     for entry in entries:
         known = table.setdefault(entry.name, entry)
-        if not _is_same(known, entry):
+        # A module that an entry point names may also decorate; it may define the class elsewhere
+        # in its package than where the entry point looks for it.
+        by_both_ways = {known.origin, entry.origin} == {"distribution", "decorator"}
+        modules = {re.split(r"[.:]", each.target)[0] for each in (known, entry)}
+        is_same = known.source == entry.source or known.target == entry.target
+        if not is_same and not (by_both_ways and len(modules) == 1):
             raise UsageError(
                 f"the {entry.kind} {entry.name!r} comes from both {known.source} "
                 f"and {entry.source}; rename one of them"
@@ -107,12 +112,7 @@ def merge(entries: Iterable[Entry]) -> dict[str, Entry]:
 
 
 def check_name(kind: Kind, name: str) -> None:
-    """Refuse names that no spec can hold.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a UsageError for names that no spec can hold."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name) or f"_{name}".endswith("_all"):
         raise UsageError(
             f"{name!r} cannot name a {kind}: a name is letters, digits and underscores, "
@@ -143,8 +143,19 @@ def decorated_entry(kind: Kind, name: str, cls: type, *, summary: str, default: 
 
 
 def entry_points(kind: Kind) -> list[Entry]:
-    """What installed distributions bring, by distribution and name; imports none of it."""
-    return _entry_points(kind, tuple(sys.path))
+    """Games or solvers of installed distributions by these and by name; imports none of them."""
+    found = [
+        Entry(
+            kind,
+            point.name,
+            point.value.partition("[")[0].strip(),
+            summary=f"from {point.dist.name if point.dist else 'an unknown distribution'}",
+            origin="distribution",
+            source=f"distribution {point.dist.name if point.dist else point.value}",
+        )
+        for point in _points(tuple(sys.path)).select(group=f"eqbench.{kind}s")
+    ]
+    return sorted(found, key=lambda entry: (entry.source, entry.name))
 
 
 def installed(group: str) -> dict[str, str]:
@@ -157,23 +168,6 @@ def installed(group: str) -> dict[str, str]:
 def _points(path: tuple[str, ...]) -> Any:
     """Return the entry points of distributions in the folders of a path."""
     return metadata.entry_points()
-
-
-@functools.cache
-def _entry_points(kind: Kind, path: tuple[str, ...]) -> list[Entry]:
-    """The same, where distributions are looked for in the folders of a path."""
-    found = [
-        Entry(
-            kind,
-            point.name,
-            point.value.partition("[")[0].strip(),
-            summary=f"from {point.dist.name if point.dist else 'an unknown distribution'}",
-            origin="distribution",
-            source=f"distribution {point.dist.name if point.dist else point.value}",
-        )
-        for point in _points(path).select(group=f"eqbench.{kind}s")
-    ]
-    return sorted(found, key=lambda entry: (entry.source, entry.name))
 
 
 def absolute_files(files: Iterable[str | Path]) -> tuple[str, ...]:
@@ -249,16 +243,6 @@ def describe(error: BaseException) -> str:
     """Type and text of an exception in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _is_same(a: Entry, b: Entry) -> bool:
-    """Whether two entries of one name are one thing, found in two ways."""
-    if a.source == b.source or a.target == b.target:
-        return True
-    # A module that an entry point names may also decorate; it may define the class elsewhere
-    # in its package than where the entry point looks for it.
-    ways = {a.origin, b.origin} == {"distribution", "decorator"}
-    return ways and re.split(r"[.:]", a.target)[0] == re.split(r"[.:]", b.target)[0]
 
 
 def _read_file(path: str | Path, what: str = "plugin") -> tuple[Path, bytes]:

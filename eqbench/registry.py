@@ -20,7 +20,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from eqbench.builtin import BUILTIN, BUILTIN_GAMES, BUILTIN_SOLVERS, FOREIGN_GAMES
+from eqbench.builtin import BUILTIN, FOREIGN_GAMES
 from eqbench.documents import checked
 from eqbench.errors import (
     EqbenchError,
@@ -38,7 +38,13 @@ from eqbench.model.size_limit import (
     node_limit,
     too_large,
 )
-from eqbench.options import Option, canonical_text, construct, list_options
+from eqbench.options import (
+    ListedOption,
+    canonical_text,
+    construct,
+    list_options,
+    option_fields,
+)
 from eqbench.plugins import (
     Entry,
     Kind,
@@ -68,24 +74,10 @@ if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import GameTree
 
-__all__ = [
-    "BUILTIN_GAMES",
-    "BUILTIN_SOLVERS",
-    "Entry",
-    "LoadedSolver",
-    "Option",
-    "Registry",
-    "default_registry",
-    "load_game",
-    "load_solver",
-    "register_game",
-    "register_solver",
-]
-
 T = TypeVar("T", bound=type)
 
 # Besides `all`: what stands for all solvers of a library.
-GROUPS = tuple(sorted({f"{each.group}_all" for each in BUILTIN_SOLVERS.values() if each.group}))
+GROUPS = tuple(sorted({f"{each.group}_all" for each in BUILTIN["solver"].values() if each.group}))
 
 # What the decorators filled in this process, by kind and name.
 _registered: dict[tuple[Kind, str], Entry] = {}
@@ -132,17 +124,31 @@ class Registry:
         again = {entry.plugin for entry in scanned}
         kept = (entry for entry in self.plugins if entry.plugin not in again)
         registry = Registry((*kept, *scanned))
-        registry.games()
-        registry.solvers()
+        for kind in BUILTIN:
+            registry.entries(kind)
         return registry
+
+    def entries(self, kind: Kind) -> dict[str, Entry]:
+        """Games or solvers by name: the built-in ones in the order of their table, then others.
+
+        The order also says which of two ways to one plugin is kept.
+        """
+        files = (entry for entry in self.plugins if entry.kind == kind)
+        # a plugin file that failed half-way does not count
+        decorated = (
+            entry
+            for entry in _registered.values()
+            if entry.kind == kind and (entry.origin != "plugin" or entry.module in sys.modules)
+        )
+        return merge(chain(BUILTIN[kind].values(), entry_points(kind), files, decorated))
 
     def games(self) -> list[Entry]:
         """Built-in games in the order of their table, then those of third parties."""
-        return list(self._entries("game").values())
+        return list(self.entries("game").values())
 
     def solvers(self) -> list[Entry]:
         """Built-in solvers in the order of their table, then those of third parties."""
-        return list(self._entries("solver").values())
+        return list(self.entries("solver").values())
 
     def game_entry(self, spec: str | Spec) -> Entry:
         """Entry that a game spec names; imports nothing.
@@ -163,7 +169,7 @@ class Registry:
         name = parse_spec(spec).name
         if is_foreign(name):
             return self.game_entry(spec)
-        entries = self._entries("solver") | self._entries("game")
+        entries = self.entries("solver") | self.entries("game")
         if name not in entries:
             known = nearest(name, entries, FOREIGN_HINT)
             raise SpecError(f"unknown game or solver {name!r}: {known}; {PLUGIN_HINT}")
@@ -171,17 +177,15 @@ class Registry:
 
     def kind_of(self, word: str) -> Kind | None:
         """Whether a word names games or solvers, None if neither."""
-        finds: dict[Kind, Callable[[str], Any]] = {
-            "game": self.game_entry,
-            "solver": self.resolve_solvers,
-        }
-        for kind, find in finds.items():
-            with suppress(SpecError):
-                find(word)
-                return kind
+        with suppress(SpecError):
+            self.game_entry(word)
+            return "game"
+        with suppress(SpecError):
+            self.resolve_solvers(word)
+            return "solver"
         return None
 
-    def options(self, entry: Entry) -> list[Option]:
+    def options(self, entry: Entry) -> list[ListedOption]:
         """Options in field order with the defaults of this entry; imports its class.
 
         Foreign games have none: what their classes hold is the spec itself.
@@ -193,7 +197,7 @@ class Registry:
         """
         if entry in FOREIGN_GAMES.values():
             return []
-        return list_options(_usable_class(entry), entry.preset)
+        return list_options(_class_of(entry), entry.preset)
 
     def load_game(self, spec: str | Spec, *, max_nodes: int = DEFAULT_MAX_NODES) -> Game:
         """Game with its canonical spec; builds the tree, or reads a large one from the cache.
@@ -218,8 +222,10 @@ class Registry:
         try:
             with node_limit(max_nodes), enough_memory(canonical):
                 expected = _expected_nodes(canonical, instance)
-                key = _cache_key(canonical, instance)
-                if entry.builtin and (key or expected >= CACHED_FROM):
+                # what a slowly built game depends on besides its spec; most are built again
+                depends_on = getattr(instance, "cache_key", str)()
+                if entry.builtin and (depends_on or expected >= CACHED_FROM):
+                    key = f"{canonical} {depends_on}" if depends_on else ""
                     game = cached_game(canonical, lambda: _build(instance), key=key)
                     check_expected_nodes(canonical, game.tree.n_nodes)
                     return game
@@ -256,20 +262,19 @@ class Registry:
 
     def obstacles(self, game: Game) -> dict[str, tuple[str, str] | None]:
         """Status and reason of each solver that cannot take a game, None of those that can."""
-        return {entry.name: self._obstacle(entry, game) for entry in self.solvers()}
-
-    def _obstacle(self, entry: Entry, game: Game) -> tuple[str, str] | None:
-        """Why a solver cannot take a game; one that cannot be queried is unavailable."""
         from eqbench.solver import obstacle_of
 
-        try:
-            return obstacle_of(self.load_solver(entry.name).instance, game)
-        except SolverUnavailableError as error:
-            return "unavailable", str(error)
-        except Exception as error:  # of a plugin
-            if entry.builtin:
-                raise
-            return "unavailable", f"it cannot be asked: {describe(error)}"
+        found: dict[str, tuple[str, str] | None] = {}
+        for entry in self.solvers():
+            try:
+                found[entry.name] = obstacle_of(self.load_solver(entry.name).instance, game)
+            except SolverUnavailableError as error:
+                found[entry.name] = "unavailable", str(error)
+            except Exception as error:  # of a plugin
+                if entry.builtin:
+                    raise
+                found[entry.name] = "unavailable", f"it cannot be queried: {describe(error)}"
+        return found
 
     def resolve_solvers(self, text: str) -> list[str]:
         """Solver specs of a comma-separated list.
@@ -284,38 +289,32 @@ class Registry:
         """
         chosen: dict[str, str] = {}
         for part in split_specs(text):
-            for row in self._group(part) or [part]:
+            members = [
+                entry.name
+                for entry in self.solvers()
+                if (entry.default_row if part == "all" else f"{entry.group}_all" == part)
+            ]
+            for row in members if part in ("all", *GROUPS) else [part]:
                 chosen.setdefault(str(self._find("solver", row)[1]), row)
         if not chosen:
             raise SpecError("no solver given; name one or more, separated by commas, or use all")
         return list(chosen.values())
 
-    def _group(self, word: str) -> list[str]:
-        """Names of the solvers that one word stands for; empty if it stands for none."""
-        if word == "all":
-            return [entry.name for entry in self.solvers() if entry.default_row]
-        if word not in GROUPS:
-            return []
-        return [entry.name for entry in self.solvers() if f"{entry.group}_all" == word]
-
-    def _entries(self, kind: Kind) -> dict[str, Entry]:
-        """Entries by name. The order also says which of two ways to one plugin is kept."""
-        files = (entry for entry in self.plugins if entry.kind == kind)
-        return merge(chain(BUILTIN[kind].values(), entry_points(kind), files, _decorated(kind)))
-
     def _find(self, kind: Kind, spec: str | Spec) -> tuple[Entry, Spec]:
         parsed = parse_spec(spec) if isinstance(spec, str) else spec
         if kind == "game" and is_foreign(parsed.name):
-            return _foreign(parsed.name), parsed
-        entries = self._entries(kind)
+            prefix = parsed.name.partition(":")[0] + ":"
+            return FOREIGN_GAMES[prefix if prefix in PREFIXES else parsed.name[-4:].lower()], parsed
+        entries = self.entries(kind)
         if parsed.name not in entries:
             known = nearest(parsed.name, entries, *([FOREIGN_HINT] if kind == "game" else []))
             raise SpecError(f"unknown {kind} {parsed.name!r}: {known}; {PLUGIN_HINT}")
         return entries[parsed.name], parsed
 
     def _load(self, kind: Kind, spec: str | Spec) -> tuple[Any, str, Entry]:
+        """Instance of what a spec names, its canonical spec and its entry."""
         entry, parsed = self._find(kind, spec)
-        cls = _usable_class(entry)
+        cls = _class_of(entry)
         if is_foreign(parsed.name):
             instance = cls(parsed.name)
             return instance, instance.spec, entry
@@ -339,9 +338,8 @@ class NameOptions:
         return default_registry().with_plugins(self.plugins)
 
 
-def default_registry() -> Registry:
-    """Registry of the built-in, installed and decorated games and solvers."""
-    return Registry()
+#: Registry of the built-in, installed and decorated games and solvers.
+default_registry = Registry
 
 
 @checked
@@ -382,13 +380,14 @@ def _with_options(spec: str | Spec, options: Mapping[str, Value | float | None])
     if not options:
         return spec
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
-    added = ",".join(f"{name}={_option_text(value)}" for name, value in options.items())
+    texts = {
+        name: value
+        if isinstance(value, str) and re.fullmatch(r"-?[0-9./]+", value)
+        else format_value(value)
+        for name, value in options.items()
+    }
+    added = ",".join(f"{name}={text}" for name, text in texts.items())
     return parsed.replace(**dict(parse_spec(f"{parsed.name}({added})").options))
-
-
-def _option_text(value: Value | float | None) -> str:
-    number = isinstance(value, str) and re.fullmatch(r"-?[0-9./]+", value)
-    return str(value) if number else format_value(value)
 
 
 @checked
@@ -425,22 +424,9 @@ def _register(kind: Kind, name: str, cls: Any, *, summary: str, default: bool) -
     return cls
 
 
-def _decorated(kind: Kind) -> list[Entry]:
-    """What is registered in this process; a plugin file that failed half-way does not count."""
-    mine = (entry for entry in _registered.values() if entry.kind == kind)
-    return [entry for entry in mine if entry.origin != "plugin" or entry.module in sys.modules]
-
-
-def _foreign(text: str) -> Entry:
-    """Entry of the games that a foreign spec belongs to."""
-    prefix = text.partition(":")[0] + ":"
-    return FOREIGN_GAMES[prefix if prefix in PREFIXES else text[-4:].lower()]
-
-
 def _expected_nodes(spec: str, game: Any) -> int:
     """Number of nodes that a game announces, 0 if it does not; refused if it is too large."""
-    announce = getattr(game, "expected_nodes", None)
-    expected = announce() if announce else 0
+    expected = getattr(game, "expected_nodes", int)()
     if not isinstance(expected, Integral) or expected < 0:
         found = shortened(printable(repr(expected)))
         raise UsageError(
@@ -449,13 +435,6 @@ def _expected_nodes(spec: str, game: Any) -> int:
         )
     check_expected_nodes(spec, int(expected))
     return int(expected)
-
-
-def _cache_key(spec: str, game: Any) -> str:
-    """What a slowly built game depends on, its spec included; empty if it need not be kept."""
-    announce = getattr(game, "cache_key", None)
-    key = announce() if announce else ""
-    return f"{spec} {key}" if key else ""
 
 
 def _build(game: Any) -> GameTree:
@@ -469,33 +448,27 @@ def _build(game: Any) -> GameTree:
     return tree
 
 
-def _usable_class(entry: Entry) -> type:
+def _class_of(entry: Entry) -> type:
     """Class behind an entry, all of whose options a spec can express."""
+    cls: Any = entry.cls
     try:
-        cls = _load_class(entry)
-        list_options(cls, {})
+        if cls is None and entry.plugin:
+            name = import_plugin(entry.plugin).__name__
+            known = _registered.get((entry.kind, entry.name))
+            if known is None or known.module != name:
+                raise UsageError(f"{entry.plugin} does not register {entry.name!r} when it runs")
+            cls = known.cls
+        elif cls is None:
+            module, _, path = entry.target.partition(":")
+            cls = operator.attrgetter(path)(importlib.import_module(module))
+        method = "build" if entry.kind == "game" else "solve"
+        if not callable(getattr(cls, method, None)):
+            raise TypeError(f"{entry.target} has no method {method}")
+        option_fields(cls)
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:
         _fail(entry, error)
-    return cls
-
-
-def _load_class(entry: Entry) -> type:
-    """Class behind an entry; raises whatever the import raises, or TypeError if it is unfit."""
-    cls: Any = entry.cls
-    if cls is None and entry.plugin:
-        name = import_plugin(entry.plugin).__name__
-        known = _registered.get((entry.kind, entry.name))
-        if known is None or known.module != name:
-            raise UsageError(f"{entry.plugin} does not register {entry.name!r} when it runs")
-        cls = known.cls
-    elif cls is None:
-        module, _, path = entry.target.partition(":")
-        cls = operator.attrgetter(path)(importlib.import_module(module))
-    method = "build" if entry.kind == "game" else "solve"
-    if not callable(getattr(cls, method, None)):
-        raise TypeError(f"{entry.target} has no method {method}")
     return cls
 
 

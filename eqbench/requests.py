@@ -56,12 +56,14 @@ class Kind:
 
     `read` takes what was typed or stands in a file, and what it once returned itself; it raises
     ValueError with a sentence. `write` makes a value that JSON and TOML know. `is_list` says that
-    a single one is a list already.
+    a single one is a list already. `completed` are the values that a shell offers: names of each
+    `game`, `solver` or `game or solver`, a `file`, or a `dir`.
     """
 
     is_list: ClassVar[bool] = False
 
     metavar: str = "TEXT"
+    completed: str = dataclasses.field(default="", kw_only=True)
 
     def read(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -70,39 +72,6 @@ class Kind:
 
     def write(self, value: Any) -> Any:
         return value
-
-    def schema(self) -> dict[str, Any]:
-        """JSON Schema of the values in experiment files, of kinds that occur in them."""
-        return {"type": "string"}
-
-
-@dataclass(frozen=True)
-class Spec(Kind):
-    """The spec of a game or a solver, as `what` says, or of either."""
-
-    metavar: str = "SPEC"
-    what: str = "game"
-
-
-@dataclass(frozen=True)
-class File(Kind):
-    """The path of a file."""
-
-    metavar: str = "FILE"
-
-
-@dataclass(frozen=True)
-class StoredRun(File):
-    """The folder of a run, or the word ``latest``."""
-
-    metavar: str = "RUN"
-
-
-@dataclass(frozen=True)
-class StoredProfile(File):
-    """A profile in a file, on standard input by ``-``, or the cell of a run as ``RUN/CELL``."""
-
-    metavar: str = "PROFILE"
 
 
 class GivenProfile(NamedTuple):
@@ -113,12 +82,14 @@ class GivenProfile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReadProfile(StoredProfile):
+class ReadProfile(Kind):
     """A stored profile, or one of a few words.
 
     It is read at once and written whole: a resumed study needs neither file nor input.
     """
 
+    metavar: str = "PROFILE"
+    completed: str = dataclasses.field(default="file", kw_only=True)
     words: tuple[str, ...] = ()
 
     def read(self, value: Any) -> GivenProfile:
@@ -138,13 +109,6 @@ class ReadProfile(StoredProfile):
 
 
 @dataclass(frozen=True)
-class Cell(Kind):
-    """A cell of the run that the argument before it names."""
-
-    metavar: str = "CELL"
-
-
-@dataclass(frozen=True)
 class Flag(Kind):
     """Yes or no."""
 
@@ -154,9 +118,6 @@ class Flag(Kind):
         if isinstance(value, bool):
             return value
         raise ValueError(f"{quoted(value)} is neither true nor false")
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "boolean"}
 
 
 @dataclass(frozen=True)
@@ -171,9 +132,6 @@ class Choice(Kind):
             return str(value)
         raise ValueError(f"{quoted(value)} is not a choice here: {nearest(str(value), self.words)}")
 
-    def schema(self) -> dict[str, Any]:
-        return {"enum": list(self.words)}
-
 
 @dataclass(frozen=True)
 class Words(Kind):
@@ -185,17 +143,13 @@ class Words(Kind):
     what: str = "word"
     words: tuple[str, ...] = ()
 
-    def allowed(self) -> tuple[str, ...]:
-        """The words; a kind whose words take long to import says them here."""
-        return self.words
-
     def read(self, value: Any) -> tuple[str, ...]:
         parts = value.split(",") if isinstance(value, str) else value
         words = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
         for word in words:
-            if word not in self.allowed():
+            if word not in self.words:
                 raise ValueError(
-                    f"{quoted(word)} is not a {self.what}: {nearest(word, self.allowed())}"
+                    f"{quoted(word)} is not a {self.what}: {nearest(word, self.words)}"
                 )
         return words
 
@@ -222,9 +176,6 @@ class Integer(Kind):
             raise ValueError(f"{quoted(number)} is not in the range {self.least}<=x<={self.most}")
         return number
 
-    def schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
-
 
 @dataclass(frozen=True)
 class Number(Kind):
@@ -246,14 +197,9 @@ class Number(Kind):
             raise ValueError(f"{quoted(value)} is too much; at most {self.most:g} is allowed")
         return number
 
-    def schema(self) -> dict[str, Any]:
-        least = {"exclusiveMinimum": 0} if self.positive else {"minimum": 0}
-        most = {} if math.isinf(self.most) else {"maximum": self.most}
-        return {"type": "number", **least, **most}
-
 
 @dataclass(frozen=True)
-class Size(Kind):
+class MemorySize(Kind):
     """A size such as 2GiB or 500MB, as a number of bytes."""
 
     metavar: str = "SIZE"
@@ -280,9 +226,6 @@ class Size(Kind):
                 return f"{value // _UNITS[unit.lower()]}{unit}"
         return value
 
-    def schema(self) -> dict[str, Any]:
-        return {"type": ["integer", "string"], "examples": ["2GiB", "500MB"]}
-
 
 @dataclass(frozen=True)
 class Exact(Kind):
@@ -307,7 +250,7 @@ class Exact(Kind):
 
 
 @dataclass(frozen=True)
-class Interval(Kind):
+class Bounds(Kind):
     """Two numbers with a comma between them, the smaller one first."""
 
     metavar: str = "LO,HI"
@@ -345,9 +288,17 @@ class Pair(Kind):
         return list(value)
 
 
-TEXT, FLAG, FILE, FOLDER = Kind(), Flag(), File(), File("DIR")
-RUN, CELL, PROFILE = StoredRun(), Cell(), StoredProfile()
-GAME, SOLVER = Spec("GAME", "game"), Spec("SOLVER", "solver")
+TEXT, FLAG, FILE, FOLDER = (
+    Kind(),
+    Flag(),
+    Kind("FILE", completed="file"),
+    Kind("DIR", completed="dir"),
+)
+RUN = Kind("RUN", completed="dir")  # the folder of a run, or the word `latest`
+# a file, - for standard input, or the cell of a run as RUN/CELL
+PROFILE = Kind("PROFILE", completed="file")
+GAME, SOLVER = Kind("GAME", completed="game"), Kind("SOLVER", completed="solver")
+EITHER = Kind("SPEC", completed="game or solver")
 COUNT, NUMBER, NUMBER_OR_NONE = Integer(least=1), Integer("N", 1, MILLION), Integer("N", 0, MILLION)
 SEED, JOBS, THREADS = Integer("N", 0, 2**32 - 1), Integer("N", 1, 256), Integer("N", 1, 1024)
 NODES = Integer("N", 1, 1000 * MILLION)
@@ -427,25 +378,16 @@ class CellFilter:
 
 
 @dataclass(frozen=True)
-class Field:
-    """A field of a request with its option; `several` if it is a tuple of such values."""
+class RequestField:
+    """A field of a request with its option."""
 
     attribute: str
+    name: str  #: outside of Python
     option: Option
-    several: bool
+    help: str  #: what it is for, and whether it may be given several times
+    several: bool  #: whether it is a tuple of such values
     default: Any
     required: bool
-
-    @property
-    def name(self) -> str:
-        """How it is called outside of Python."""
-        return self.option.name or self.attribute.replace("_", "-")
-
-    @property
-    def help(self) -> str:
-        """What it is for, and whether it may be given several times."""
-        often = "; may be given several times."
-        return self.option.help.removesuffix(".") + often if self.several else self.option.help
 
     def read(self, value: Any) -> Any:
         """Value of the field from what was typed or stands in a file; ValueError if it is none."""
@@ -466,7 +408,7 @@ class Field:
         return [kind.write(item) for item in value] if self.several else kind.write(value)
 
 
-def fields_of(request: type) -> tuple[Field, ...]:
+def fields_of(request: type) -> tuple[RequestField, ...]:
     """Declared fields of a request: its own in their order, then those of its bases."""
     hints = get_type_hints(request, include_extras=True)
     found = []
@@ -477,11 +419,15 @@ def fields_of(request: type) -> tuple[Field, ...]:
         options = [item for item in get_args(hint)[1:] if isinstance(item, Option)]
         if get_origin(hint) is not Annotated or not options:
             continue
+        (option,) = options
+        name = option.name or field.name.replace("_", "-")
         is_tuple = get_origin(get_args(hint)[0]) in (tuple, Sequence)
-        several = is_tuple and not options[0].kind.is_list
+        several = is_tuple and not option.kind.is_list
+        often = option.help.removesuffix(".") + "; may be given several times."
+        about = often if several else option.help
         required = field.default is dataclasses.MISSING
         default = None if required else field.default
-        found.append(Field(field.name, options[0], several, default, required))
+        found.append(RequestField(field.name, name, option, about, several, default, required))
     return tuple(found)
 
 
@@ -577,7 +523,7 @@ class Limits:
         int,
         Option(
             "Memory per cell, that of Python itself (about 80 MiB) included, mapped files not.",
-            Size(),
+            MemorySize(),
             "memory",
         ),
     ] = 4 * 2**30

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from numbers import Rational
-from typing import NoReturn
 
 from eqbench.errors import SpecError
 
@@ -31,15 +30,24 @@ FOREIGN_HINT = "a game file ends in .efg or .nfg; further games are openspiel:NA
 PLUGIN_HINT = "one of a plugin needs --plugin FILE, or in Python an import"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte of a file's name that is not UTF-8
-_TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<number>[+-]?(?:\d+/\d+|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d{1,3})?)(?![\w.]))
-    | (?P<word>[A-Za-z_][\w.+-]*)
+_WORD = r"[A-Za-z_][\w.+-]*"
+_NAME = re.compile(rf"\s*(?P<name>{_WORD})(?P<open>\s*\((?P<close>\s*\))?)?")
+# Any part may be missing, so that the first one that is can be named.
+_OPTION = re.compile(
+    rf"""\s*(?P<key>{_WORD})?\s*(?P<sign>=)?\s*
+    (?P<value>
+      (?P<number>[+-]?(?:\d+/\d+|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d{{1,3}})?)(?![\w.]))
+    | (?P<word>{_WORD})
     | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    | (?P<mark>[(),=])
-    )""",
+    )?\s*(?P<mark>[,)])?""",
     re.VERBOSE,
 )
+_PARTS = {
+    "key": "an option name",
+    "sign": "'='",
+    "value": "a value (number, p/q, word or quoted string)",
+    "mark": "')'",
+}
 # Options behind a path. A parenthesis before its end makes it something else.
 _FILE_WITH_OPTIONS = re.compile(r"""\s*["']?([^"'()]+\.[en]fg)["']?\s*\(""", re.IGNORECASE)
 
@@ -78,7 +86,7 @@ def format_value(value: Value | float | None) -> str:
         return repr(float(value))  # those of NumPy name their type
     if isinstance(value, int | Fraction | Rational):
         return str(value)
-    if re.fullmatch(r"[A-Za-z_][\w.+-]*", value) and value not in ("true", "false"):
+    if re.fullmatch(_WORD, value) and value not in ("true", "false"):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -132,7 +140,31 @@ def parse_spec(text: str) -> Spec:
     optioned = _FILE_WITH_OPTIONS.match(text)
     if optioned:
         raise _no_options(optioned[1])
-    return _Parser(text).spec()
+    start = _NAME.match(text)
+    if start is None:
+        raise _unreadable(text, "expected a name", 0)
+    options: dict[str, Value] = {}
+    at, more = start.end(), bool(start["open"]) and not start["close"]
+    while more:
+        parts = _OPTION.match(text, at)
+        assert parts is not None  # of which any may be missing
+        for part, wanted in _PARTS.items():
+            if parts[part] is None:
+                raise _unreadable(text, f"expected {wanted}", at)
+            at = parts.end(part)
+        if parts["key"] in options:
+            raise _unreadable(text, f"option {parts['key']!r} is given twice", at)
+        if parts["number"]:
+            value: Value = parse_number(parts["number"])
+        elif parts["string"]:
+            value = re.sub(r"\\(.)", r"\1", parts["string"][1:-1])
+        else:
+            value = {"true": True, "false": False}.get(parts["word"], parts["word"])
+        options[parts["key"]] = value
+        more = parts["mark"] == ","
+    if text[at:].strip():
+        raise _unreadable(text, "unexpected text after the spec", at)
+    return Spec(start["name"], tuple(options.items()))
 
 
 def split_specs(text: str) -> list[str]:
@@ -152,62 +184,11 @@ def split_specs(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
-
-    def spec(self) -> Spec:
-        """The whole text as one spec."""
-        name = self.take("word", "a name")
-        options: dict[str, Value] = {}
-        more = self.passes("(") and not self.passes(")")
-        while more:
-            key = self.take("word", "an option name")
-            if key in options:
-                self.fail(f"option {key!r} is given twice")
-            if not self.passes("="):
-                self.fail("expected '='")
-            options[key] = self.value()
-            more = self.passes(",")
-            if not more and not self.passes(")"):
-                self.fail("expected ')'")
-        if self.text[self.at :].strip():
-            self.fail("unexpected text after the spec")
-        return Spec(name, tuple(options.items()))
-
-    def value(self) -> Value:
-        match = _TOKEN.match(self.text, self.at)
-        if match is None or match["mark"]:
-            self.fail("a value (number, p/q, word or quoted string) is missing")
-        self.at = match.end()
-        if match["number"]:
-            return parse_number(match["number"])
-        if match["string"]:
-            return re.sub(r"\\(.)", r"\1", match["string"][1:-1])
-        word = match["word"]
-        return {"true": True, "false": False}.get(word, word)
-
-    def take(self, kind: str, wanted: str) -> str:
-        match = _TOKEN.match(self.text, self.at)
-        if match is None or match[kind] is None:
-            self.fail(f"expected {wanted}")
-        self.at = match.end()
-        return match[kind]
-
-    def passes(self, mark: str) -> bool:
-        """Whether a mark is next; then it is passed over."""
-        match = _TOKEN.match(self.text, self.at)
-        found = match is not None and match["mark"] == mark
-        self.at = match.end() if match and found else self.at
-        return found
-
-    def fail(self, what: str) -> NoReturn:
-        name = self.text.partition("(")[0]
-        looks_foreign = any(mark in name for mark in "./\\:") or any(
-            end in self.text.lower() for end in GAME_FILES
-        )
-        raise SpecError(
-            f"cannot read the spec {self.text!r}: {what} at position {self.at}; "
-            "the form is name(option=value, ...), for example kuhn(players=3, pot=3.2)"
-            + (f"; {FOREIGN_HINT}" if looks_foreign else "")
-        )
+def _unreadable(text: str, what: str, at: int) -> SpecError:
+    name, lower = text.partition("(")[0], text.lower()
+    is_foreign_like = any(mark in name for mark in "./\\:") or any(e in lower for e in GAME_FILES)
+    return SpecError(
+        f"cannot read the spec {text!r}: {what} at position {at}; "
+        "the form is name(option=value, ...), for example kuhn(players=3, pot=3.2)"
+        + (f"; {FOREIGN_HINT}" if is_foreign_like else "")
+    )

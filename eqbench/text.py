@@ -1,14 +1,18 @@
-"""Text from outside, made fit for a screen: names in game files, messages of plugins."""
+"""How values and texts from outside show: on a screen, in CSV, in groups, in notebooks."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import pkgutil
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 
 MOST_CHARACTERS = 300  # of a message in a table or a line; the rest is for the log
 _KEPT = "\u00a0"  # not printable to Python, and harmless
@@ -26,7 +30,14 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(map(_printable, text))
+    return "".join(
+        char
+        if char.isprintable() or char in _KEPT
+        else " "
+        if char.isspace()
+        else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )
 
 
 def printable_lines(text: str) -> str:
@@ -66,12 +77,6 @@ def short_number(number: int) -> str:
     return f"{number:,}" if number < 10**15 else f"about 10^{math.floor(math.log10(number))}"
 
 
-def _printable(char: str) -> str:
-    if char.isprintable() or char in _KEPT:
-        return char
-    return " " if char.isspace() else char.encode("unicode_escape", "surrogatepass").decode()
-
-
 def small(value: float) -> str:
     """A regret, from rounding errors to whole pots; what rounds below 0 is 0."""
     return "0" if -1e-9 < value <= 0 else f"{value:.1e}"
@@ -84,3 +89,18 @@ def seconds(value: float | None) -> str:
     if value < 1:
         return f"{value * 1e6:.0f} µs" if value < 1e-3 else f"{value * 1e3:.1f} ms"
     return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items that have a key in common, the keys in the order in which they first occur."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+class Displayed:
+    """Base of what a notebook shows as HTML: by name, since that takes what stands above it."""
+
+    def _repr_html_(self) -> str:
+        return str(pkgutil.resolve_name("eqbench.api.html:html_of")(self))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eqbench.builtin import FOREIGN_GAMES
 from eqbench.documents import checked
@@ -70,21 +71,14 @@ def list_solvers(
 def _frame(registry: Registry, entries: list[Entry]) -> pd.DataFrame:
     import pandas as pd
 
-    columns: dict[str, list[Any]] = {
-        "summary": [entry.summary for entry in entries],
-        "options": [_options(registry, entry) for entry in entries],
-        "source": [entry.source for entry in entries],
-    }
-    return pd.DataFrame(columns, index=pd.Index([entry.name for entry in entries], name="name"))
-
-
-def _options(registry: Registry, entry: Entry) -> str:
-    """Options with their defaults; empty if the class cannot be loaded."""
-    try:
-        options = registry.options(entry)
-    except EqbenchError:
-        return ""
-    return ", ".join(
-        option.name if option.required else f"{option.name}={format_value(option.default)}"
-        for option in options
-    )
+    rows = []
+    for entry in entries:
+        options = []
+        with suppress(EqbenchError):  # its class cannot be loaded
+            options = registry.options(entry)
+        texts = (
+            each.name if each.required else f"{each.name}={format_value(each.default)}"
+            for each in options
+        )
+        rows.append({"summary": entry.summary, "options": ", ".join(texts), "source": entry.source})
+    return pd.DataFrame(rows, index=pd.Index([entry.name for entry in entries], name="name"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import singledispatch
@@ -16,7 +17,7 @@ from eqbench.model.facts import kind_of_game
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
-from eqbench.report.exports import report_on
+from eqbench.report.cells import report_on
 from eqbench.report.rows import Table
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import CellRecord
@@ -52,7 +53,11 @@ def _game(game: Game) -> Markup:
     if tree.payoffs.parameter:
         sizes["parameter"] = f"{tree.payoffs.parameter} = {tree.payoffs.value}"
     if tree.n_nodes <= MOST_COMPILED:
-        sizes |= {name: _said(value) for name, value in kind_of_game(game).items()}
+        for name, value in kind_of_game(game).items():
+            if value is None or isinstance(value, bool):
+                sizes[name] = "yes" if value else "no"
+            else:
+                sizes[name] = value if isinstance(value, str) else f"{value:g}"
     drawing = _picture(draw_tree(tree, game.spec)) if tree.n_nodes <= MOST_DRAWN else Markup()
     return _headed(game.spec, _grid((), sizes.items()), drawing)
 
@@ -89,7 +94,7 @@ def _record(record: CellRecord) -> Markup:
         "status": record.status,
         "reason": record.reason,
         "max regret": None if record.max_regret is None else f"{record.max_regret:.2e}",
-        "payoffs": None if record.payoffs is None else _payoffs(record.payoffs),
+        "payoffs": " ".join(f"{value:+.5f}" for value in record.payoffs or ()),
         "equilibrium": best.identity["name"] if best and best.identity else None,
         "profiles": len(record.equilibria) or None,
         "iterations": record.iterations and f"{record.iterations:,}",
@@ -108,17 +113,13 @@ def _run(run: Run) -> Markup:
         _table(table, _SHOWN if any(c.kind == "status" for c in table.columns) else ())
         for table in report_on([run.stored], summarize=None).tables
     ]
-    return sentences + Markup("").join(tables) + _chart(run)
-
-
-def _chart(run: Run) -> Markup:
-    """Regret against time, if there is anything to be drawn."""
-    if all(record.trace is None for record in run):
-        return Markup()
-    try:
-        return _picture(run.figure("regret").to_svg())
-    except EqbenchError as error:
-        return Markup("<p>{}</p>").format(error)
+    chart = Markup()
+    if any(record.trace is not None for record in run):
+        try:
+            chart = _picture(run.figure("regret").to_svg())
+        except EqbenchError as error:
+            chart = Markup("<p>{}</p>").format(error)
+    return sentences + Markup("").join(tables) + chart
 
 
 @html_of.register
@@ -138,8 +139,6 @@ def _headed(title: str, *parts: Markup) -> Markup:
 
 def _picture(svg: str) -> Markup:
     """A picture by itself, which no style of the page touches."""
-    from base64 import b64encode
-
     data = b64encode(svg.encode()).decode()
     return Markup('<img style="max-width:100%" src="data:image/svg+xml;base64,{}">').format(data)
 
@@ -156,21 +155,19 @@ def _table(table: Table, only: Sequence[str] = ()) -> Markup:
 
 def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
     """Rows and columns; of many rows the first ones, and how many more there are."""
+    cell = Markup('<{0} style="text-align: left; padding: 0 1em 0 0{1}">{2}</{0}>')
+
+    def line(tag: str, values: Iterable[Any]) -> Markup:
+        looks = (("; white-space: nowrap" * (len(str(v)) <= MOST_UNBROKEN), str(v)) for v in values)
+        cells = Markup("").join(cell.format(tag, look, text) for look, text in looks)
+        return Markup("<tr>{}</tr>").format(cells)
+
     shown, titles = list(rows), list(head)
     more = len(shown) - MOST_ROWS
-    body = [_line("td", row) for row in shown[:MOST_ROWS]]
-    top = Markup("<thead>{}</thead>").format(_line("th", titles)) if titles else Markup()
+    body = Markup("").join(line("td", row) for row in shown[:MOST_ROWS])
+    top = Markup("<thead>{}</thead>").format(line("th", titles)) if titles else Markup()
     rest = Markup("<p>and {} more</p>").format(more) if more > 0 else Markup()
-    return Markup("<table>{}<tbody>{}</tbody></table>{}").format(top, Markup("").join(body), rest)
-
-
-def _line(tag: str, values: Iterable[Any]) -> Markup:
-    """A row; what is short is not broken at its hyphens."""
-    cell = Markup('<{0} style="text-align: left; padding: 0 1em 0 0{1}">{2}</{0}>')
-    texts = map(str, values)
-    short = "; white-space: nowrap"
-    cells = (cell.format(tag, short if len(text) <= MOST_UNBROKEN else "", text) for text in texts)
-    return Markup("<tr>{}</tr>").format(Markup("").join(cells))
+    return Markup("<table>{}<tbody>{}</tbody></table>{}").format(top, body, rest)
 
 
 def _number(value: Any) -> str:
@@ -179,14 +176,3 @@ def _number(value: Any) -> str:
         return short_figure(value, 12)
     text = str(value)
     return text if len(text) <= 12 and "." not in text else f"{float(Fraction(text)):.6g}"
-
-
-def _said(value: Any) -> str:
-    """A fact in words; None means that it is not so."""
-    if value is None or isinstance(value, bool):
-        return "yes" if value else "no"
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def _payoffs(values: Sequence[float]) -> str:
-    return " ".join(f"{value:+.5f}" for value in values)

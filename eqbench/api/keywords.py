@@ -13,16 +13,9 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import load_game
-from eqbench.requests import Field, fields_of
+from eqbench.requests import fields_of
 
 T = TypeVar("T")
-
-
-def fields_by_name(kind: type) -> dict[str, Field]:
-    """Fields of a request by each name: ``timeout_s`` as well as ``timeout``."""
-    fields = fields_of(kind)
-    by_name = {field.attribute: field for field in fields}
-    return {field.name.replace("-", "_"): field for field in fields} | by_name
 
 
 def read_keywords(kind: type, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,14 +23,23 @@ def read_keywords(kind: type, function: str, given: Mapping[str, Any]) -> dict[s
 
     Also if one field has two, by both of its names.
     """
-    known, values = fields_by_name(kind), {}
+    fields, values = fields_of(kind), {}
+    # by each name: `timeout_s` as well as `timeout`
+    known = {field.name.replace("-", "_"): field for field in fields}
+    known |= {field.attribute: field for field in fields}
     check_keywords(function, given, known)
     for name, value in given.items():
         attribute = known[name].attribute
         if attribute in values:
             other = next(each for each in given if known[each] == known[name])
             raise UsageError(f"{function}() is given {other!r} and {name!r}, which mean the same")
-        values[attribute] = _read(function, name, known[name], value)
+        is_one = isinstance(value, str | Mapping | os.PathLike) or not isinstance(value, Iterable)
+        if known[name].several and value is not None:
+            value = [_plain(each) for each in ([value] if is_one else value)]
+        try:
+            values[attribute] = known[name].read(_plain(value))
+        except ValueError as error:
+            raise UsageError(f"{function}({name}=...): {error}") from None
     return values
 
 
@@ -50,33 +52,21 @@ def request_from(kind: type[T], function: str, given: Mapping[str, Any]) -> T:
     return kind(**values)
 
 
-def _read(function: str, name: str, field: Field, value: Any) -> Any:
-    is_one = isinstance(value, str | Mapping | os.PathLike) or not isinstance(value, Iterable)
-    if field.several and value is not None:
-        value = [_plain(each) for each in ([value] if is_one else value)]
-    try:
-        return field.read(_plain(value))
-    except ValueError as error:
-        raise UsageError(f"{function}({name}=...): {error}") from None
-
-
-def _spec_of(game: Game) -> str:
-    """The spec of a game, from which it is rebuilt; UsageError if that makes another one."""
-    same = None
-    with suppress(SpecError):  # what is not known here is looked for in the plugins
-        same = load_game(game.spec, max_nodes=max(game.tree.n_nodes, DEFAULT_MAX_NODES))
-    if same is not None and content_hash(same.tree) != content_hash(game.tree):
-        raise UsageError(
-            f"{game!r} is not what its spec means, from which other processes make the game; "
-            "give it a name of its own by register_game, or solve it here by eqbench.solve"
-        )
-    return game.spec
-
-
 def _plain(value: Any) -> Any:
-    """A game as its spec, a profile as a named document, a path as a text."""
-    if isinstance(value, Game):
-        return _spec_of(value)
+    """A game as its spec, a profile as a named document, a path as a text.
+
+    UsageError if the spec of a game, from which other processes make it, means another one.
+    """
     if isinstance(value, BehaviorProfile):
         return {"profile": value.to_json()}
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(value, Game):
+        return os.fspath(value) if isinstance(value, os.PathLike) else value
+    same = None
+    with suppress(SpecError):  # what is not known here is looked for in the plugins
+        same = load_game(value.spec, max_nodes=max(value.tree.n_nodes, DEFAULT_MAX_NODES))
+    if same is not None and content_hash(same.tree) != content_hash(value.tree):
+        raise UsageError(
+            f"{value!r} is not what its spec means, from which other processes make the game; "
+            "give it a name of its own by register_game, or solve it here by eqbench.solve"
+        )
+    return value.spec

@@ -17,6 +17,7 @@ from eqbench.model.rational import parse_rational
 from eqbench.model.tree import GameTree
 from eqbench.registry import load_game
 
+_OPENSPIEL = "eqbench.solvers.openspiel"
 ROUNDING = 1e-5  # of frequencies that Gambit prints with six decimals
 
 
@@ -46,9 +47,15 @@ def from_gambit(game: Game | str, theirs: Any) -> BehaviorProfile:
     game = load_game(game) if isinstance(game, str) else game
     if isinstance(theirs, str):
         return _of_line(game, theirs)
-    _refuse_other(theirs, "game", "a profile of pygambit, or the line of a command of Gambit")
-    gambit = _gambit("to_gambit")(game)
-    if _decisions(gambit.game) != _decisions(theirs.game):
+    if not hasattr(theirs, "game"):
+        allowed = "a profile of pygambit, or the line of a command of Gambit"
+        raise ProfileError(f"{theirs!r:.60} is not {allowed}")
+    gambit = _gambit(game)
+    sizes = [
+        [len(list(each.get_infosets(player))) for player in each.players]
+        for each in (gambit.game, theirs.game)
+    ]
+    if sizes[0] != sizes[1]:
         raise ProfileError(f"Gambit's profile is of another game than {game.spec}")
     found: BehaviorProfile = gambit.behavior(theirs)
     return found.on(game)
@@ -57,8 +64,7 @@ def from_gambit(game: Game | str, theirs: Any) -> BehaviorProfile:
 @checked
 def to_gambit(profile: BehaviorProfile) -> Any:
     """The same as pygambit's behavior profile, of rationals if it is known exactly."""
-    game = Game(profile.spec, profile.known_tree)
-    return _gambit("to_gambit")(game).profile(profile)
+    return _gambit(Game(profile.spec, profile.known_tree)).profile(profile)
 
 
 @checked
@@ -71,9 +77,9 @@ def gambit_line(profile: BehaviorProfile) -> str:
     >>> eqbench.gambit_line(eqbench.BehaviorProfile.uniform(eqbench.load_game("matching_pennies")))
     'NE,1/2,1/2,1/2,1/2'
     """
-    tree, values = profile.known_tree, profile.exact or profile.probabilities.tolist()
-    places = [int(a) for i in _order(tree) for a in _places(tree, i)]
-    return ",".join(["NE", *(str(values[a]) for a in places)])
+    values = profile.exact or profile.probabilities.tolist()
+    places = (place for own in _places(profile.known_tree) for place in own)
+    return ",".join(["NE", *(str(values[place]) for place in places)])
 
 
 @checked
@@ -90,8 +96,9 @@ def from_openspiel(game: Game | str, policy: Any) -> BehaviorProfile:
         If OpenSpiel does not have the game, it differs there, or OpenSpiel is not installed.
     """
     game = load_game(game) if isinstance(game, str) else game
-    _refuse_other(policy, "action_probabilities", "a policy of OpenSpiel")
-    found: BehaviorProfile = _openspiel("profile_of_policy")(game, policy)
+    if not hasattr(policy, "action_probabilities"):
+        raise ProfileError(f"{policy!r:.60} is not a policy of OpenSpiel")
+    found: BehaviorProfile = pkgutil.resolve_name(f"{_OPENSPIEL}:profile_of_policy")(game, policy)
     return found.on(game)
 
 
@@ -101,31 +108,18 @@ def to_openspiel(profile: BehaviorProfile) -> Any:
 
     Raises as :func:`from_openspiel`.
     """
-    return _openspiel("tabular_policy")(Game(profile.spec, profile.known_tree), profile)
+    game = Game(profile.spec, profile.known_tree)
+    return pkgutil.resolve_name(f"{_OPENSPIEL}:tabular_policy")(game, profile)
 
 
-def _refuse_other(theirs: Any, attribute: str, allowed: str) -> None:
-    if not hasattr(theirs, attribute):
-        raise ProfileError(f"{theirs!r:.60} is not {allowed}")
-
-
-def _gambit(name: str) -> Any:
+def _gambit(game: Game) -> Any:
     try:
         import pygambit  # noqa: F401
     except ImportError:
         raise SolverUnavailableError(
             "pygambit is not installed; install it by: pip install 'eqbench[gambit]'"
         ) from None
-    return pkgutil.resolve_name(f"eqbench.solvers.gambit:{name}")
-
-
-def _decisions(theirs: Any) -> list[int]:
-    """Number of information sets of each player of a pygambit game."""
-    return [len(list(theirs.get_infosets(player))) for player in theirs.players]
-
-
-def _openspiel(name: str) -> Any:
-    return pkgutil.resolve_name(f"eqbench.solvers.openspiel:{name}")
+    return pkgutil.resolve_name("eqbench.solvers.gambit:to_gambit")(game)
 
 
 def _of_line(game: Game, line: str) -> BehaviorProfile:
@@ -142,28 +136,24 @@ def _of_line(game: Game, line: str) -> BehaviorProfile:
             f"{tree.n_actions}; ask Gambit for behavior strategies, without -S"
         )
     behavior, given = [Fraction(0)] * tree.n_actions, iter(values)
-    for infoset in _order(tree):
-        places = _places(tree, infoset)
-        row = _distribution([next(given) for _ in places])
+    for places in _places(tree):
+        row = [next(given) for _ in places]
+        total = sum(row, Fraction(0))
+        if total == 0:  # where play never comes Gambit prints no frequencies
+            row = [Fraction(1, len(row))] * len(row)
+        elif abs(total - 1) <= ROUNDING:  # of printed decimals
+            row = [value / total for value in row]
         for place, value in zip(places, row, strict=True):
             behavior[place] = value
     return BehaviorProfile.of_exact(game, behavior)
 
 
-def _distribution(row: list[Fraction]) -> list[Fraction]:
-    """The row without the rounding of printed decimals; uniform where there are no frequencies."""
-    total = sum(row, Fraction(0))
-    if total == 0:
-        return [Fraction(1, len(row))] * len(row)
-    return [value / total for value in row] if abs(total - 1) <= ROUNDING else row
+def _places(tree: GameTree) -> list[range]:
+    """Places of the actions of each information set, as Gambit numbers these.
 
-
-def _places(tree: GameTree, infoset: int) -> range:
-    return range(int(tree.action_start[infoset]), int(tree.action_start[infoset + 1]))
-
-
-def _order(tree: GameTree) -> list[int]:
-    """Information sets as Gambit numbers them: by player, and as play in depth first meets them."""
-    infosets = tree.infoset.tolist()
+    By player, and as play in depth first meets them.
+    """
+    infosets, starts = tree.infoset.tolist(), tree.action_start.tolist()
     met = dict.fromkeys(infosets[node] for node in tree.in_depth() if infosets[node] >= 0)
-    return sorted(met, key=lambda i: int(tree.infoset_player[i]))  # which keeps that order
+    ordered = sorted(met, key=lambda i: int(tree.infoset_player[i]))  # which keeps that order
+    return [range(starts[i], starts[i + 1]) for i in ordered]

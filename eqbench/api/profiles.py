@@ -31,6 +31,12 @@ from eqbench.verification import (
 from eqbench.verification.sweep import TreeSweep
 
 
+def _loaded(game: Game | GameTree | str, profile: Any) -> tuple[GameTree, BehaviorProfile]:
+    """The tree of a game, and a profile of it."""
+    game = load_game(game) if isinstance(game, str) else game
+    return game.tree if isinstance(game, Game) else game, load_profile(game, profile)
+
+
 @checked
 def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorProfile:
     """Profile of a game from any of its forms; both are needed.
@@ -100,9 +106,7 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     >>> eqbench.verify(game, found).max_regret < 1e-15
     True
     """
-    game = load_game(game) if isinstance(game, str) else game
-    tree = game.tree if isinstance(game, Game) else game
-    profile = load_profile(game, profile)
+    tree, profile = _loaded(game, profile)
     return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
 
 
@@ -166,9 +170,7 @@ def kind(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> A
     >>> found.proofs()["trembles"][0]["action"]
     'bet'
     """
-    game = load_game(game) if isinstance(game, str) else game
-    tree = game.tree if isinstance(game, Game) else game
-    profile = load_profile(game, profile)
+    tree, profile = _loaded(game, profile)
     certified = verify_exactly(tree, profile) if exact else None
     measured = Verifier(tree).verify(profile)
     return judge_measured(tree, profile, measured, certified, ["kind"]).get("kind")
@@ -242,8 +244,7 @@ def assert_equilibrium(
     True
     """
     _check(tolerance)
-    game = load_game(game) if isinstance(game, str) else game
-    tree, profile = game.tree if isinstance(game, Game) else game, load_profile(game, profile)
+    tree, profile = _loaded(game, profile)
     exact = tree.exact and (profile.exact is not None or tree.is_wide)
     verdict = verify(tree, profile, exact=exact)
     if verdict.max_regret <= (tolerance and tolerance * tree.payoff_scale):  # may be infinite

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any, overload
 from eqbench.api.keywords import read_keywords, request_from
 from eqbench.api.profiles import load_profile
 from eqbench.api.shown import Chart, ReportText, switched
-from eqbench.display import Displayed
 from eqbench.documents import checked
 from eqbench.equilibria import Completeness
 from eqbench.errors import EqbenchError, UsageError
@@ -24,8 +24,9 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
 from eqbench.report.answer import answer
-from eqbench.report.exports import SUMMARY_COLUMNS, entries_of, summary_rows
-from eqbench.report.view import View
+from eqbench.report.cells import View
+from eqbench.report.exports import SUMMARY_COLUMNS, summary_rows
+from eqbench.report.trials import entries_of
 from eqbench.spec import split_specs
 from eqbench.store.results import (
     Runs,
@@ -39,17 +40,10 @@ from eqbench.store.schema import CellRecord
 from eqbench.store.stored_games import game_of_runs
 from eqbench.store.stored_profiles import profile_file
 from eqbench.store.stored_run import StoredRun, read_run, run_folder
+from eqbench.text import Displayed
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def _ignore(words: str) -> None:
-    """Do nothing with words."""
-
-
-def _warn(words: str) -> None:
-    warnings.warn(words, stacklevel=5)
 
 
 @checked
@@ -194,8 +188,12 @@ class Run(Displayed, Sequence[CellRecord]):
         """
         if isinstance(cell, str):
             cell = self.cell(cell if seed is None else f"{cell}/{seed}")
+
+        def warn(words: str) -> None:
+            warnings.warn(words, stacklevel=5)
+
         registry, content = default_registry(), cell.game_content
-        game = game_of_runs([self.stored], cell.game_spec, registry, _warn, content=content)
+        game = game_of_runs([self.stored], cell.game_spec, registry, warn, content=content)
         return load_profile(game, profile_file(self.stored, cell, rank))
 
     # Data frames, each by the function that also takes several runs.
@@ -246,7 +244,7 @@ def run(
     solvers: str | Iterable[str] | None = None,
     *,
     out: str | PathLike[str] | None = None,
-    tell: Callable[[str], None] = _ignore,
+    tell: Callable[[str], None] = lambda words: None,
     **options: Any,
 ) -> Run:
     """Run an experiment as ``eqbench run`` does: every cell in a process of its own.
@@ -330,18 +328,15 @@ def _experiment(given: Any) -> tuple[Experiment, str | None]:
         return Experiment((given,)), None
     if isinstance(given, Experiment):
         return given, None
-    if isinstance(given, Game) or (isinstance(given, str) and _is_game(given)):
+    is_game = isinstance(given, Game)
+    if isinstance(given, str):
+        with suppress(EqbenchError):
+            default_registry().game_entry(given)
+            is_game = True
+    if is_game:
         spec = given.spec if isinstance(given, Game) else given
         raise UsageError(f"run() needs solvers too, for example run({spec!r}, 'all')")
     if not isinstance(given, str | PathLike):
         raise UsageError(f"{given!r} is not an experiment; give games and solvers")
     file = find_experiment(str(given))
     return read_experiment(file), folder_of_experiment(file)
-
-
-def _is_game(text: str) -> bool:
-    try:
-        default_registry().game_entry(text)
-    except EqbenchError:
-        return False
-    return True

@@ -133,17 +133,13 @@ class Chart:
             If the name ends otherwise.
         """
         path = Path(path)
-        match path.suffix:
-            case ".svg":
-                path.write_text(self.to_svg(), encoding="utf-8")
-            case ".png":
-                path.write_bytes(self.to_png())
-            case ".json":
-                path.write_text(json.dumps(self.spec), encoding="utf-8")
-            case ".html":
-                path.write_text(self._page(), encoding="utf-8")
-            case _:
-                raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
+        if path.suffix not in (".svg", ".png", ".html", ".json"):
+            raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
+        if path.suffix == ".png":
+            path.write_bytes(self.to_png())
+            return path
+        text = {".svg": self.to_svg, ".html": self._page}.get(path.suffix)
+        path.write_text(text() if text else json.dumps(self.spec), encoding="utf-8")
         return path
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -14,11 +14,10 @@ from msgspec import to_builtins
 
 from eqbench.api.keywords import request_from
 from eqbench.api.shown import ReportText
-from eqbench.display import Displayed
 from eqbench.documents import checked
 from eqbench.errors import UsageError
 from eqbench.report.rows import Cell, Report, Table
-from eqbench.requests import Field, fields_of
+from eqbench.requests import fields_of
 from eqbench.studies.frame import Session, Study, StudyFolder, announce, answer, held
 from eqbench.studies.requests import (
     CrossplayRequest,
@@ -28,6 +27,7 @@ from eqbench.studies.requests import (
     StabilityRequest,
     TraceRequest,
 )
+from eqbench.text import Displayed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,32 +126,23 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
         return _carry_out(made, messages, out, figures=figures)
 
     study.__name__ = study.__qualname__ = command
-    study.__doc__ = _docstring(request_type, fields)
-    study.__signature__ = _signature(fields)  # type: ignore[attr-defined]
-    return checked(study)
-
-
-def _docstring(request_type: type[Any], fields: Sequence[Field]) -> str:
-    about = inspect.getdoc(request_type) or ""
     lines = [f"{each.attribute}\n    {each.help}" for each in fields]
     lines += ["out\n    Folder for the results.", "figures\n    Whether to draw figures."]
-    return "\n".join([about, "", "Parameters", "----------", *lines])
-
-
-def _signature(fields: Sequence[Field]) -> inspect.Signature:
-    """The first field by its position, the others by keywords, as in the request."""
+    about = inspect.getdoc(request_type) or ""
+    study.__doc__ = "\n".join([about, "", "Parameters", "----------", *lines])
+    # the first field by its position, the others by keywords, as in the request
     kinds, empty = inspect.Parameter, inspect.Parameter.empty
     first = kinds.VAR_POSITIONAL if fields[0].several else kinds.POSITIONAL_OR_KEYWORD
-    parameters = [
-        inspect.Parameter(
-            each.attribute, kinds.KEYWORD_ONLY, default=empty if each.required else each.default
-        )
-        for each in fields
+    defaults = {each.attribute: empty if each.required else each.default for each in fields[1:]}
+    defaults |= {"out": None, "figures": False}
+    parameters = [inspect.Parameter(fields[0].attribute, first)]
+    parameters += [
+        inspect.Parameter(name, kinds.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
     ]
-    parameters[0] = inspect.Parameter(fields[0].attribute, first)
-    frame = {"out": None, "figures": False}
-    parameters += [inspect.Parameter(k, kinds.KEYWORD_ONLY, default=v) for k, v in frame.items()]
-    return inspect.Signature(parameters, return_annotation=StudyResult)
+    signature = inspect.Signature(parameters, return_annotation=StudyResult)
+    study.__signature__ = signature  # type: ignore[attr-defined]
+    return checked(study)
 
 
 def _carry_out(

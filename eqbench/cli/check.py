@@ -9,7 +9,7 @@ from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json
 from eqbench.errors import UsageError, counted
 from eqbench.registry import NameOptions
-from eqbench.requests import GAME, Json, Option, Spec
+from eqbench.requests import EITHER, GAME, Json, Option
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,7 @@ class CheckRequest(NameOptions):
     Exit code: 0 all promises kept, 1 some broken, 2 usage.
     """
 
-    spec: Annotated[
-        str, Option("Game or solver to check.", Spec("SPEC", "game or solver"), argument=True)
-    ]
+    spec: Annotated[str, Option("Game or solver to check.", EITHER, argument=True)]
     games: Annotated[
         tuple[str, ...],
         Option("Try a solver on this game instead of the usual five.", GAME, "game"),

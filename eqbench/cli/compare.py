@@ -7,9 +7,10 @@ from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_page, put_result, say_notes
-from eqbench.requests import FLAG, CellFilter, Choice, Json, Kind, Option, StoredRun, Words
+from eqbench.requests import FLAG, CellFilter, Choice, Json, Kind, Option, Words
 
 REGRESSION = 3
+_BASE, _NEW = Kind("BASE", completed="dir"), Kind("NEW", completed="dir")
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,14 @@ class CompareRequest(CellFilter):
     Exit code: 0 no regression, 2 usage, 3 regression.
     """
 
-    base: Annotated[str, Option("Run to compare with.", StoredRun("BASE"), argument=True)]
+    base: Annotated[str, Option("Run to compare with.", _BASE, argument=True)]
     new: Annotated[
         str | None,
-        Option("Run to compare; two solvers of BASE without.", StoredRun("NEW"), argument=True),
+        Option(
+            "Run to compare; two solvers of BASE without.",
+            _NEW,
+            argument=True,
+        ),
     ] = None
     conditions: Annotated[
         tuple[str, ...],
@@ -63,7 +68,7 @@ class CompareRequest(CellFilter):
 @command(CompareRequest)
 def compare(request: CompareRequest) -> int:
     from eqbench.report.comparison import (
-        Rule,
+        RegressionRule,
         compare_runs,
         compare_solvers,
         comparison_json,
@@ -80,7 +85,7 @@ def compare(request: CompareRequest) -> int:
         comparison = compare_runs(base, new, request.games, request.solvers)
     comparison = replace(
         comparison,
-        rules=tuple(map(Rule.of, request.conditions)),
+        rules=tuple(map(RegressionRule.of, request.conditions)),
         allow_worse_status="worse-status" in request.allow or request.new is None,
         allow_missing="missing" in request.allow,
         only_changed=request.only_changed,

@@ -116,12 +116,12 @@ def _lines(form: str, game: Game, data: Any) -> Iterator[str]:
     else:
         profile = profile or BehaviorProfile.uniform(game)
         text = json.dumps(profile.to_json(game.spec), indent=2)
-        yield re.sub(r"\{\n([^{}]*)\n *\}", _on_one_line, text)
-
-
-def _on_one_line(row: re.Match[str]) -> str:
-    """The frequencies of an information set as one line."""
-    return f"{{{' '.join(line.strip() for line in row[1].splitlines())}}}"
+        # the frequencies of an information set on one line
+        yield re.sub(
+            r"\{\n([^{}]*)\n *\}",
+            lambda row: f"{{{' '.join(map(str.strip, row[1].splitlines()))}}}",
+            text,
+        )
 
 
 def _check_free(path: Path, request: ExportRequest) -> None:

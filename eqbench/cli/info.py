@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from shutil import get_terminal_size
 from textwrap import fill, indent
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, say
-from eqbench.cli.progress import Progress
+from eqbench.cli.progress import LiveProgress
 from eqbench.registry import GROUPS, NameOptions
-from eqbench.requests import Json, Option, Spec
-from eqbench.text import short_number, shortened
+from eqbench.requests import EITHER, Json, Option
+from eqbench.text import grouped, short_number, shortened
 
 if TYPE_CHECKING:
     from eqbench.plugins import Entry
@@ -40,7 +40,7 @@ class InfoRequest(NameOptions):
         str,
         Option(
             "Game or solver; or games, solvers or experiments.",
-            Spec("SPEC", "game or solver"),
+            EITHER,
             "game",
             argument=True,
             named=True,
@@ -73,27 +73,24 @@ def info(request: InfoRequest) -> None:
 def _listed(kind: str, registry: Registry) -> list[dict[str, Any]]:
     """All games, solvers or experiments."""
     from eqbench.builtin import FOREIGN_GAMES
-
-    if kind == "experiments":
-        return list(_experiments())
-    is_solvers = kind == "solvers"
-    return [
-        {"name": entry.name, "summary": entry.summary, "source": entry.source}
-        | (_solver_facts(entry) if is_solvers else {})
-        for entry in (
-            registry.solvers() if is_solvers else (*registry.games(), *FOREIGN_GAMES.values())
-        )
-    ]
-
-
-def _experiments() -> Iterator[dict[str, Any]]:
     from eqbench.harness.experiment import read_experiment, shipped
 
+    if kind == "solvers":
+        return [_head(entry) | _solver_facts(entry) for entry in registry.solvers()]
+    if kind == "games":
+        return [_head(entry) for entry in (*registry.games(), *FOREIGN_GAMES.values())]
+    rows = []
     for name, file in shipped().items():
         found = read_experiment(file)
         sizes = found.sizes()
         takes = found.takes or f"at most {math.ceil(sizes['most_seconds'] / 60)} min"
-        yield {"name": name, "title": found.name, "file": str(file), "takes": takes, **sizes}
+        facts = {"name": name, "title": found.name, "file": str(file), "takes": takes}
+        rows.append(facts | sizes)
+    return rows
+
+
+def _head(entry: Entry) -> dict[str, Any]:
+    return {"name": entry.name, "summary": entry.summary, "source": entry.source}
 
 
 def _print_list(kind: str, rows: list[dict[str, Any]]) -> None:
@@ -106,7 +103,16 @@ def _print_list(kind: str, rows: list[dict[str, Any]]) -> None:
     texts = {row["name"]: _summary(row) for row in rows}  # for programs a line each
     _put_facts(texts.items(), "", max(map(len, texts), default=0) + 1, sys.maxsize)
     if kind == "solvers":
-        _print_takes(rows)
+        # solvers with equal answers on one line; code of others is not run for a list
+        alike = grouped(
+            (row for row in rows if row["takes"]), lambda row: (*row["takes"].values(),)
+        )
+        put("\ngames that they take")
+        for number, name in enumerate(rows[0]["takes"]):
+            put(f"{'|     ' * number}{name}")
+        for answers, own in alike.items():
+            text = "".join(f"{answer:<6}" for answer in answers)
+            put(_filled(", ".join(row["name"] for row in own), text))
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if kind == "solvers":
         say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
@@ -125,20 +131,6 @@ def _summary(row: dict[str, Any]) -> str:
     return text
 
 
-def _print_takes(rows: list[dict[str, Any]]) -> None:
-    """Print which kinds of games the solvers take, those with equal answers on one line."""
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for row in rows:
-        if row["takes"]:  # code of others is not run for a list
-            alike.setdefault(tuple(row["takes"].values()), []).append(row["name"])
-    put("\ngames that they take")
-    for number, kind in enumerate(rows[0]["takes"]):
-        put(f"{'|     ' * number}{kind}")
-    for answers, names in alike.items():
-        text = "".join(f"{answer:<6}" for answer in answers)
-        put(_filled(", ".join(names), text))
-
-
 def _facts(spec: str, registry: Registry) -> dict[str, Any]:
     """What there is to say about a game or a solver."""
     from eqbench.equilibria import known_equilibria
@@ -146,20 +138,35 @@ def _facts(spec: str, registry: Registry) -> dict[str, Any]:
     from eqbench.options import option_texts
     from eqbench.spec import parse_spec
 
-    entry, name = registry.entry(spec), parse_spec(spec).name
-    facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
+    entry, typed = registry.entry(spec), parse_spec(spec).name
+    facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": typed, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        with Progress(f"building {spec}"):
+        with LiveProgress(f"building {spec}"):
             instance = registry.describe_game(spec)[0]
             game = registry.load_game(spec)
-        facts |= {"spec": game.spec, "sizes": _as_json(sizes(game)), "kinds": kind_of_game(game)}
-        facts["solvers"] = _answers(registry.obstacles(game))
+        # integers that no float holds are texts
+        sized = {
+            name: [n if n < 2**53 else short_number(n) for n in value]
+            if isinstance(value, list)
+            else value
+            for name, value in sizes(game).items()
+        }
+        facts |= {"spec": game.spec, "sizes": sized, "kinds": kind_of_game(game)}
+        answers: dict[str, Any] = {"take it": [], "unsupported": {}, "unavailable": {}}
+        for name, obstacle in registry.obstacles(game).items():
+            if obstacle is None:
+                answers["take it"].append(name)
+            else:
+                answers[obstacle[0]][name] = obstacle[1]
+        facts["solvers"] = answers
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
         solver = registry.load_solver(spec)
         instance = solver.instance
-        facts |= {"spec": solver.spec, **_solver_facts(entry), "about": _about(instance)}
+        # the method, its sources and claims stand in the docstring before its parameters
+        about = re.split(r"\n[A-Z][a-z]+\n---", inspect.getdoc(type(instance)) or "")[0].strip()
+        facts |= {"spec": solver.spec, **_solver_facts(entry), "about": about}
     values = option_texts(instance)
     facts["options"] = [
         option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
@@ -170,32 +177,6 @@ def _facts(spec: str, registry: Registry) -> dict[str, Any]:
 def _solver_facts(entry: Entry) -> dict[str, Any]:
     row = {"missing": entry.missing(), "default_row": entry.default_row}
     return row | {"takes": dict(entry.takes)}
-
-
-def _about(solver: Any) -> str:
-    """Docstring of a solver's class up to its parameters: the method, its sources, its claims."""
-    return re.split(r"\n[A-Z][a-z]+\n---", inspect.getdoc(type(solver)) or "")[0].strip()
-
-
-def _as_json(sizes: dict[str, Any]) -> dict[str, Any]:
-    """Sizes in which integers that no float holds are texts."""
-    return {
-        name: [n if n < 2**53 else short_number(n) for n in value]
-        if isinstance(value, list)
-        else value
-        for name, value in sizes.items()
-    }
-
-
-def _answers(obstacles: dict[str, tuple[str, str] | None]) -> dict[str, Any]:
-    """Solvers that take a game, and the reasons of the others by their status."""
-    answers: dict[str, Any] = {"take it": [], "unsupported": {}, "unavailable": {}}
-    for name, obstacle in obstacles.items():
-        if obstacle is None:
-            answers["take it"].append(name)
-        else:
-            answers[obstacle[0]][name] = obstacle[1]
-    return answers
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -215,7 +196,12 @@ def _print(facts: dict[str, Any]) -> None:
         takes = [f"{kind}: {share}" for kind, share in facts["takes"].items()]
         _put_facts([("games", "; ".join(takes))])
     if "solvers" in facts:
-        _put_facts(_answer_texts(facts["solvers"]))
+        _put_facts([("solvers", ", ".join(facts["solvers"]["take it"]) or "none")])
+        for status in ("unsupported", "unavailable"):
+            reasons = facts["solvers"][status]
+            alike = grouped(reasons, lambda name: reasons[name].removeprefix(f"{name} "))  # noqa: B023
+            texts = (f"{', '.join(own)}: {shortened(reason)}" for reason, own in alike.items())
+            _put_facts((status, text) for text in texts)
     if facts["options"]:
         put("options")
     for option in facts["options"]:
@@ -223,17 +209,6 @@ def _print(facts: dict[str, Any]) -> None:
         if option["doc"]:
             put(f"      {option['doc']}")
     _print_equilibria(facts.get("equilibria", []))
-
-
-def _answer_texts(answers: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Which solvers take a game, and why others do not, equal reasons together."""
-    yield "solvers", ", ".join(answers["take it"]) or "none"
-    for status in ("unsupported", "unavailable"):
-        together: dict[str, list[str]] = {}
-        for name, reason in answers[status].items():
-            together.setdefault(reason.removeprefix(f"{name} "), []).append(name)
-        for reason, names in together.items():
-            yield status, f"{', '.join(names)}: {shortened(reason)}"
 
 
 def _print_equilibria(known: list[dict[str, Any]]) -> None:

@@ -1,12 +1,15 @@
-"""One run from several: their cells, plans and requests in a new folder."""
+"""`eqbench merge`: one run of several, with their cells, plans and requests in a new folder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from eqbench.cli.options import command
+from eqbench.cli.output import say, say_note
+from eqbench.cli.progress import LiveProgress
 from eqbench.documents import read_file
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.experiment import Experiment, experiment_text
@@ -14,6 +17,7 @@ from eqbench.harness.plan import manifest
 from eqbench.harness.request import Request
 from eqbench.harness.run import NEVER_CACHED, Run, stored_experiment
 from eqbench.model.profile_json import MOST_PROFILE_BYTES
+from eqbench.requests import FOLDER, RUN, Option
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents
 from eqbench.store.latest import remember
@@ -28,6 +32,7 @@ from eqbench.store.run_folder import (
     write_file,
 )
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import read_run, run_folder
 
 # How cells are carried out is no part of the question.
 _HOW: dict[str, Any] = {
@@ -37,7 +42,28 @@ _HOW: dict[str, Any] = {
 }
 
 
-def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> RunFolder:
+@dataclass(frozen=True)
+class MergeRequest:
+    """Make one run of several, such as parts that ran on different machines.
+
+    The new folder has the cells, profiles, curves and logs of all; these stay as they are. Of a
+    cell that several runs have, the last that finished counts. Equilibria that no publication has
+    are compared again. `eqbench run --resume DIR` runs what the parts lack.
+    """
+
+    runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
+    out: Annotated[str, Option("Folder for the run that they become.", FOLDER)]
+
+
+@command(MergeRequest)
+def merge(request: MergeRequest) -> None:
+    with LiveProgress("merging"):
+        folder = merge_runs(map(run_folder, request.runs), Path(request.out), say_note)
+    run = read_run(folder.path)
+    say(f"{len(run.finished)} of {counted(run.planned, 'cell')} finished; results in {run.path}")
+
+
+def merge_runs(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> RunFolder:
     """Write the folder of one run that has the cells of several.
 
     Of a cell that several of them have counts, as in a run that was resumed, one that finished
@@ -60,7 +86,11 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
         raise UsageError("only one run is given; name at least two different ones")
     folder = RunFolder.begin(out)
     experiment, plan = _plan(runs)
-    tries = _tries(runs)
+    tries: dict[str, tuple[RunFolder, CellRecord]] = {}
+    for run in runs:
+        for record in run.all_cells(derived=False):
+            if record.key not in tries or _weight(record) >= _weight(tries[record.key][1]):
+                tries[record.key] = run, record
     records, without = [], 0
     own = {run.path: contents(run.path) for run in runs}
     for path, (_, others) in own.items():
@@ -89,7 +119,12 @@ def merge(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -> Run
     folder = RunFolder.create(out, plan, begun=True)
     folder.write(EXPERIMENT, experiment_text(experiment))
     remember(folder.path)
-    _conclude(folder, experiment, tell)
+    try:  # clusters and completeness, unless a game or plugin is not here any more
+        with Run(experiment) as joined:
+            joined.open(folder)
+            joined.conclude()
+    except UsageError as error:
+        tell(f"equilibria that only this run knows are not compared yet: {error}")
     return folder
 
 
@@ -112,16 +147,6 @@ def _plan(runs: list[RunFolder]) -> tuple[Experiment, dict[str, Any]]:
     common = [item for item in places[0].items() if all(item in p.items() for p in places)]
     plan["environment"] = dict(common)
     return experiment, plan | ({"environments": places} if len(places) > 1 else {})
-
-
-def _tries(runs: list[RunFolder]) -> dict[str, tuple[RunFolder, CellRecord]]:
-    """Which try of each cell counts, and in which run it is, by keys."""
-    tries: dict[str, tuple[RunFolder, CellRecord]] = {}
-    for run in runs:
-        for record in run.all_cells(derived=False):
-            if record.key not in tries or _weight(record) >= _weight(tries[record.key][1]):
-                tries[record.key] = run, record
-    return tries
 
 
 def _weight(record: CellRecord) -> int:
@@ -152,13 +177,3 @@ def _copied(
     equilibria = [replace(item, profile=names.get(item.profile)) for item in record.equilibria]
     trace, log = names.get(record.trace), names.get(record.log)
     return replace(record, equilibria=equilibria, trace=trace, log=log)
-
-
-def _conclude(folder: RunFolder, experiment: Experiment, tell: Callable[[str], None]) -> None:
-    """Find clusters and completeness, unless a game or plugin is not here any more."""
-    try:
-        with Run(experiment) as run:
-            run.open(folder)
-            run.conclude()
-    except UsageError as error:
-        tell(f"equilibria that only this run knows are not compared yet: {error}")

@@ -6,7 +6,6 @@ import inspect
 import os
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -16,55 +15,9 @@ from click.shell_completion import CompletionItem
 
 from eqbench.cli.output import messages
 from eqbench.documents import read_file
-from eqbench.requests import (
-    FOLDER,
-    Choice,
-    Field,
-    File,
-    Flag,
-    Kind,
-    Spec,
-    StoredRun,
-    Words,
-    fields_of,
-)
+from eqbench.requests import Choice, Flag, Kind, RequestField, Words, fields_of
+from eqbench.store.schema import Status
 
-# What to type instead of a command, a word or an option that earlier versions had.
-MOVED = {
-    "contains": "eqbench verify PROFILE --in SET",
-    "draw": "eqbench export GAME FILE.svg",
-    "list": "eqbench info games, eqbench info solvers or eqbench info experiments",
-    "profile": "eqbench export GAME FILE.json",
-    "refine": "eqbench verify PROFILE --refine FILE",
-    "schema": "the schemas are a page of the documentation, under docs/reference/schemas",
-    "check game": "eqbench check NAME",
-    "check solver": "eqbench check NAME",
-    "results list": "eqbench results",
-    "results export": "zip -r run.zip DIR",
-    "results prune": "rm -r DIR",
-    "run --all": "eqbench report latest --all",
-    "run --columns": "eqbench report latest --columns COLUMNS",
-    "run --sort": "eqbench report latest --sort COLUMN",
-    "run --summary": "eqbench report latest --summary",
-    "ranges --backend": "eqbench ranges GAME --solver 'ncp(backend=scip)'",
-    "report --macros": "eqbench report RUN --format macros",
-    "compare --out": "eqbench compare BASE NEW --format html > FILE",
-    "compare --allow-missing": "eqbench compare BASE NEW --allow missing",
-    "compare --allow-worse-status": "eqbench compare BASE NEW --allow worse-status",
-    "doctor --wait": "eqbench doctor --locks DIR, which waits 30 s for another machine",
-    "export --to": "eqbench export GAME FILE",
-    "export --json": "eqbench info GAME --json, for the size of the game",
-    "export --max-nodes": "eqbench run --max-nodes N",
-    "export --quiet": "eqbench export GAME FILE 2> /dev/null",
-    "info --max-nodes": "eqbench run --max-nodes N",
-    "merge --quiet": "eqbench merge RUN... --out DIR 2> /dev/null",
-    "publish --quiet": "eqbench publish DIR RUN... 2> /dev/null",
-    "report --quiet": "eqbench report RUN --format FORMAT --out DIR 2> /dev/null",
-    "simulate --memory": "eqbench simulate GAME --remember N",
-    "simulate --time": "eqbench simulate GAME --duration X",
-    "trace --time": "eqbench trace GAME --timeout S",
-    "verify --max-nodes": "eqbench verify RUN CELL: a game has the size that its run allowed",
-}
 R = TypeVar("R")
 _TYPED = f"{__name__}.typed"  # under which a context keeps the words of its command
 Function = Callable[[R], int | None]
@@ -112,8 +65,7 @@ def command(
 
 def examples(ctx: click.Context) -> list[str]:
     """Return command lines that work, if `examples.toml` has some for the command."""
-    text = read_file(Path(__file__).with_name("examples.toml")).decode()
-    found: list[str] = tomllib.loads(text).get(ctx.command_path.partition(" ")[2], [])
+    found: list[str] = _read("examples.toml").get(ctx.command_path.partition(" ")[2], [])
     return found
 
 
@@ -121,8 +73,13 @@ def refuse_moved(ctx: click.Context, word: str) -> None:
     """Refuse a word of an earlier version with what to type instead."""
     word = "--quiet" if word == "-q" else word
     old = f"{ctx.command_path} {word}".partition(" ")[2]
-    if old in MOVED:
-        raise click.UsageError(f"there is no `eqbench {old}` any more; use: {MOVED[old]}", ctx)
+    if instead := _read("moved.toml").get(old):
+        raise click.UsageError(f"there is no `eqbench {old}` any more; use: {instead}", ctx)
+
+
+def _read(name: str) -> dict[str, Any]:
+    """Content of a TOML file next to this module."""
+    return tomllib.loads(read_file(Path(__file__).with_name(name)).decode())
 
 
 class WithExamples(click.Command):
@@ -134,17 +91,9 @@ class WithExamples(click.Command):
                 formatter.write("".join(f"{' ' * formatter.current_indent}{x}\n" for x in lines))
 
 
-@dataclass(frozen=True)
-class Statuses(Words):
-    """Statuses that a cell may end with."""
-
-    metavar: str = "STATUS,…"
-    what: str = "status"
-
-    def allowed(self) -> tuple[str, ...]:
-        from eqbench.store.schema import Status
-
-        return tuple(status for status in get_args(Status) if status != "interrupted")
+STATUSES = Words(  # that a cell may end with
+    "STATUS,…", "status", tuple(status for status in get_args(Status) if status != "interrupted")
+)
 
 
 class RequestCommand(WithExamples):
@@ -156,7 +105,7 @@ class RequestCommand(WithExamples):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         typed = ctx.meta[_TYPED] = [*args]
-        if args and not os.path.exists(args[0]):
+        if args and not args[0].startswith("-") and not os.path.exists(args[0]):
             refuse_moved(ctx, args[0])
         try:
             return super().parse_args(ctx, args)
@@ -184,7 +133,7 @@ class RequestCommand(WithExamples):
 class NamedArgument(click.Argument):
     """An argument that may also be typed with the name of its field, as an option."""
 
-    def __init__(self, names: list[str], about: Field, **settings: Any) -> None:
+    def __init__(self, names: list[str], about: RequestField, **settings: Any) -> None:
         super().__init__(names, **settings)
         self.about, self.word = about, f"--{about.name}"
 
@@ -221,56 +170,38 @@ def require(request: type) -> None:
             raise click.MissingParameter(ctx.command.hint(ctx, []), ctx, parameter)
 
 
-def _parameter(field: Field, *, stored: bool = False) -> click.Parameter:
+def _parameter(field: RequestField, *, stored: bool = False) -> click.Parameter:
     """Option or argument of a field; `stored` if a request that is stored may have it already."""
-    if not field.option.argument:
-        return _option(field, stored=stored)
-    metavar = _metavar(field.option.kind)
-    metavar = metavar if field.required else f"[{metavar}]"
-    is_optional = not field.required and not field.several
-    settings: dict[str, Any] = {
-        **({"default": field.write(field.default)} if is_optional else {}),
-        "nargs": -1 if field.several else 1,
-        "required": field.required and not stored,
-        "type": KindType(field.option.kind),
-        "metavar": f"{metavar}..." if field.several else metavar,
-    }
-    if field.option.named:
-        return NamedArgument([field.attribute], about=field, **settings)
-    return click.Argument([field.attribute], **settings)
-
-
-def _metavar(kind: Kind) -> str:
-    """What stands for a value in help: of a choice without a name its words."""
-    words = "|".join(getattr(kind, "words", ()))
-    return kind.metavar or (f"{{{words}}}" if words else "")
-
-
-def _option(field: Field, *, stored: bool) -> click.Option:
     option, kind = field.option, field.option.kind
-    is_required = field.required and not stored
+    words = "|".join(getattr(kind, "words", ()))  # stand in help for a choice without a name
+    metavar = kind.metavar or (f"{{{words}}}" if words else "")
+    # to click a default of None is one, too, and what has one is not missing
+    is_optional = not field.required and not field.several
+    settings: dict[str, Any] = {"default": field.write(field.default)} if is_optional else {}
+    settings |= {"type": KindType(kind), "required": field.required and not stored}
+    if option.argument:
+        metavar = metavar if field.required else f"[{metavar}]"
+        settings["metavar"] = f"{metavar}..." if field.several else metavar
+        settings["nargs"] = -1 if field.several else 1
+        if option.named:
+            return NamedArgument([field.attribute], about=field, **settings)
+        return click.Argument([field.attribute], **settings)
     names = [*([f"-{option.short}"] if option.short else []), f"--{field.name}", field.attribute]
-    help_text = field.help
-    if option.default:
-        help_text += f"  [default: {option.default}]"
+    help_text = f"{field.help}  [default: {option.default}]" if option.default else field.help
     if isinstance(kind, Flag):
         return click.Option(names, is_flag=True, help=help_text)
-    # to click a default of None is one, too, and what has one is not missing
-    default = {} if field.required or field.several else {"default": field.write(field.default)}
     return click.Option(
         names,
         multiple=field.several,
-        show_default=default.get("default") not in (None, "") and not option.default,
-        metavar=_metavar(kind) or None,
-        required=is_required,
-        type=KindType(kind),
+        show_default=settings.get("default") not in (None, "") and not option.default,
+        metavar=metavar or None,
         help=help_text,
-        **default,
+        **settings,
     )
 
 
 class KindType(click.ParamType):
-    """A kind of values as click asks for them."""
+    """A kind of values as click reads them."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -286,32 +217,24 @@ class KindType(click.ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Names of games and solvers, also after a comma, and words; else paths."""
-        match self.kind:
-            case Spec(what=what):
-                before, comma, begun = incomplete.rpartition(",")
-                if before.count("(") > before.count(")"):  # a comma between options of a spec
-                    return []
-                names = [before + comma + name for name in _names(what) if name.startswith(begun)]
-                if not names and what != "solver":
-                    return [CompletionItem(incomplete, type="file")]
-                return [*map(CompletionItem, names)]
-            case Choice(words=words):
-                return [CompletionItem(word) for word in words if word.startswith(incomplete)]
-            case File():
-                is_folder = self.kind == FOLDER or isinstance(self.kind, StoredRun)
-                return [CompletionItem(incomplete, type="dir" if is_folder else "file")]
-        return []
+        completed = self.kind.completed
+        if isinstance(self.kind, Choice):
+            return [CompletionItem(w) for w in self.kind.words if w.startswith(incomplete)]
+        if completed in ("file", "dir"):
+            return [CompletionItem(incomplete, type=completed)]
+        before, comma, begun = incomplete.rpartition(",")
+        if not completed or before.count("(") > before.count(")"):  # between options of a spec
+            return []
+        from eqbench.registry import GROUPS, default_registry
+        from eqbench.spec import GAME_FILES, PREFIXES
 
-
-def _names(what: str) -> list[str]:
-    """Names of games, with the game files of this folder, or of solvers, or of both."""
-    from eqbench.registry import GROUPS, default_registry
-    from eqbench.spec import GAME_FILES, PREFIXES
-
-    registry, names = default_registry(), list[str]()
-    if what != "solver":
-        files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
-        names += [*(entry.name for entry in registry.games()), *PREFIXES, *files]
-    if what != "game":
-        names += [*(entry.name for entry in registry.solvers()), "all", *GROUPS]
-    return names
+        registry, names = default_registry(), list[str]()
+        if completed != "solver":
+            files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
+            names += [*registry.entries("game"), *PREFIXES, *files]
+        if completed != "game":
+            names += [*registry.entries("solver"), "all", *GROUPS]
+        known = [before + comma + name for name in names if name.startswith(begun)]
+        if not known and completed != "solver":
+            return [CompletionItem(incomplete, type="file")]
+        return [*map(CompletionItem, known)]

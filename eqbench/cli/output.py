@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from eqbench.errors import UsageError
-from eqbench.requests import STANDARD_OUTPUT
 from eqbench.text import printable_lines, shortened
 
 if TYPE_CHECKING:
@@ -151,15 +150,6 @@ def write_text(file: Path, text: str, *, new: bool = False) -> None:
             place.write(text)
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror}; choose another file") from None
-
-
-def deliver(page: str, place: str) -> None:
-    """Write HTML or SVG into a file that was named on the command line, or print it for ``-``."""
-    if place == STANDARD_OUTPUT:
-        put_page(page)
-    else:
-        write_text(Path(place), page)
-        say(f"wrote {place}")
 
 
 def open_streams() -> None:

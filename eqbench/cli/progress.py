@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 from eqbench.cli.output import error_stream, messages, say, say_always
@@ -13,8 +14,8 @@ LINE_S = 60.0  # between lines where there is no terminal
 BAR_WIDTH = 30
 
 
-class Progress:
-    """Progress of the work inside a ``with``.
+class LiveProgress:
+    """LiveProgress of the work inside a ``with``.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class Progress:
         self._task: Any = None
         self._resources = ExitStack()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> LiveProgress:
         if messages.quiet:
             return self
         from eqbench.report.terminal import Screen
@@ -80,7 +81,9 @@ class Progress:
         """All of it in one line."""
         (task,) = self._bars.tasks
         share = "" if task.total is None else f"{task.percentage:.0f}%"
-        left = "" if task.time_remaining is None else f"about {_clock(task.time_remaining)} left"
+        left = ""
+        if task.time_remaining is not None:
+            left = f"about {timedelta(seconds=round(task.time_remaining))} left"
         parts = ", ".join(part for part in (task.description, share, left) if part)
         return "; ".join([parts, *self._running()])
 
@@ -112,9 +115,3 @@ def _live_bars(console: Any, running: Callable[[], Iterable[str]]) -> Any:
         refresh_per_second=5,
         speed_estimate_period=float("inf"),  # cells take longer than rich expects of steps
     )
-
-
-def _clock(seconds: float) -> str:
-    """Seconds as hours, minutes and seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

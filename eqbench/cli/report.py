@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from eqbench.cli.options import Statuses, command
+from eqbench.cli.options import STATUSES, command
 from eqbench.cli.output import print_report, put, put_page, say_notes, say_written
 from eqbench.errors import UsageError
-from eqbench.report.view import View
-from eqbench.requests import RUN, STANDARD_OUTPUT, CellFilter, File, Option, Words
+from eqbench.report.cells import View
+from eqbench.requests import FOLDER, RUN, STANDARD_OUTPUT, CellFilter, Option, Words
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html", "macros")
 
@@ -45,18 +45,18 @@ class ReportRequest(View, CellFilter):
         Option(
             "Write report.txt, .md, .csv, .tex, .macros.tex and .html into DIR instead; a name "
             "that ends in .html is the file of a page, and - standard output.",
-            File("DIR"),
+            FOLDER,
         ),
     ] = None
     statuses: Annotated[
         tuple[str, ...],
-        Option("Only cells that ended like this, for example ok,limit.", Statuses(), "status"),
+        Option("Only cells that ended like this, for example ok,limit.", STATUSES, "status"),
     ] = ()
 
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    from eqbench.report.exports import report_on
+    from eqbench.report.cells import report_on
     from eqbench.report.writing import (
         report_text,
         runs_in,

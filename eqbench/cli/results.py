@@ -1,4 +1,4 @@
-"""`eqbench merge`, `publish` and `results`: runs become one, a site, and are listed."""
+"""`eqbench publish` and `results`: runs become a site, and are listed."""
 
 from __future__ import annotations
 
@@ -8,35 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say, say_note, say_written
-from eqbench.errors import counted
+from eqbench.cli.output import put_result, say_note, say_written
 from eqbench.requests import FLAG, FOLDER, RUN, Json, Option
 from eqbench.spec import split_specs
-
-
-@dataclass(frozen=True)
-class MergeRequest:
-    """Make one run of several, such as parts that ran on different machines.
-
-    The new folder has the cells, profiles, curves and logs of all; these stay as they are. Of a
-    cell that several runs have, the last that finished counts. Equilibria that no publication has
-    are compared again. `eqbench run --resume DIR` runs what the parts lack.
-    """
-
-    runs: Annotated[tuple[str, ...], Option("Folders of runs, or `latest`.", RUN, argument=True)]
-    out: Annotated[str, Option("Folder for the run that they become.", FOLDER)]
-
-
-@command(MergeRequest)
-def merge(request: MergeRequest) -> None:
-    from eqbench.cli.merge import merge as merge_runs
-    from eqbench.cli.progress import Progress
-    from eqbench.store.stored_run import read_run, run_folder
-
-    with Progress("merging"):
-        folder = merge_runs(map(run_folder, request.runs), Path(request.out), say_note)
-    run = read_run(folder.path)
-    say(f"{len(run.finished)} of {counted(run.planned, 'cell')} finished; results in {run.path}")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from eqbench.cli.options import Statuses, command, given, require
+from eqbench.cli.options import STATUSES, command, given, require
 from eqbench.cli.output import (
     print_report,
     put_json,
@@ -23,19 +23,20 @@ from eqbench.cli.output import (
     say_written,
     write_text,
 )
-from eqbench.cli.progress import Progress
+from eqbench.cli.progress import LiveProgress
 from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
-from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option
+from eqbench.requests import FILE, FLAG, FOLDER, Json, Kind, NoTable, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
     from eqbench.harness.run import Run
     from eqbench.store.run_folder import RunFolder
-    from eqbench.store.schema import CellId, CellRecord, Status
+    from eqbench.store.schema import CellId, Status
 
 NOTHING_RAN = 4
 _BAD = ("crashed", "refuted")
+_EXPERIMENT = Kind("EXPERIMENT", completed="file")
 
 
 def run_of(words: Iterable[str]) -> str:
@@ -65,9 +66,10 @@ class RunOptions:
     run, 130 interrupted.
     """
 
-    file: Annotated[str | None, Option("Experiment to run.", File("EXPERIMENT"), argument=True)] = (
-        None
-    )
+    file: Annotated[
+        str | None,
+        Option("Experiment to run.", _EXPERIMENT, argument=True),
+    ] = None
     out: Annotated[
         str | None, Option("Folder for the results.", FOLDER, default="results/<UTC time>-<games>")
     ] = None
@@ -84,14 +86,12 @@ class RunOptions:
         tuple[str, ...],
         Option(
             "With --resume: run cells that ended like this once more, for example timeout,memory.",
-            Statuses(),
+            STATUSES,
         ),
     ] = ()
     save_as: Annotated[
         str | None,
-        Option(
-            "Write these options as an experiment into FILE and run nothing.", File(), "save-as"
-        ),
+        Option("Write these options as an experiment into FILE and run nothing.", FILE, "save-as"),
     ] = None
     dry_run: Annotated[
         bool,
@@ -106,6 +106,7 @@ class RunOptions:
 def run(options: RunOptions) -> int:
     from eqbench.harness.experiment import experiment_text
     from eqbench.harness.run import NEVER_CACHED, Run
+    from eqbench.store.schema import NEVER_RAN
 
     experiment, folder, out = _chosen(options)
     if options.save_as is not None:
@@ -116,7 +117,7 @@ def run(options: RunOptions) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
     with ExitStack() as opened:
-        with Progress("building games"):
+        with LiveProgress("building games"):
             run = opened.enter_context(Run(experiment))
         if options.dry_run:
             _print_plan(run, folder, again, as_json=options.as_json)
@@ -144,14 +145,18 @@ def run(options: RunOptions) -> int:
         from eqbench.report.writing import write_reports
 
         say_written(write_reports(experiment.report, [run.stored], run.folder.path))
-    return _exit_code(run.records)
+    statuses = [record.status for record in run.records]
+    if any(status in _BAD for status in statuses):
+        return 1
+    return NOTHING_RAN if all(status in NEVER_RAN for status in statuses) else 0
 
 
 def _chosen(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | None]:
     """Return what to run, the folder that is resumed if there is one, and that for a new run."""
     from eqbench.errors import UsageError
-    from eqbench.harness.experiment import Experiment, read_experiment
+    from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
     from eqbench.harness.run import folder_begun, folder_of_experiment, stored_experiment
+    from eqbench.spec import is_foreign
     from eqbench.store.run_folder import RunFolder
 
     typed, folder, out = given(Request), None, options.out
@@ -168,7 +173,10 @@ def _chosen(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | No
         folder = RunFolder.open(Path(options.resume))
         experiment = stored_experiment(folder).with_changes(typed)
     elif options.file is not None:
-        file = _experiment_file(options.file)
+        file = find_experiment(options.file)
+        is_file = file.exists() and not is_foreign(options.file)
+        if not is_file and (words := run_of([options.file])):  # a game, or a game file
+            raise UsageError(f"{options.file} is not an experiment. Did you mean: {words}")
         experiment = read_experiment(file).with_changes(typed)
         out = out or folder_of_experiment(file)
         folder = folder_begun(Path(out), experiment) if out else None
@@ -178,18 +186,6 @@ def _chosen(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | No
     if options.retry and folder is None:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")
     return experiment, folder, out
-
-
-def _experiment_file(text: str) -> Path:
-    """The file of an experiment, unless the word is not a file but a game, or a game file."""
-    from eqbench.errors import UsageError
-    from eqbench.harness.experiment import find_experiment
-    from eqbench.spec import is_foreign
-
-    file = find_experiment(text)
-    if (is_foreign(text) or not file.exists()) and (words := run_of([text])):
-        raise UsageError(f"{text} is not an experiment. Did you mean: {words}")
-    return file
 
 
 def _execute(run: Run, again: set[Status], *, verbose: bool) -> BaseException | None:
@@ -205,7 +201,7 @@ def _execute(run: Run, again: set[Status], *, verbose: bool) -> BaseException | 
 
     try:
         with (
-            Progress(f"{done} of {total} cells done", at_work) as progress,
+            LiveProgress(f"{done} of {total} cells done", at_work) as progress,
             closing(run.execute(again, say=progress.say)) as records,
         ):
             for record in records:
@@ -225,16 +221,6 @@ def _execute(run: Run, again: set[Status], *, verbose: bool) -> BaseException | 
 def _cell_words(cell: CellId) -> str:
     seed = "" if cell.seed is None else f", seed {cell.seed}"
     return f"{cell.solver} on {cell.game}{seed}"
-
-
-def _exit_code(records: list[CellRecord]) -> int:
-    """Exit code of a finished run."""
-    from eqbench.store.schema import NEVER_RAN
-
-    statuses = [record.status for record in records]
-    if any(status in _BAD for status in statuses):
-        return 1
-    return NOTHING_RAN if all(status in NEVER_RAN for status in statuses) else 0
 
 
 def _print_plan(run: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
@@ -265,20 +251,14 @@ def _print_plan(run: Run, folder: RunFolder | None, again: set[Status], *, as_js
     if missing:
         jobs = run.experiment.jobs or 1
         at_once = f", {jobs} at a time" if jobs > 1 else ""
-        word, time_s = "about" if ended else "up to", solving_s(missing, jobs, ended)
-        sums += f"{at_once}: {word} {_duration(time_s)} of solving"
+        word, time = "about" if ended else "up to", max(solving_s(missing, jobs, ended), 1)
+        unit, size = ("s", 1) if time < 120 else ("min", 60) if time < 7200 else ("h", 3600)
+        sums += f"{at_once}: {word} {time / size:.{int(unit == 'h')}f} {unit} of solving"
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 
-def _duration(time: float) -> str:
-    """A long duration with its unit."""
-    if time < 120:
-        return f"{max(time, 1):.0f} s"
-    return f"{time / 60:.0f} min" if time < 7200 else f"{time / 3600:.1f} h"
-
-
 def _print(run: Run, options: RunOptions) -> None:
-    from eqbench.report.exports import report_on
+    from eqbench.report.cells import report_on
     from eqbench.store.schema import SCHEMA
 
     stored = run.stored

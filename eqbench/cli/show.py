@@ -9,7 +9,7 @@ from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say_note, say_notes
 from eqbench.errors import counted
 from eqbench.registry import NameOptions
-from eqbench.requests import CELL, FLAG, MILLION, RUN, Integer, Json, Option
+from eqbench.requests import FLAG, MILLION, RUN, Integer, Json, Kind, Option
 
 if TYPE_CHECKING:
     from eqbench.store.schema import CellRecord
@@ -26,7 +26,8 @@ class ShowRequest(NameOptions):
 
     run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]
     cell: Annotated[
-        str | None, Option("Cell of the run; without it they are listed.", CELL, argument=True)
+        str | None,
+        Option("Cell of the run; without it they are listed.", Kind("CELL"), argument=True),
     ] = None
     rank: Annotated[
         int,

@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import deliver, put_result, say, say_note
+from eqbench.cli.output import put_page, put_result, say, say_note, write_text
 from eqbench.registry import NameOptions
 from eqbench.requests import (
     FILE,
@@ -21,7 +22,6 @@ from eqbench.requests import (
     Kind,
     Number,
     Option,
-    StoredRun,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class VerifyRequest(NameOptions):
     """
 
     words: Annotated[
-        tuple[str, ...], Option("Profile, and its game.", StoredRun("WORDS"), argument=True)
+        tuple[str, ...],
+        Option("Profile, and its game.", Kind("WORDS", completed="dir"), argument=True),
     ] = ()
     game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
     profile: Annotated[
@@ -135,7 +136,12 @@ def verify(request: VerifyRequest) -> int:
         tables.append(table)
     if request.refine is not None:
         refined, document["kept"] = _refined(loaded, candidate, request.registry())
-        deliver(json.dumps(refined.to_json(loaded.spec), indent=2) + "\n", request.refine)
+        text = json.dumps(refined.to_json(loaded.spec), indent=2) + "\n"
+        if request.refine == STANDARD_OUTPUT:
+            put_page(text)
+        else:
+            write_text(Path(request.refine), text)
+            say(f"wrote {request.refine}")
         if kept := document["kept"]:
             say(f"the profile was kept: {kept}")
     if request.refine != STANDARD_OUTPUT:
@@ -173,42 +179,34 @@ def _refined(
     from eqbench.solver import Limits
 
     tree = game.tree
-    before = _Judged.of(tree, profile)
-    if before.max_regret > Limits().target_for(tree):
+    max_regret, exact, before = _judged(tree, profile)
+    if max_regret > Limits().target_for(tree):
         raise UsageError(
-            f"this is no equilibrium: max regret {before.max_regret:.3g}; credible play off its "
+            f"this is no equilibrium: max regret {max_regret:.3g}; credible play off its "
             "path is sought for equilibria only"
         )
-    if before.credible == before.sets:
+    if before and before["credible"] == before["sets"]:
         return profile, "it is credible already"
-    given = profile if before.exact else BehaviorProfile.of(tree, profile.probabilities)
+    given = profile if exact else BehaviorProfile.of(tree, profile.probabilities)
     solver: OffPath = registry.load_solver("logit").instance
     made, kept = solver.credible(game, given)
-    after = _Judged.of(tree, made)
-    if (before.exact and not after.exact) or 0 <= after.credible < before.credible:
+    _, stays_exact, after = _judged(tree, made)
+    is_less = bool(before and after) and after["credible"] < before["credible"]
+    if (exact and not stays_exact) or is_less:
         return given, "the verifier finds the play that was solved again no better"
     return made, kept
 
 
-class _Judged(NamedTuple):
-    """Largest regret of a profile, whether it is exactly 0, and its credible sets; -1 unknown."""
+def _judged(tree: GameTree, profile: BehaviorProfile) -> tuple[float, bool, dict[str, Any]]:
+    """Largest regret of a profile, whether it is exactly 0, and how far the profile is credible."""
+    from eqbench.verdict import Claimed, judge
+    from eqbench.verification import Allowance, certify, verify
 
-    max_regret: float
-    exact: bool
-    credible: int
-    sets: int
-
-    @classmethod
-    def of(cls, tree: GameTree, profile: BehaviorProfile) -> _Judged:
-        from eqbench.verdict import Claimed, judge
-        from eqbench.verification import Allowance, certify, verify
-
-        certified = certify(tree, profile, Allowance())
-        exact = certified is not None and certified.max_regret == 0
-        max_regret = 0.0 if exact else float(verify(tree, profile).max_regret)
-        found = judge("credible", Claimed(tree, profile, exact), Allowance())
-        counts = {} if found is None else found.to_json()
-        return cls(max_regret, exact, counts.get("credible", -1), counts.get("sets", -2))
+    certified = certify(tree, profile, Allowance())
+    exact = certified is not None and certified.max_regret == 0
+    max_regret = 0.0 if exact else float(verify(tree, profile).max_regret)
+    found = judge("credible", Claimed(tree, profile, exact), Allowance())
+    return max_regret, exact, {} if found is None else found.to_json()
 
 
 def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:

@@ -24,7 +24,7 @@ from eqbench.documents import checked, read_file
 from eqbench.errors import UsageError, counted, nearest
 from eqbench.harness.request import NO_SCHEDULER, Request, placed_scheduler
 from eqbench.registry import Registry, default_registry
-from eqbench.requests import Field, fields_of, to_data
+from eqbench.requests import fields_of, to_data
 from eqbench.spec import GAME_FILES, is_foreign, parse_spec, split_specs
 from eqbench.text import printable, shortened
 
@@ -215,51 +215,6 @@ def _placed(spec: str, folder: Path) -> str:
         return spec
     path = str(folder / name)
     return f'"{path}"' if "," in path else path
-
-
-def experiment_schema() -> dict[str, Any]:
-    """JSON Schema of experiment files."""
-    spec = {
-        "oneOf": [
-            {"type": "string"},
-            {
-                "type": "object",
-                "required": ["name"],
-                "properties": {"name": {"type": "string"}},
-                "description": "a name with options; a list as an option stands for each value",
-            },
-        ]
-    }
-    options = {
-        field.name: {
-            **(
-                {"type": "array", "items": spec if field.name in _SPECS else _json(field)}
-                if field.several
-                else _json(field)
-            ),
-            "description": field.help,
-        }
-        for field in fields_of(Request)
-    }
-    part = {"type": "object", "properties": options, "additionalProperties": False}
-    own = {
-        "schema": {"const": SCHEMA},
-        "name": {"type": "string"},
-        "takes": {"type": "string", "description": "how long it took when somebody measured"},
-        "report": {"type": "array", "items": {"enum": list(FORMATS)}},
-        "part": {"type": "array", "items": part},
-    }
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "An experiment of eqbench",
-        "type": "object",
-        "properties": own | options,
-        "additionalProperties": False,
-    }
-
-
-def _json(field: Field) -> dict[str, Any]:
-    return field.option.kind.schema()
 
 
 class _Reader:

@@ -8,13 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eqbench.display import Displayed
 from eqbench.errors import UsageError
 from eqbench.model.rational import rational
 from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import load_form
 from eqbench.spec import parse_spec
+from eqbench.text import Displayed
 
 if TYPE_CHECKING:
     from eqbench.model.interleaved import Interleaved

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.display import Displayed
 from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.model.rational import parse_rational, rational
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.text import Displayed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,8 +23,8 @@ from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.plots import style
 from eqbench.plots.kuhn import bar_figure, write_animation
+from eqbench.report import COLORS, GRAY, INK
 from eqbench.report.naming import identity_text
-from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
     LAMBDA,

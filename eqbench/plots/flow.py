@@ -22,7 +22,7 @@ from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray, IntArray
 from eqbench.plots import style
 from eqbench.plots.branches import LINE_STYLES
-from eqbench.report.svg import GRAY, INK
+from eqbench.report import GRAY, INK
 from eqbench.studies.extremes import KnownPayoffs
 from eqbench.studies.flow.points import SimulatedRun, late_part, second_half
 from eqbench.studies.frame import Drawn

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from eqbench.errors import UsageError
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.plots import style
-from eqbench.report.svg import COLORS, GRAY, INK
+from eqbench.report import COLORS, GRAY, INK
 from eqbench.studies.branch import Branch
 from eqbench.studies.kuhn_ranges import (
     N_OPENINGS,

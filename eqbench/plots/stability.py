@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from eqbench.plots import style
-from eqbench.report.svg import COLORS, GRAY, INK
+from eqbench.report import COLORS, GRAY, INK
 from eqbench.studies.flow.regimes import WORDS
 from eqbench.studies.flow.rest_points import STABLE, UNSTABLE, SetStability
 from eqbench.studies.frame import Drawn

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eqbench.errors import UsageError
-from eqbench.report.svg import COLORS, PALE
+from eqbench.report import COLORS, PALE
 
 if TYPE_CHECKING:
     import matplotlib.figure

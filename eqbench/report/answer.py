@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
-from eqbench.report.naming import found
-from eqbench.report.trials import Entry, Trials, began
-from eqbench.report.view import STATUSES, Found, arranged, equilibria, named, trials
+from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster
+from eqbench.report.trials import STATUSES, RunCell, Trials, arranged, began, named, trials
 from eqbench.spec import parse_spec
 from eqbench.text import printable, seconds, small
 
@@ -22,7 +21,7 @@ TRACERS = (
 FAR = 1000.0
 
 
-def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
+def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
     """Return what came of some cells: at most four sentences, and one for each of a few games.
 
     While some of the `planned` cells are missing, the answer says so.
@@ -33,7 +32,8 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     ran = [own for game in games if (own := began(game))]
     sentences = [_reached(ran), _found(ran, briefly=len(known) > 1)] if ran else []
     sentences += [] if each or not ran else [_not_ok(games)]
-    sentences.append(_absent(games))
+    if absent := "; ".join(_ended(games, "absent")):
+        sentences.append(f"{absent[:1].upper()}{absent[1:]}.")
     for name, game in each:
         taken = [cells] if (cells := began(game)) else []
         parts = (_reached(taken) if taken else "", _found(taken, briefly=True), _not_ok([game]))
@@ -45,11 +45,11 @@ def answer(entries: Sequence[Entry], planned: int = 0) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _reached(games: Sequence[Sequence[Entry]]) -> str:
+def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     """Return how many solvers reached the target, and who was the first or came closest."""
     cells = [entry for game in games for entry in game]
     solvers, ok = trials(cells), Trials(cells).ok
-    always = [own.solver for own in solvers if own.is_always_ok]
+    always = [own.solver for own in solvers if own.ok == len(own.entries)]
     some = sum(own.ok > 0 for own in solvers) - len(always)
     targets = sorted({entry.record.target or 0.0 for entry in cells})
     text = f"On {len(games)} games " * (len(games) > 1)
@@ -65,7 +65,16 @@ def _reached(games: Sequence[Sequence[Entry]]) -> str:
         text += f" ({ok} of {len(cells)} cells in all)"
     if always and len(games) > 1:
         text += f"; always where they take the game: {first_of(always)}"
-    if fastest := _fastest(games):
+    firsts: list[tuple[float, str, int]] = []  # of those that always reach it, by median times
+    for game in games:
+        reliable = (own for own in trials(game) if own.ok == len(own.entries))
+        times = ((time, own) for own in reliable if (time := own.time_to()) is not None)
+        firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
+    fastest = [f"{name} ({seconds(t)}{f', median of {n}' * (n > 1)})" for t, name, n in firsts]
+    if len(games) > 1:
+        won = Counter(name for _, name, _ in firsts).most_common()
+        fastest = [f"{name} on {counted(often, 'game')}" for name, often in won]
+    if fastest:
         text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest)}"
     if not ok:
         sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
@@ -74,11 +83,11 @@ def _reached(games: Sequence[Sequence[Entry]]) -> str:
     return f"{text}."
 
 
-def _found(games: Sequence[Sequence[Entry]], *, briefly: bool) -> str:
+def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     """Return which equilibria were found, and what shows that some are missing."""
     members = [item for game in games for item in equilibria(game) if not item.is_near]
-    sets = {item.name: item for item in members if not item.is_cluster}
-    clusters = [item for item in members if item.is_cluster]
+    sets = {item.name: item for item in members if not is_cluster(item.name)}
+    clusters = [item for item in members if is_cluster(item.name)]
     parts = []
     if sets:
         names = list(sets) if briefly else list(map(_finders, sets.values()))
@@ -87,10 +96,17 @@ def _found(games: Sequence[Sequence[Entry]], *, briefly: bool) -> str:
         listed = f": {first_of(list(map(_finders, clusters)))}" if not (sets or briefly) else ""
         parts.append(f" of {counted(len(clusters), 'cluster')} in no published set{listed}")
     found = f"Found equilibria{', and'.join(parts)}." if parts else "No equilibrium was identified."
-    return " ".join([found, *_missed(games), *_apart_on(games)])
+    sentences = [found, *_missed(games)]
+    if apart := list(filter(None, map(_apart, games))):
+        where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
+        sentences.append(
+            f"logit and gambit_logit_path end at different equilibria{where}: at least one left "
+            "the principal branch, unless it forks."
+        )
+    return " ".join(sentences)
 
 
-def _missed(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
+def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
     """Yield a sentence if indices prove that the run lacks equilibria of its only game."""
     if len(games) != 1 or (run := games[0][0].source) is None or games[0][0].run:
         return
@@ -103,57 +119,36 @@ def _missed(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
         yield f"{what if points > 1 else one} {total}, not 1: at least one is missing{doubt}."
 
 
-def _apart_on(games: Sequence[Sequence[Entry]]) -> Iterator[str]:
-    """Yield a sentence if tracers of one branch end at different equilibria of some game."""
-    if apart := list(filter(None, map(_apart, games))):
-        where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
-        yield (
-            f"logit and gambit_logit_path end at different equilibria{where}: at least one left "
-            "the principal branch, unless it forks."
-        )
-
-
-def _not_ok(games: Sequence[Sequence[Entry]]) -> str:
-    """Return who ended otherwise than ok, by status; empty if no solver did."""
-    parts = [f"{names} ({texts['ended']})" for texts, names in _ends(games) if "ended" in texts]
+def _not_ok(games: Sequence[Sequence[RunCell]]) -> str:
+    """Return which solvers ended otherwise than ok, by status; empty if none did."""
+    parts = _ended(games, "ended")
     return f"Not ok: {'; '.join(parts)}." if parts else ""
 
 
-def _absent(games: Sequence[Sequence[Entry]]) -> str:
-    """Return which solvers take no part; empty if all do."""
-    parts = [f"{texts['absent']}: {names}" for texts, names in _ends(games) if "absent" in texts]
-    text = "; ".join(parts) + "." * bool(parts)
-    text = text if len(games) == 1 else text.replace("this game", "some games")
-    return text[:1].upper() + text[1:]
-
-
-def _ends(games: Sequence[Sequence[Entry]]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Texts of each status with the solvers some of whose cells ended so, and how many."""
+def _ended(games: Sequence[Sequence[RunCell]], how: str) -> list[str]:
+    """Return solvers by the statuses of their cells that ``statuses.toml`` describes by `how`."""
     cells = [entry for game in games for entry in game]
+    where = "this game" if len(games) == 1 else "some games"
+    parts = []
     for status, texts in STATUSES.items():
-        counts = Counter(entry.solver for entry in cells if entry.record.status == status)
-        if counts:
-            yield texts, first_of([name + f" ×{n}" * (n > 1) for name, n in counts.items()])
+        times = Counter(entry.solver for entry in cells if entry.record.status == status)
+        if times and how in texts:
+            names = first_of([name + f" ×{n}" * (n > 1) for name, n in times.items()])
+            words = texts[how].replace("this game", where)
+            parts.append(f"{names} ({words})" if how == "ended" else f"{words}: {names}")
+    return parts
 
 
-def _fastest(games: Sequence[Sequence[Entry]]) -> list[str]:
-    """Solvers with the shortest median times to the target of those that always reach it."""
-    firsts: list[tuple[float, str, int]] = []
-    for game in games:
-        always = [own for own in trials(game) if own.is_always_ok]
-        times = ((time, own) for own in always if (time := own.time_to()) is not None)
-        firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
-    if len(games) > 1:
-        won = Counter(name for _, name, _ in firsts).most_common()
-        return [f"{name} on {counted(times, 'game')}" for name, times in won]
-    return [f"{name} ({seconds(time)}{f', median of {n}' * (n > 1)})" for time, name, n in firsts]
-
-
-def _apart(game: Sequence[Entry]) -> str:
+def _apart(game: Sequence[RunCell]) -> str:
     """Equilibria at which `logit` and Gambit's tracer of the same branch end; empty if one."""
     ends = []
     for options in TRACERS:
-        cells = (e.record for e in game if options.items() <= _given(e.record.solver_spec).items())
+        cells = []
+        for record in (entry.record for entry in game):
+            with suppress(SpecError):  # a stored record may have what is no spec
+                spec = parse_spec(record.solver_spec or "")
+                if options.items() <= {"name": spec.name, **dict(spec.options)}.items():
+                    cells.append(record)
         reached = [(record, *item) for record in cells for item in found(record).items()]
         if not reached:
             return ""
@@ -165,16 +160,7 @@ def _apart(game: Sequence[Entry]) -> str:
     return f"{name} and {other_name}" if name != other_name and gap > off else ""
 
 
-def _given(spec: str | None) -> dict[str, Any]:
-    """Name and options of a solver; nothing of what is no spec, as in a stored record."""
-    try:
-        parsed = parse_spec(spec or "")
-    except SpecError:
-        return {}
-    return {"name": parsed.name, **dict(parsed.options)}
-
-
-def _finders(item: Found) -> str:
+def _finders(item: FoundEquilibrium) -> str:
     """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
     solvers = {entry.solver for entry, _ in item.cells}
     short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import compress, product
+from itertools import chain, compress, product
 from operator import attrgetter
 from statistics import median
 from typing import Any
@@ -22,13 +22,13 @@ from eqbench.report import read_data
 from eqbench.report.charts import SHORTEST_S
 from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
+from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.report.trials import Entry, grouped, processors
-from eqbench.report.view import STATUSES, counts, titled
+from eqbench.report.trials import STATUSES, RunCell, mixed_processors, titled
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
-from eqbench.text import printable
+from eqbench.text import grouped, printable
 
 _DATA = read_data("comparison")
 METRICS, TIMES, _OF_SOLVERS = (
@@ -106,7 +106,7 @@ def _ratio(sides: NDArray, *, by_trial: bool) -> tuple[float | None, tuple[float
 
 
 @dataclass(frozen=True)
-class Rule:
+class RegressionRule:
     """A condition that no cell may meet: a metric is beyond ``factor`` · base + ``plus``.
 
     Without a factor (None) the limit is ``plus``, whatever the base; with one, the metric must be
@@ -120,7 +120,7 @@ class Rule:
     plus: float
 
     @classmethod
-    def of(cls, text: str) -> Rule:
+    def of(cls, text: str) -> RegressionRule:
         """Rule that a text such as ``elapsed_s>1.2x+0.1`` stands for; UsageError if it is none."""
         compact = "".join(text.split())
         if parts := _CONDITION.fullmatch(compact):
@@ -160,12 +160,12 @@ class Comparison:
 
     base: StoredRun
     new: StoredRun
-    trials: Sequence[tuple[Entry, Entry]]  # in the order of the new run
+    trials: Sequence[tuple[RunCell, RunCell]]  # in the order of the new run
     only_base: Sequence[CellRecord] = ()  # finished
     only_new: Sequence[CellRecord] = ()
     warnings: Sequence[str] = ()  # why figures of the two may not compare
     solvers: Sequence[str] = ()  # the two; empty if runs are compared
-    rules: Sequence[Rule] = ()
+    rules: Sequence[RegressionRule] = ()
     allow_worse_status: bool = False
     allow_missing: bool = False
     only_changed: bool = False
@@ -201,7 +201,7 @@ class Comparison:
         """One of `METRICS`, or seconds until a max regret; regrets within the target are equal."""
         is_regret = metric in METRICS and METRICS[metric].kind == "small"
 
-        def value(entry: Entry) -> float | None:
+        def value(entry: RunCell) -> float | None:
             if self.solvers and entry.record.status in ("crashed", "refuted"):
                 return math.inf  # loses to whatever the other has
             if metric in TIMES:
@@ -272,10 +272,10 @@ def compare_runs(
             f"{base.path} and {new.path} have no finished cell in common; compare runs of the "
             f"same game, solver and seed{why}\n  {base.path}: {shown[0]}\n  {new.path}: {shown[1]}"
         )
-    trials = [(Entry("", before, base), Entry("", after, new)) for before, after in common]
+    trials = [(RunCell("", before, base), RunCell("", after, new)) for before, after in common]
     only_base = [cell for key, cell in old.items() if key not in now]
     only_new = [cell for key, cell in now.items() if key not in old]
-    differences = [*_differences(base, new, common), *changed, *_processors(trials)]
+    differences = [*_differences(base, new, common), *changed, *mixed_processors(chain(*trials))]
     warnings = [*differences, *dict.fromkeys(base.notes + new.notes)]
     return Comparison(base, new, trials, only_base, only_new, warnings)
 
@@ -320,12 +320,6 @@ def _differences(
             yield f"{run.missing} of {run.planned} cells of {run.path} have not finished"
 
 
-def _processors(trials: Iterable[tuple[Entry, Entry]]) -> Iterator[str]:
-    """Say so if cells ran on different processors, wherever they were stored."""
-    if len(found := processors(entry for pair in trials for entry in pair)) > 1:
-        yield f"times are of different processors: {first_of(found)}"
-
-
 def compare_solvers(
     run: StoredRun, solvers: Collection[str], games: Collection[str] = ()
 ) -> Comparison:
@@ -343,7 +337,7 @@ def compare_solvers(
             "give a second run, or two solvers of this one with their options: --solver A,B; "
             f"{run.path} has {known or 'no finished cell'}"
         )
-    entries = {cell.key: Entry("", cell, run) for side in sides for cell in side}
+    entries = {cell.key: RunCell("", cell, run) for side in sides for cell in side}
     trials = [
         (entries[old.key], entries[new.key])
         for old, new in product(*sides)
@@ -353,7 +347,7 @@ def compare_solvers(
     names = [printable(side[0].solver) for side in sides]
     if not trials:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
-    warnings = [*_processors(trials), *run.notes]
+    warnings = [*mixed_processors(chain(*trials)), *run.notes]
     return Comparison(run, run, trials, (), (), warnings, names)
 
 
@@ -366,7 +360,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "base": str(comparison.base.path),
         "new": str(comparison.new.path),
         "warnings": list(comparison.warnings),
-        "cells": [_cell(pair) for pair in comparison.shown],
+        "cells": list(map(_pair_json, comparison.shown)),
         "left_out": len(comparison.pairs) - len(comparison.shown),
         "only_base": list(map(cell_name, comparison.only_base)),
         "only_new": list(map(cell_name, comparison.only_new)),
@@ -376,13 +370,13 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _cell(pair: Comparison) -> dict[str, Any]:
+def _pair_json(pair: Comparison) -> dict[str, Any]:
+    names = ("game", "solver", "game_spec", "solver_spec")
     ends: dict[str, dict[str, Any]] = {
         name: {"base": old, "new": new, "changed": old != new}
         for name, (old, new) in pair.ends().items()
     }
     ends["status"]["worse"] = [seed for seed, _ in pair.worse()]
-    names = ("game", "solver", "game_spec", "solver_spec")
     return {
         **{name: getattr(pair.cell, name) for name in names},
         "seeds": [new.record.seed for _, new in pair.trials],

@@ -1,37 +1,28 @@
-"""Reports on runs, and results for other programs: CSV of cells and of summaries over seeds."""
+"""Results for other programs: CSV of cells and of summaries over seeds."""
 
 from __future__ import annotations
 
 import json
 import math
-import shlex
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from eqbench.report.answer import answer
-from eqbench.report.rows import Report
-from eqbench.report.trials import INTERVAL, Entry, Trials, began, processors, virtual_best
-from eqbench.report.view import (
-    DEFAULT,
-    VIRTUAL_BEST,
-    View,
-    arranged,
-    cell_notes,
-    cell_table,
-    counts,
-    equilibria_tables,
-    summary,
+from eqbench.report.cells import VIRTUAL_BEST
+from eqbench.report.naming import counts
+from eqbench.report.trials import (
+    INTERVAL,
+    RunCell,
+    Trials,
+    began,
+    processors,
     titled,
     trials,
+    virtual_best,
 )
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import csv_text
-
-# of a game, with a row each: of a few seeds where people read along, and of any elsewhere
-FEW_CELLS, MOST_CELLS = 24, 500
-LONG = "{:,} cells, one row per solver: --all or eqbench report RUN --format csv has them all"
 
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
@@ -66,7 +57,7 @@ def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
     """
     rows: list[dict[str, Any]] = []
     for run in runs:
-        for _, game in titled(Entry("", cell, run) for cell in run.finished):
+        for _, game in titled(RunCell("", cell, run) for cell in run.finished):
             best = virtual_best(began(game))
             for own in trials(game):
                 found = {"fastest": best.wins[own.solver] if best else None, **own.statistics}
@@ -77,7 +68,9 @@ def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
     return rows
 
 
-def _summary_row(entries: Sequence[Entry], solver: str, found: Mapping[str, Any]) -> dict[str, Any]:
+def _summary_row(
+    entries: Sequence[RunCell], solver: str, found: Mapping[str, Any]
+) -> dict[str, Any]:
     cell, run = entries[0].record, entries[0].source
     row = {name: getattr(cell, name) for name in ("game", "game_spec", "solver_spec")}
     row |= {"run": str(run and run.path), "solver": solver, "processors": len(processors(entries))}
@@ -89,18 +82,18 @@ def _summary_row(entries: Sequence[Entry], solver: str, found: Mapping[str, Any]
     return row | {"equilibria": counts(entries)}
 
 
-def _csv_name(title: str) -> str:
-    """Name of a column of statistics for other programs."""
-    words = title.lower().replace("-", "").replace(" ", "_")
-    known = {"time_to_target": "time_to_target_s", "time": "elapsed_s"}
-    return next((words.replace(old, new) for old, new in known.items() if old in words), words)
-
-
 _ENDS = tuple(f"{side} end of {INTERVAL}" for side in ("lower", "upper"))
-_NAMES = {title: _csv_name(title) for title in Trials(()).statistics if title != INTERVAL}
-_NAMES |= {"fastest": "fastest"} | dict(
-    zip(_ENDS, ("interval_low_s", "interval_high_s"), strict=True)
-)
+_TIMES = {"time_to_target": "time_to_target_s", "time": "elapsed_s"}
+_NAMES = {
+    title: re.sub(
+        "(time_to_target|time)$",
+        lambda found: _TIMES[found[0]],
+        title.replace("-", "").replace(" ", "_").lower(),
+    )
+    for title in (*Trials(()).statistics, "fastest")
+    if title != INTERVAL
+}
+_NAMES |= dict(zip(_ENDS, ("interval_low_s", "interval_high_s"), strict=True))
 SUMMARY_COLUMNS = (
     *("run", "game", "solver", "game_spec", "solver_spec", *_NAMES.values()),
     *("processors", "equilibria"),
@@ -110,59 +103,3 @@ SUMMARY_COLUMNS = (
 def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     lines = ([*map(row.get, columns)] for row in rows)
     return csv_text([columns, *lines], end="\r\n")  # as the RFC has the ends of lines
-
-
-def report_on(
-    runs: Sequence[StoredRun],
-    view: View = DEFAULT,
-    *,
-    summarize: bool | None = False,
-    few: int = FEW_CELLS,
-    entries: Sequence[Entry] = (),
-) -> Report:
-    """Answer and tables about one or several runs, with notes on what is missing or damaged.
-
-    With `summarize` there is one row per game and solver instead of one per cell, and all tables
-    of equilibria; with None so it is for games with more than `few` cells of several seeds. The
-    `entries` of the runs may be known, with what was read for them.
-    """
-    entries = entries or entries_of(runs)
-    tables = []
-    for title, group in titled(entries):
-        finished = [entry for entry in group if entry.record.status != "interrupted"]
-        is_long = len(group) > few and len(group) > len(trials(group))
-        if finished and (is_long if summarize is None else summarize):
-            table = summary(finished, view)
-            long = (LONG.format(len(group)),) * (summarize is None)
-            table = replace(table, notes=(*long, *table.notes))
-        else:
-            table = cell_table(arranged(began(group), view.sort), view, with_game=False)
-        remarks = (*table.notes, *cell_notes(group))
-        tables.append(replace(table, title=title, notes=remarks))
-        tables += equilibria_tables(title, group, always=bool(summarize))
-    notes: list[str] = []
-    for run in runs:
-        if run.missing:
-            again = f"eqbench run --resume {shlex.quote(str(run.path))} continues"
-            notes.append(f"{run.missing} of {run.planned} cells have not finished: {again}")
-        if run.outdated:
-            why = f"{run.path} was resumed with another plan"
-            notes.append(f"{run.outdated} stored cells are not shown: {why}")
-        notes += run.notes
-    sentences = answer(entries, sum(run.planned for run in runs))
-    return Report(tuple(tables), notes=tuple(notes), answer=sentences)
-
-
-def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
-    """Cells of runs in their order, each with the name of its run."""
-    named = zip(run_names(runs), runs, strict=True)
-    return [Entry(name, cell, run) for name, run in named for cell in run.cells]
-
-
-def run_names(runs: Sequence[StoredRun]) -> list[str]:
-    """Names that tell runs apart: those of their folders, or their paths if names repeat."""
-    folders = [run.path.absolute().name for run in runs]
-    if len(folders) == 1:
-        return [""]
-    named = zip(folders, runs, strict=True)
-    return [name if folders.count(name) == 1 else str(run.path) for name, run in named]

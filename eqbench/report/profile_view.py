@@ -15,12 +15,11 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.report import filled, read_data
 from eqbench.report.naming import credible_text, decimal, kind_of_match
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
-from eqbench.report.trials import grouped
-from eqbench.report.view import game_title
+from eqbench.report.trials import game_title
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.text import printable, seconds, shortened, small
+from eqbench.text import grouped, printable, seconds, shortened, small
 from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED
 
 SCHEMA = "eqbench.show/1"
@@ -111,7 +110,12 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
     if exact:
         regrets = *exact["regrets"], *(exact[name] for name in sums if name in exact)
         fractions = {"exact payoff": exact["payoffs"], "exact regret": regrets}
-        sides |= {title: [*map(_readable, own)] for title, own in fractions.items()}
+        sides |= {
+            title: [
+                text if len(text) <= LONGEST_FRACTION else f"({len(text)} digits)" for text in own
+            ]
+            for title, own in fractions.items()
+        }
         if max(map(len, chain(*fractions.values()))) > LONGEST_FRACTION:
             notes.append("Long fractions are printed by --json.")
     elif any(0 < abs(regret) < ROUNDING for regret in found["regrets"]):
@@ -178,8 +182,3 @@ def _number(value: float, whole: tuple[int, ...] = (0, 1)) -> str:
     if value in whole:
         return str(int(value))
     return small(value) if value < 1e-4 else f"{value:.5f}"
-
-
-def _readable(fraction: str) -> str:
-    """A fraction, if a person can read it."""
-    return fraction if len(fraction) <= LONGEST_FRACTION else f"({len(fraction)} digits)"

@@ -83,9 +83,6 @@ class Cell:
     link: str = ""  #: of a page, as `address_of` takes it
     anchor: str = ""  #: by which pages link to it; unique on the page
 
-    def __post_init__(self) -> None:
-        address_of(self.link)
-
 
 EXACT_ZERO = Cell("0 exactly", 0.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -53,9 +53,17 @@ def print_report(report: Report, console: Console, *, answer_first: bool = False
     """
     answer: Block = [Text(printable(sentence), style="bold") for sentence in report.answer]
     closing: Block = [Text(note, style="dim") for note in report.notes]
-    noted: set[str] = set()
-    tables = [list(_section(table, console.width, noted)) for table in report.tables]
-    blocks = [answer, *tables, closing] if answer_first else [*tables, closing, answer]
+    noted: set[str] = set()  # how to read a column stands once in a report
+    sections: list[Block] = []
+    for table in report.tables:
+        shown, rows = _fitting(table, console.width) if table.rows else (table, [])
+        reading = "; ".join(note for note in shown.reading if note not in noted)
+        noted.update(shown.reading)
+        title: Block = [Text(printable(table.heading), style="bold")] if table.title else []
+        lines: Block = [Text(printable(line)) for line in table.lines]
+        notes = (Text(printable(note), style="dim") for note in (*shown.notes, reading) if note)
+        sections.append([*title, *lines, *rows, *notes])
+    blocks = [answer, *sections, closing] if answer_first else [*sections, closing, answer]
     for place, block in enumerate(filter(None, blocks)):
         for part in ["", *block] if place else block:
             console.print(part)
@@ -67,18 +75,6 @@ def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> st
     with console.capture() as capture:
         render(console)
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
-
-
-def _section(table: Table, width: int, noted: set[str]) -> Iterator[RenderableType]:
-    """A table with all that belongs to it; how to read a column is noted once in a report."""
-    if table.title:
-        yield Text(printable(table.heading), style="bold")
-    yield from (Text(printable(line)) for line in table.lines)
-    shown, rows = _fitting(table, width) if table.rows else (table, [])
-    yield from rows
-    reading = "; ".join(note for note in shown.reading if note not in noted)
-    noted.update(shown.reading)
-    yield from (Text(printable(note), style="dim") for note in (*shown.notes, reading) if note)
 
 
 def _fitting(table: Table, width: int) -> tuple[Table, Block]:

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
 
+from eqbench import report
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
-from eqbench.report import svg, templates
 from eqbench.text import printable
 
 MAX_NODES = 1500
@@ -59,8 +59,8 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
         is_off = np.minimum(reach, share) < NEGLIGIBLE
         payoffs = reach[tree.terminals] @ np.array(payoff_rows(tree), dtype=object)
         expected = [f"{name} {number_text(u)}" for name, u in zip(names, payoffs, strict=True)]
-    known = templates(printable, number=number_text, text_width=text_width)
-    text = known.get_template("tree.svg", globals=vars(svg) | _MEASURES).render(
+    known = report.templates(printable, number=number_text, text_width=text_width)
+    text = known.get_template("tree.svg", globals=vars(report) | _MEASURES).render(
         _layout(tree, share),
         **{"tree": tree, "spec": spec, "names": names, "share": share},
         **{"reach": reach, "is_off": is_off, "expected": expected},

@@ -1,4 +1,4 @@
-"""Cells as trials: records with their runs, in groups, with statistics over seeds.
+"""Cells of runs: in which order, under which names, as trials with statistics over seeds.
 
 The time to a target that a trial did not reach is infinite: all that is known is that it is longer
 than the limit of the trial.
@@ -9,32 +9,35 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, first_of
+from eqbench.report import read_data
+from eqbench.spec import is_foreign
 from eqbench.store.schema import NEVER_RAN, CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.traces import Snapshot, read_progress, read_trace
-
-Key = TypeVar("Key", bound=Hashable)
-Item = TypeVar("Item")
+from eqbench.text import grouped
 
 REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which tables have times too
 TO_TARGET, INTERVAL = "time to target", "95 % interval"
 _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
+STATUSES = read_data("statuses")
+_RANKS = {status: rank for rank, status in enumerate(STATUSES)}
+NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class RunCell:
     """A record, the name of its run, which is empty where there is one only, and the run itself."""
 
     run: str
@@ -114,7 +117,7 @@ class Entry:
 class Trials:
     """Cells that belong together, as a rule those of one solver of a run on one game."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[RunCell]
 
     @property
     def solver(self) -> str:
@@ -127,11 +130,6 @@ class Trials:
         return sum(entry.record.status == "ok" for entry in self.entries)
 
     @property
-    def is_always_ok(self) -> bool:
-        """True if all cells did."""
-        return self.ok == len(self.entries)
-
-    @property
     def best(self) -> float | None:
         """Smallest max regret of any cell."""
         return min(self.figures("max_regret"), default=None)
@@ -140,6 +138,10 @@ class Trials:
         """Known values of a field of the records."""
         values = (getattr(entry.record, name) for entry in self.entries)
         return [value for value in values if value is not None]
+
+    def middle(self, name: str) -> float:
+        """Median of a field for an order; infinite if none is known."""
+        return max(statistics.median(self.figures(name) or [math.inf]), NEGLIGIBLE)
 
     def time_to(self, regret: float | None = None) -> float | None:
         """Median time to a max regret, or else to the target; None if half of the cells missed it.
@@ -152,24 +154,107 @@ class Trials:
     @property
     def statistics(self) -> dict[str, Any]:
         """Statistics by column of a summary; None where no cell has a figure."""
-        found: dict[str, Any] = {"cells": len(self.entries), "ok": self.ok}
-        for title, name in (("max regret", "max_regret"), ("time", "elapsed_s")):
-            found |= _quartiles(title, self.figures(name))
         ran = began(self.entries)
-        limits = [entry.limit_s for entry in ran]
-        return found | time_statistics([entry.time_to() for entry in ran], limits)
+        return {
+            **{"cells": len(self.entries), "ok": self.ok},
+            **_quartiles("max regret", self.figures("max_regret")),
+            **_quartiles("time", self.figures("elapsed_s")),
+            **time_statistics([e.time_to() for e in ran], [e.limit_s for e in ran]),
+        }
 
 
-@dataclass(frozen=True)
-class VirtualBest:
+def entries_of(runs: Sequence[StoredRun]) -> list[RunCell]:
+    """Cells of runs in their order, each with the name of its run."""
+    named = zip(run_names(runs), runs, strict=True)
+    return [RunCell(name, cell, run) for name, run in named for cell in run.cells]
+
+
+def run_names(runs: Sequence[StoredRun]) -> list[str]:
+    """Names that tell runs apart: those of their folders, or their paths if names repeat."""
+    folders = [run.path.absolute().name for run in runs]
+    if len(folders) == 1:
+        return [""]
+    named = zip(folders, runs, strict=True)
+    return [name if folders.count(name) == 1 else str(run.path) for name, run in named]
+
+
+def trials(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
+    """Entries by solver and run, in an order that :class:`~eqbench.report.cells.View` offers."""
+    places: dict[str, Callable[[Trials], Any]] = {
+        "given": lambda own: 0,
+        "solver": lambda own: own.entries[0].record.solver,
+        "regret": lambda own: own.middle("max_regret"),
+        "time": lambda own: own.middle("elapsed_s"),
+        "status": lambda own: (
+            max(_RANKS[entry.record.status] for entry in own.entries),
+            own.middle("max_regret"),
+        ),
+    }
+    groups = grouped(entries, lambda entry: (entry.run, entry.record.solver)).values()
+    return sorted(map(Trials, groups), key=places[order])
+
+
+def arranged(entries: Iterable[RunCell], order: str = "status") -> list[RunCell]:
+    """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
+    return [entry for own in trials(entries, order) for entry in own.entries]
+
+
+def game_title(typed: str, spec: str) -> str:
+    """A game as typed and in canonical form; of a foreign game the latter only."""
+    return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
+
+
+def titled(entries: Iterable[RunCell]) -> list[tuple[str, list[RunCell]]]:
+    """Entries of each game with its title, in the order in which the games first occur.
+
+    Games are the same if their contents are; equal titles say to which runs they belong, and what
+    their contents are where that leaves them equal.
+    """
+    groups = [*grouped(entries, lambda entry: entry.record.game_identity).values()]
+    titles = [game_title(group[0].record.game, group[0].record.game_spec) for group in groups]
+    runs = [", ".join(filter(None, dict.fromkeys(e.run for e in group))) for group in groups]
+    contents = [f"content {group[0].record.game_content[:8]}" for group in groups]
+    for more in (runs, contents):
+        often = Counter(titles)
+        known = zip(titles, more, strict=True)
+        titles = [t + f" (in {own})" * (often[t] > 1 and bool(own)) for t, own in known]
+    return list(zip(titles, groups, strict=True))
+
+
+def named(entries: Iterable[RunCell]) -> list[tuple[str, list[RunCell]]]:
+    """Entries of each game with its name as typed, or its title where several are typed alike."""
+    groups = [(own[0].record.game, title, own) for title, own in titled(entries)]
+    times = Counter(typed for typed, *_ in groups)
+    return [(typed if times[typed] == 1 else title, own) for typed, title, own in groups]
+
+
+def row_labels(entries: Sequence[RunCell]) -> dict[RunCell, str]:
+    """Labels of rows: the solver, with its seed, repeat and run where they tell rows apart."""
+    has_trials, has_runs = any(several(name, entries) for name in TRIAL), several("run", entries)
+    found = {}
+    for entry in entries:
+        parts = (entry.record.trial * has_trials, entry.run * has_runs)
+        more = ", ".join(filter(None, parts))
+        found[entry] = entry.record.solver + (f" ({more})" if more else "")
+    return found
+
+
+def labels(sharing: Iterable[RunCell], label: Mapping[RunCell, str]) -> str:
+    """Labels of some rows; those of a solver share one, which says how many there are."""
+    return ", ".join(
+        label[first] if not others else f"{first.solver} ×{1 + len(others)}"
+        for first, *others in (own.entries for own in trials(sharing))
+    )
+
+
+class VirtualBest(NamedTuple):
     """The fastest solver of each trial, as if one knew in advance which it is."""
 
-    cells: int  #: number of trials
     wins: Mapping[str, int]  #: by solver, in how many trials no other reached the target earlier
     statistics: Mapping[str, Any]  #: as those of `Trials`
 
 
-def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
+def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
     """Virtual best solver of the cells of a game; None for a single one, or if none was ok."""
     times, limits, wins = [], [], Counter[str]()
     for _, own in by_trial(entries):
@@ -180,11 +265,10 @@ def virtual_best(entries: Sequence[Entry]) -> VirtualBest | None:
     if not wins or len({entry.solver for entry in entries}) < 2:
         return None
     ok = sum(time < math.inf for time in times)
-    found = {"cells": len(times), "ok": ok} | time_statistics(times, limits)
-    return VirtualBest(len(times), wins, found)
+    return VirtualBest(wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits))
 
 
-def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
+def by_trial(entries: Iterable[RunCell]) -> list[tuple[str, dict[str, RunCell]]]:
     """Cells of a game by solver for each seed and repeat, with its name.
 
     Those of solvers that use no chance belong to all seeds.
@@ -200,11 +284,9 @@ def by_trial(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Entry]]]:
 
 def time_statistics(times: Sequence[float], limits: Sequence[float]) -> dict[str, Any]:
     """Statistics of times to the target, of which those that are infinite have missed it."""
-    means = (penalized_mean, shifted_geometric_mean)
-    found: dict[str, Any] = {INTERVAL: median_interval(times)}
-    found |= _quartiles(TO_TARGET, times)
-    ends = [mean(times, limits) if times else None for mean in means]
-    return found | dict(zip(("PAR-2 time", "SGM time"), ends, strict=True))
+    found = {INTERVAL: median_interval(times), **_quartiles(TO_TARGET, times)}
+    means = {"PAR-2 time": penalized_mean, "SGM time": shifted_geometric_mean}
+    return found | {title: mean(times, limits) if times else None for title, mean in means.items()}
 
 
 def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
@@ -213,31 +295,29 @@ def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
     return {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
 
 
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Items that have a key in common, the keys in the order in which they first occur."""
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
-
-
-def began(entries: Iterable[Entry]) -> list[Entry]:
+def began(entries: Iterable[RunCell]) -> list[RunCell]:
     """Entries of solvers that take the game and are available."""
     return [entry for entry in entries if entry.record.status not in NEVER_RAN]
 
 
-def processors(entries: Iterable[Entry]) -> list[str]:
+def processors(entries: Iterable[RunCell]) -> list[str]:
     """Processors that cells ran on, as far as they are known."""
     return sorted({entry.processor for entry in entries} - {""})
 
 
-def several(name: str, entries: Iterable[Entry]) -> bool:
+def mixed_processors(entries: Iterable[RunCell]) -> list[str]:
+    """A note if cells ran on different processors, wherever they were stored."""
+    found = processors(entries)
+    return [f"times are of different processors: {first_of(found)}"] if len(found) > 1 else []
+
+
+def several(name: str, entries: Iterable[RunCell]) -> bool:
     """Return whether cells differ in their ``run`` or in one of `TRIAL`."""
     holders = (entry if name == "run" else entry.record for entry in entries)
     return len({getattr(holder, name) for holder in holders} - {None}) > 1
 
 
-def first_trials(entries: Sequence[Entry], most: int) -> list[Entry]:
+def first_trials(entries: Sequence[RunCell], most: int) -> list[RunCell]:
     """As many cells as a page has room for: the first ones of each solver on each game, in turns.
 
     If these are more, they are those of the first games.
@@ -289,7 +369,7 @@ def median_interval(times: ArrayLike) -> tuple[float, float] | None:
 
 def penalized_mean(times: ArrayLike, limits: ArrayLike) -> float:
     """Mean time where a missed target counts as twice the limit (PAR-2 of the SAT competitions)."""
-    return float(_censored(times, 2 * np.asarray(limits, float)).mean())
+    return float(np.where(np.isfinite(times), times, 2 * np.asarray(limits, float)).mean())
 
 
 def shifted_geometric_mean(times: ArrayLike, limits: ArrayLike) -> float:
@@ -298,9 +378,5 @@ def shifted_geometric_mean(times: ArrayLike, limits: ArrayLike) -> float:
     Achterberg, Constraint Integer Programming, 2007, appendix A.3; there and in Mittelmann's
     benchmarks with longer limits and larger shifts.
     """
-    return float(np.exp(np.log(_censored(times, limits) + SHIFT_S).mean()) - SHIFT_S)
-
-
-def _censored(times: ArrayLike, values: ArrayLike) -> NDArray[np.float64]:
-    """Times with values in place of those that are infinite."""
-    return np.where(np.isfinite(times), times, values)
+    known = np.where(np.isfinite(times), times, limits)
+    return float(np.exp(np.log(known + SHIFT_S).mean()) - SHIFT_S)

@@ -12,21 +12,14 @@ from eqbench.equilibria import known_sets
 from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
 from eqbench.registry import default_registry
+from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
 from eqbench.report.charts import GameFacts
-from eqbench.report.exports import (
-    FEW_CELLS,
-    MOST_CELLS,
-    entries_of,
-    report_on,
-    results_csv,
-    summary_csv,
-)
+from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.report.trials import first_trials
-from eqbench.report.view import DEFAULT, View
+from eqbench.report.trials import entries_of, first_trials
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents, packed
@@ -79,7 +72,9 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
     links = {}
     for run in runs:
         page = run.path / "report.html"
-        if _is_old(page, [run.path / LINES, run.path / INTERRUPTED]):
+        stored = (each for each in map(run.path.joinpath, (LINES, INTERRUPTED)) if each.exists())
+        changed = max((each.stat().st_mtime for each in stored), default=0.0)
+        if not page.exists() or page.stat().st_mtime < changed:
             write_report(page, page_of([run], place=run.path))
             yield page
         links[f"./{os.path.relpath(page, file.parent)}"] = run  # the name may hold a colon
@@ -138,17 +133,16 @@ def _check_loss(run: Path, place: Path, *, replace: bool) -> None:
     """Refuse to replace a run by one that lacks lines of it, or to write through links."""
     if links := [each for each in (place, *map(place.joinpath, PARTS)) if each.is_symlink()]:
         raise UsageError(f"{links[0]} is a link to another place; remove the link")
-    lost = _lines(place) - _lines(run)
+    of_run, of_place = (
+        {line for name in (LINES, INTERRUPTED) for line in LineReader(each / name, bytes).new()}
+        for each in (run, place)
+    )
+    lost = of_place - of_run
     if lost and not replace:
         raise UsageError(
             f"{run} lacks {counted(len(lost), 'cell')} of {place}, which it would replace; merge "
             "both (eqbench merge) and publish that, or give --replace to lose them"
         )
-
-
-def _lines(run: Path) -> set[bytes]:
-    files = (run / name for name in (LINES, INTERRUPTED))
-    return {line for file in files for line in LineReader(file, bytes).new()}
 
 
 def _publish(run: Path, place: Path, tell: Callable[[str], None]) -> None:
@@ -175,12 +169,6 @@ def _name_in(folder: Path, run: Path) -> Path:
     name, manifest = file_name(run.resolve().name), read_file(run / MANIFEST)
     places = ((each, folder / each / MANIFEST) for each in numbered(name))
     return Path(next(n for n, file in places if not file.exists() or read_file(file) == manifest))
-
-
-def _is_old(page: Path, stored: Iterable[Path]) -> bool:
-    """True without a page, or if something was stored since it was written."""
-    begun = (file.stat().st_mtime for file in stored if file.exists())
-    return not page.exists() or page.stat().st_mtime < max(begun, default=0.0)
 
 
 def write_report(file: Path, text: str) -> None:

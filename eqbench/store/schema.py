@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
 
-from eqbench.display import Displayed
 from eqbench.documents import (
     Count,
     Integer,
@@ -20,7 +19,7 @@ from eqbench.documents import (
     decode_closed,
 )
 from eqbench.errors import DocumentError
-from eqbench.text import printable, seconds, shortened, small
+from eqbench.text import Displayed, printable, seconds, shortened, small
 
 SCHEMA = "eqbench.run/1"
 

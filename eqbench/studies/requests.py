@@ -25,11 +25,11 @@ from eqbench.requests import (
     SHARE,
     SOLVER,
     THREADS,
+    Bounds,
     Choice,
     Exact,
     GivenProfile,
     Integer,
-    Interval,
     Kind,
     MaxNodes,
     Number,
@@ -193,7 +193,7 @@ class TraceRequest(StudyRequest):
     ] = None
     close_ups: Annotated[
         tuple[tuple[float, float], ...],
-        Option("With --figures: show this range by itself.", Interval(), "close-up", once=True),
+        Option("With --figures: show this range by itself.", Bounds(), "close-up", once=True),
     ] = ()
     animate: Annotated[
         int | None,

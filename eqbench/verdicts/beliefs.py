@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.display import Displayed
 from eqbench.errors import UsageError
 from eqbench.model.play import Play
 from eqbench.model.profile import place_of
 from eqbench.model.tree import GameTree, sum_by
 from eqbench.report.naming import credible_text
+from eqbench.text import Displayed
 
 SUM_TOLERANCE = 1e-9
 ROUNDING = 1e-10  # of the largest gain

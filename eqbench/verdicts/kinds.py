@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from eqbench.display import Displayed
 from eqbench.equilibria.regularity import index_of, quasi_strict
 from eqbench.errors import UsageError
 from eqbench.model.play import Play
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import Trembles
+from eqbench.text import Displayed
 from eqbench.verdict import Claimed
 from eqbench.verdicts.beliefs import Credibility, credibility
 from eqbench.verdicts.dominance import dominated_actions

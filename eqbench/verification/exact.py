@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.display import Displayed
 from eqbench.model.profile import BehaviorProfile, completed, exact_frequencies
 from eqbench.model.rational import not_to_zero, rational, short_figure
 from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer
+from eqbench.text import Displayed
 from eqbench.verification.sweep import Numbers, TreeSweep
 
 # Exact mode handles an integer of so many digits at every terminal. Up to here that takes about

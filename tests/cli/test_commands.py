@@ -21,15 +21,15 @@ from eqbench.requests import (
     FLAG,
     FOLDER,
     NUMBER,
+    Bounds,
     Choice,
     Exact,
     Integer,
-    Interval,
     Kind,
+    MemorySize,
     Number,
     Option,
     Pair,
-    Size,
     Words,
 )
 
@@ -87,7 +87,7 @@ def test_what_was_typed_can_be_told_from_defaults() -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [Choice(words=("a",)), Words(), Integer(), Number(), Size(), Exact(), Interval(), Pair()],
+    [Choice(words=("a",)), Words(), Integer(), Number(), MemorySize(), Exact(), Bounds(), Pair()],
     ids=lambda kind: type(kind).__name__,
 )
 def test_rejected_value_is_not_repeated_at_length(kind: Kind) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eqbench.cli.checks import checks
+from eqbench.cli.doctor import checks
 from eqbench.harness import environment
 
 TOO_LARGE = 10010

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from helpers.command import PATIENCE_S, eqbench_here
 
-from eqbench.cli import checks as lock_check
-from eqbench.cli.checks import lock_checks
+from eqbench.cli import doctor as lock_check
+from eqbench.cli.doctor import lock_checks
 
 OTHER = """
 import sys
 from pathlib import Path
-from eqbench.cli.checks import lock_checks
+from eqbench.cli.doctor import lock_checks
 print([check.state for check in lock_checks(Path(sys.argv[1]), float(sys.argv[2]), print, "node7")])
 """
 

@@ -10,7 +10,7 @@ import pytest
 
 from eqbench.cli import progress
 from eqbench.cli.output import messages
-from eqbench.cli.progress import Progress
+from eqbench.cli.progress import LiveProgress
 
 
 class Terminal(io.StringIO):
@@ -24,7 +24,7 @@ def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, *, quiet: bool =
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "LINE_S", 0.02)
     monkeypatch.setattr(messages, "quiet", quiet)
-    with Progress("1 of 2 cells done", lambda: ["cfr on kuhn2: 3 s"]) as work:
+    with LiveProgress("1 of 2 cells done", lambda: ["cfr on kuhn2: 3 s"]) as work:
         work.done(0.5)
         work.say("logit on kuhn2: ok")
         time.sleep(0.3)
@@ -52,7 +52,7 @@ def test_share_never_falls_and_gives_the_time_that_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with Progress() as work:
+    with LiveProgress() as work:
         assert work.line() == "starting"
         work.describe("seed 0")
         clock = work._bars

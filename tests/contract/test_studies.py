@@ -78,7 +78,7 @@ def pressing(pressed: Callable[[], bool]) -> Iterator[None]:
         yield pressed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("eqbench.cli.study.two_interrupts", interrupts)
+        patch.setattr("eqbench.cli.commands.two_interrupts", interrupts)
         yield
 
 

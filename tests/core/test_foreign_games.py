@@ -15,9 +15,9 @@ from eqbench.cli import app
 from eqbench.cli.options import KindType
 from eqbench.errors import UsageError
 from eqbench.harness.experiment import read_experiment, shipped
-from eqbench.report.exports import report_on
+from eqbench.report.cells import report_on
 from eqbench.report.rows import Report
-from eqbench.requests import GAME, Spec
+from eqbench.requests import GAME, Kind
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -81,7 +81,7 @@ def test_games_of_gambits_catalog_are_read_by_their_names() -> None:
     ],
 )
 def test_completion(kind: str, begun: str, found: list[str]) -> None:
-    items = KindType(Spec(what=kind)).shell_complete(None, None, begun)
+    items = KindType(Kind(completed=kind)).shell_complete(None, None, begun)
     assert [(item.value, item.type) for item in items] == [(name, "plain") for name in found]
 
 

@@ -13,8 +13,9 @@ from helpers.command import install
 
 import eqbench
 from eqbench import plugins, registry
+from eqbench.builtin import BUILTIN_SOLVERS
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError
-from eqbench.registry import BUILTIN_SOLVERS, default_registry
+from eqbench.registry import default_registry
 
 PLUGIN = '''
 from dataclasses import dataclass

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import eqbench
+from eqbench.builtin import BUILTIN_GAMES, BUILTIN_SOLVERS
 from eqbench.errors import UsageError
 from eqbench.plugins import Entry
-from eqbench.registry import BUILTIN_GAMES, BUILTIN_SOLVERS, _expected_nodes, default_registry
+from eqbench.registry import _expected_nodes, default_registry
 
 
 @pytest.mark.parametrize(

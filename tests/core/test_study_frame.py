@@ -66,7 +66,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, pressed: Callable[[], bool]) -> N
     def interrupts(farewell: str) -> Iterator[Callable[[], bool]]:
         yield pressed
 
-    monkeypatch.setattr("eqbench.cli.study.two_interrupts", interrupts)
+    monkeypatch.setattr("eqbench.cli.commands.two_interrupts", interrupts)
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ from helpers.command import accepted
 from helpers.command import eqbench_here as eqbench
 from hypothesis import given
 from hypothesis import strategies as st
+from schemas import experiment_schema
 
 import eqbench as package
 from eqbench.cli import app
 from eqbench.errors import UsageError
 from eqbench.harness.experiment import (
     Experiment,
-    experiment_schema,
     experiment_text,
     read_experiment,
     shipped,

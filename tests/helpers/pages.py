@@ -21,6 +21,7 @@ from jsonschema import Draft202012Validator
 
 import eqbench
 from eqbench.api.shown import switched
+from eqbench.report.cells import report_on
 from eqbench.report.charts import (
     VEGA_LITE,
     GameFacts,
@@ -31,11 +32,12 @@ from eqbench.report.charts import (
     shown_games,
 )
 from eqbench.report.comparison import compare_runs, comparison_json, comparison_report
-from eqbench.report.exports import entries_of, report_on, results_csv, summary_csv
+from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, markdown
 from eqbench.report.html.page import report_page
 from eqbench.report.profile_view import cell_facts
 from eqbench.report.terminal import plain_text, print_report
+from eqbench.report.trials import entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
 from helpers.runs import cell, identified, identity, with_candidate, without_figures, write_run

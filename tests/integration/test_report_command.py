@@ -37,9 +37,7 @@ def test_quiet_run_prints_no_table_and_makes_none(
 ) -> None:
     cwd, _ = place
     made: list[object] = []
-    monkeypatch.setattr(
-        "eqbench.report.exports.report_on", lambda *given, **more: made.append(given)
-    )
+    monkeypatch.setattr("eqbench.report.cells.report_on", lambda *given, **more: made.append(given))
     done = eqbench("run", "--resume", "results/first", "-q", cwd=cwd)
     assert (done.code, done.out, done.err) == (0, "", "")
     assert made == []

@@ -11,9 +11,9 @@ import pytest
 from helpers.kuhn_and_skp import SITUATIONS, SKP_VARIABLES
 
 import eqbench
+from eqbench.builtin import BUILTIN_GAMES
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
-from eqbench.registry import BUILTIN_GAMES
 from eqbench.verification import verify_exactly
 
 

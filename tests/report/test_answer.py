@@ -11,15 +11,14 @@ from helpers.pages import write_trace
 from helpers.runs import cell, identified, identity, without_figures, write_run
 
 from eqbench.report.answer import answer
-from eqbench.report.exports import entries_of
 from eqbench.report.naming import label
-from eqbench.report.trials import Entry
+from eqbench.report.trials import RunCell, entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
 
 def said(*records: CellRecord, planned: int = 0) -> tuple[str, ...]:
-    return answer([Entry("", record) for record in records], planned)
+    return answer([RunCell("", record) for record in records], planned)
 
 
 def short(key: str, **fields: Any) -> CellRecord:

@@ -24,8 +24,8 @@ from helpers.runs import cell, with_candidate, without_figures, write_run
 
 from eqbench.errors import UsageError
 from eqbench.report.charts import CHARTS, VEGA_LITE, GameFacts, chart, datasets, looks, shown_games
-from eqbench.report.exports import entries_of
 from eqbench.report.html.page import drawn, matrix, scatter
+from eqbench.report.trials import entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 

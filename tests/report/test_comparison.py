@@ -18,7 +18,7 @@ from eqbench.report.comparison import (
     METRICS,
     Comparison,
     Figures,
-    Rule,
+    RegressionRule,
     compare_runs,
     compare_solvers,
     comparison_json,
@@ -39,7 +39,7 @@ def folder(tmp_path: Path):
 
 
 def with_rules(comparison: Comparison, *conditions: str) -> Comparison:
-    return replace(comparison, rules=tuple(map(Rule.of, conditions)))
+    return replace(comparison, rules=tuple(map(RegressionRule.of, conditions)))
 
 
 def broken(comparison: Comparison, *conditions: str) -> list[str]:
@@ -408,7 +408,7 @@ def test_multiple_of_a_negative_base_is_zero(folder, new: float, found: list[str
 )
 def test_what_is_no_condition_is_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Rule.of(text)
+        RegressionRule.of(text)
 
 
 # -- The command --------------------------------------------------------------------------------

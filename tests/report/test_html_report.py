@@ -21,10 +21,10 @@ from helpers.pages import (
 )
 from helpers.runs import cell, without_figures, write_run
 
-from eqbench.report.exports import entries_of
 from eqbench.report.html.document import Table, document
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Cell, Column
+from eqbench.report.trials import entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 from eqbench.text import printable
@@ -177,8 +177,9 @@ def test_links_lead_to_anchors_and_files(link: str, address: str) -> None:
     ],
 )
 def test_links_to_elsewhere_are_refused(link: str) -> None:
+    table = Table("table", [Column("file")], [[Cell("a file", link=link)]])
     with pytest.raises(ValueError, match="#anchor"):
-        Cell("a file", link=link)
+        document("A page", {"Part": [table]})
 
 
 def test_same_runs_make_the_same_bytes(tmp_path: Path) -> None:

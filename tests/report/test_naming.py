@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from helpers.runs import cell, identified, identity, with_candidate, without_figures, write_run
 
-from eqbench.report.exports import report_on, results_csv
-from eqbench.report.naming import decimal, kind_of_match, label, marks, order
+from eqbench.report.cells import report_on
+from eqbench.report.exports import results_csv
+from eqbench.report.naming import MOST_CLUSTERS, decimal, kind_of_match, label, marks, order
 from eqbench.report.rows import FORMATS, Report, Table
-from eqbench.report.view import MOST_CLUSTERS
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 

@@ -17,11 +17,11 @@ from helpers.runs import cell, run_of, sample_run, write_run
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.report import trials as module
-from eqbench.report.exports import FEW_CELLS, MOST_CELLS, entries_of, report_on, summary_rows
+from eqbench.report.cells import FEW_CELLS, LEAST_CELLS, MOST_CELLS, VIRTUAL_BEST, report_on
+from eqbench.report.exports import summary_rows
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
-from eqbench.report.trials import Entry, first_trials, virtual_best
-from eqbench.report.view import LEAST_CELLS, VIRTUAL_BEST, trials
+from eqbench.report.trials import RunCell, entries_of, first_trials, trials, virtual_best
 from eqbench.report.writing import page_of, report_text
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, chosen, read_run
@@ -78,7 +78,7 @@ def test_virtual_best_solver_is_the_fastest_of_each_seed() -> None:
     best = virtual_best(entries_of([run_of(*seeds(TIMES))]))
     assert best is not None
     assert dict(best.wins) == {"a": 3, "b": 2}, "a tie counts for both"
-    assert (best.cells, best.statistics["ok"]) == (5, 4)
+    assert (best.statistics["cells"], best.statistics["ok"]) == (5, 4)
     assert best.statistics["median time to target"] == 4.0
     assert best.statistics["PAR-2 time"] == (1 + 1 + 20 + 4 + 5) / 5
 
@@ -158,10 +158,10 @@ def test_page_of_very_many_games_is_about_the_first_ones() -> None:
 
 def test_work_on_a_report_grows_with_its_cells_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: Counter[str] = Counter()
-    looked = Entry.solver.fget
+    looked = RunCell.solver.fget
     assert looked is not None
 
-    def counting(entry: Entry) -> str:
+    def counting(entry: RunCell) -> str:
         calls["solver"] += 1
         return looked(entry)
 
@@ -170,8 +170,8 @@ def test_work_on_a_report_grows_with_its_cells_alone(monkeypatch: pytest.MonkeyP
         return plain(name, entries)
 
     plain = module.several
-    monkeypatch.setattr(Entry, "solver", property(counting))
-    monkeypatch.setattr("eqbench.report.view.several", several)
+    monkeypatch.setattr(RunCell, "solver", property(counting))
+    monkeypatch.setattr("eqbench.report.cells.several", several)
     counts = []
     for number in (100, 400):
         calls.clear()

@@ -12,11 +12,10 @@ from helpers.runs import cell as stored_cell
 from helpers.runs import run_of
 from rich.console import Console
 
-from eqbench.report.exports import report_on
+from eqbench.report.cells import View, report_on
 from eqbench.report.naming import credible_text
 from eqbench.report.terminal import print_report
-from eqbench.report.trials import Entry
-from eqbench.report.view import View, arranged
+from eqbench.report.trials import RunCell, arranged
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 
@@ -49,7 +48,7 @@ def test_rows_stand_by_status_and_regret_unless_asked_for_otherwise() -> None:
         cell("fast", elapsed_s=0.1, max_regret=1e-11),
         cell("broken", status="crashed", elapsed_s=0.5, max_regret=None),
     ]
-    entries = [Entry("", record) for record in records]
+    entries = [RunCell("", record) for record in records]
 
     def names(sort: str) -> list[str]:
         return [entry.record.solver for entry in arranged(entries, sort)]

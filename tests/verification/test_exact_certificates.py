@@ -22,7 +22,7 @@ from eqbench.harness.judge import Finding, measure, measure_all
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree, Payoffs
-from eqbench.report.exports import report_on
+from eqbench.report.cells import report_on
 from eqbench.report.terminal import print_report
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Allowance, Verifier, certify, exact_refutation, verify_exactly

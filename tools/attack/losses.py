@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from helpers.runs import cell, write_lines, write_run
 
-from eqbench.cli.merge import merge
+from eqbench.cli.merge import merge_runs
 from eqbench.errors import UsageError
 from eqbench.papers.jobs import Job as PaperJob
 from eqbench.papers.paper import _jobs
@@ -93,7 +93,7 @@ def what_lies_behind_a_link_is_not_copied() -> Iterator[tuple[str, str]]:
                 (run / name).rmdir()
             (run / name).symlink_to(to)
             if act == "merge":
-                merge([run, other], target, lambda words: None)
+                merge_runs([run, other], target, lambda words: None)
             else:
                 publish(target, run)
             copied = SECRET.encode() in _contents(target)
@@ -118,7 +118,7 @@ def no_cell_gives_way_to_another() -> Iterator[tuple[str, str]]:
                 write_run(run, replace(cell(run.name), log=log, equilibria=[]))
                 if log.endswith("x"):
                     _written(run / log, run.name)
-            found = read_run(merge(runs, Path(place, "all"), lambda words: None).path)
+            found = read_run(merge_runs(runs, Path(place, "all"), lambda words: None).path)
             texts = [(found.path / file).read_text() for each in found.cells for file in each.files]
             wanted = ["01", "02"] if log.endswith("x") else []
             right = texts == wanted and len(found.cells) == 2

@@ -12,7 +12,7 @@ from eqbench.papers.records import Table
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import regime_diagram
 from eqbench.plots.style import Panel, Series, dots, draw_figure, line, svg_of
-from eqbench.report.svg import COLORS, INK
+from eqbench.report import COLORS, INK
 from eqbench.studies.flow.rest_points import SetStability
 
 LAST_POT = 6.0

@@ -16,6 +16,7 @@ import numpy as np
 
 from eqbench.equilibria.known import some_member
 from eqbench.equilibria.layout import Layout
+from eqbench.equilibria.members import corners
 from eqbench.equilibria.reference import published_sets
 from eqbench.model.game import Game
 from eqbench.papers.checks import Finding, Interval, Missing, shown
@@ -27,7 +28,6 @@ from eqbench.plots.style import by_name
 from eqbench.registry import load_game
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
-from eqbench.studies.flow.members import corners
 
 Names = dict[str, Any]  # Fractions where values are rational, else floats
 

@@ -20,7 +20,7 @@ from eqbench.plots.branches import crossing_figure, payoff_figure
 from eqbench.plots.kuhn import bar_figure
 from eqbench.plots.style import Figure, Panel, dots, draw_figure, log_log_figure, save_figure
 from eqbench.registry import load_game
-from eqbench.report.svg import COLORS
+from eqbench.report import COLORS
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.studies.branch import Branch, columns, read_points
 from eqbench.studies.kuhn_ranges import NODES

@@ -16,12 +16,10 @@ from itertools import chain, combinations, cycle, product
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.exports import entries_of
 from eqbench.report.naming import identity_text, kind_of_match
-from eqbench.report.trials import Entry, by_trial, grouped
-from eqbench.report.view import named
+from eqbench.report.trials import RunCell, by_trial, entries_of, named
 from eqbench.store.stored_run import StoredRun
-from eqbench.text import printable
+from eqbench.text import grouped, printable
 
 VEGA_LITE = "6.4"
 CHARTS = ("regret", "payoffs", "targets", "profile", "pairs", "memory", "times")
@@ -30,7 +28,7 @@ _TEMPLATES = resources.files("eqbench.report.charts")
 
 Rows = list[dict[str, Any]]
 # A name, and cells of a game that belong together by what each of them counts for.
-Trial = tuple[str, Mapping[str, Entry]]
+Trial = tuple[str, Mapping[str, RunCell]]
 
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
@@ -64,11 +62,11 @@ class ShownGame:
     name: str
     unit: float  # what targets are relative to: the payoff range, or 1 where it is unknown
     facts: GameFacts
-    entries: Sequence[Entry]
+    entries: Sequence[RunCell]
 
 
 def shown_games(
-    entries: Sequence[Entry], facts: Mapping[str, GameFacts] | None = None
+    entries: Sequence[RunCell], facts: Mapping[str, GameFacts] | None = None
 ) -> list[ShownGame]:
     """Games of cells; the facts about them are by canonical spec and may lack any."""
     games = []
@@ -82,7 +80,7 @@ def shown_games(
 
 
 def datasets(
-    entries: Sequence[Entry],
+    entries: Sequence[RunCell],
     facts: Mapping[str, GameFacts] | None = None,
     trials: Sequence[Trial] = (),
 ) -> dict[str, Rows]:
@@ -125,7 +123,7 @@ def solver_trials(games: Iterable[ShownGame]) -> list[Trial]:
     ]
 
 
-def _cells(games: Iterable[ShownGame]) -> dict[Entry, dict[str, Any]]:
+def _cells(games: Iterable[ShownGame]) -> dict[RunCell, dict[str, Any]]:
     """Row of each cell; `target_s` is to the strictest target of the game, if it is not 0."""
     rows = {}
     for game in games:
@@ -148,14 +146,14 @@ def _cells(games: Iterable[ShownGame]) -> dict[Entry, dict[str, Any]]:
     return rows
 
 
-def _time(entry: Entry, target: float | None) -> float | None:
+def _time(entry: RunCell, target: float | None) -> float | None:
     """Seconds to a target; its own a cell reached if it is ok, whatever rounding left."""
     regret = None if target == entry.record.target else target
     time = entry.time_to(regret) if target else math.inf
     return None if time == math.inf else max(time, SHORTEST_S)
 
 
-def _curve(entry: Entry) -> Iterator[dict[str, float | None]]:
+def _curve(entry: RunCell) -> Iterator[dict[str, float | None]]:
     """The best regrets so far at each snapshot, with its share of the cell's processor time."""
     record = entry.record
     rate = record.cpu_s / record.elapsed_s if record.cpu_s and record.elapsed_s else math.nan
@@ -172,7 +170,7 @@ def _rounded(value: float, digits: int = 4) -> float | None:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
-def _equilibria(game: ShownGame, places: Mapping[Entry, int], most: int) -> Rows:
+def _equilibria(game: ShownGame, places: Mapping[RunCell, int], most: int) -> Rows:
     """Published payoffs, and the best candidates of each cell that are equilibria.
 
     Empty unless payoffs pass along a published family, or are more than two.

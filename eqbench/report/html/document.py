@@ -34,7 +34,7 @@ class Prose:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactList:
     """Names with values, one pair a line; a value may be several lines. `title` is above them."""
 
     pairs: Sequence[tuple[str, str | Sequence[str]]]
@@ -50,7 +50,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Chart:
+class ChartBlock:
     """A chart of Vega-Lite that readers zoom, switch and save; drawn when it comes into view."""
 
     name: str  # anchor, and file name of downloads without suffix; unique on the page
@@ -106,7 +106,7 @@ def page_table(table: ReportTable, name: str, **look: Any) -> Table:
 
 
 # Blocks in a list stand side by side, one below the other on narrow screens.
-Block = Prose | Facts | Command | Chart | Picture | Table | Sequence["Block"]
+Block = Prose | FactList | Command | ChartBlock | Picture | Table | Sequence["Block"]
 
 
 def document(
@@ -123,12 +123,24 @@ def document(
     does not have. Its ``datasets``, rows by name for charts, are written as columns and values,
     which takes half the space.
     """
-    parts = {title: [block for block in part if _says(block)] for title, part in parts.items()}
+    # of a block without content, its first field, or its name, is empty
+    parts = {
+        title: [
+            block
+            for block in part
+            if (block if isinstance(block, Sequence) else next(iter(vars(block).values())))
+        ]
+        for title, part in parts.items()
+    }
     blocks = [block for part in parts.values() for block in part]
     blocks += [each for block in blocks if isinstance(block, Sequence) for each in block]
-    charts = {block.name: block.spec for block in blocks if isinstance(block, Chart)}
-    values = {"datasets": {}, **(data or {}), "charts": charts}
-    values["datasets"] = {name: _columns(rows) for name, rows in values["datasets"].items()}
+    charts = {block.name: block.spec for block in blocks if isinstance(block, ChartBlock)}
+    values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
+    values["datasets"] = dict(values["datasets"])
+    for name, rows in values["datasets"].items():
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        cells = [[row.get(column) for column in columns] for row in rows]
+        values["datasets"][name] = {"columns": columns, "rows": cells}
     filters: dict[str, Any] = {
         "anchor": anchor_of,
         "address": address_of,
@@ -145,16 +157,6 @@ def document(
         scripts=[*([Markup(_vega())] if charts else []), _file("page.js")],
         data=htmlsafe_json_dumps(values, allow_nan=False, separators=(",", ":")),
     )
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
-
-
-def _says(block: Block) -> bool:
-    """True if there is anything in a block, of which the first field is the content or its name."""
-    return bool(block if isinstance(block, Sequence) else next(iter(vars(block).values())))
 
 
 def anchor_of(text: str) -> str:

@@ -19,33 +19,40 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
-from eqbench.report.exports import MOST_CELLS, entries_of, report_on, run_names
+from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
 from eqbench.report.html import document as html
-from eqbench.report.naming import LOOSE, handed_over, kind_of_match, spread
-from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
-from eqbench.report.trials import REGRETS, Entry, Trials, began, first_trials, grouped
-from eqbench.report.view import (
-    COLUMNS,
-    INDEX,
-    MOST_REASONS,
-    STATUSES,
-    Found,
-    cell_table,
+from eqbench.report.naming import (
+    LOOSE,
+    FoundEquilibrium,
     equilibria,
+    handed_over,
+    kind_of_match,
+    spread,
+)
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
+from eqbench.report.trials import (
+    REGRETS,
+    STATUSES,
+    RunCell,
+    Trials,
+    began,
+    entries_of,
+    first_trials,
+    run_names,
     titled,
     trials,
 )
 from eqbench.store.run_folder import EXPERIMENT, LINES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import printable, seconds, small
+from eqbench.text import grouped, printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
 _MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
-_MATRIX = convert(COLUMNS["matrix"], tuple[Column, ...])
+_MATRIX, _INDEX = (convert(COLUMNS[name], tuple[Column, ...]) for name in ("matrix", "index"))
 
 
 def report_page(
@@ -102,7 +109,7 @@ def report_page(
     return html.document(title, parts, lead=report.answer, data=values)
 
 
-def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.Chart]:
+def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.ChartBlock]:
     """Charts for which there are rows and choices, cells with what they need, and enough games."""
     cells, found = data["cells"], []
     games = {row["game"] for row in cells if "share" in row}
@@ -112,7 +119,7 @@ def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[h
         is_known = any(row.get(needs.get("needs", "cell")) is not None for row in cells)
         has_all = bool(data[needs["rows"]]) and all(needs["switches"].values())
         if has_all and is_known and len(games) >= needs.get("games", 0):
-            found.append(html.Chart(name, spec))
+            found.append(html.ChartBlock(name, spec))
     return found
 
 
@@ -181,7 +188,7 @@ def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
     )
 
 
-def _finds(items: Sequence[Found], own: Trials) -> Cell:
+def _finds(items: Sequence[FoundEquilibrium], own: Trials) -> Cell:
     """How many of some equilibria a solver found, or in how many of its cells, and where."""
     found = [item for item in items if item.by(own.solver)]
     if not found:
@@ -202,7 +209,7 @@ def _finds(items: Sequence[Found], own: Trials) -> Cell:
     return Cell(text, number, kind="good")
 
 
-def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
+def _cells(entries: Sequence[RunCell], report: Report) -> list[html.Block]:
     """One row for each cell, which opens to its candidates, and notes on them."""
     filters = ("game", "status", "solver")
     look = {"caption": TEXTS["results"], "filters": filters, "folded": ("exploitability",)}
@@ -213,7 +220,7 @@ def _cells(entries: Sequence[Entry], report: Report) -> list[html.Block]:
     return [
         html.page_table(cell_table(entries), "results", opens=True, **look),
         html.Prose([f"Statuses – {'; '.join(meanings)}."], small=True),
-        html.Facts(reasons, "Reasons and notes"),
+        html.FactList(reasons, "Reasons and notes"),
     ]
 
 
@@ -227,7 +234,7 @@ def _tables(report: Report, name: str, most: int) -> list[html.Table]:
     ]
 
 
-def _sources(games: Sequence[charts.ShownGame]) -> list[html.Facts]:
+def _sources(games: Sequence[charts.ShownGame]) -> list[html.FactList]:
     """Where the published sets that occur are from, and what the symbols in their names are."""
     pairs = []
     for game in games:
@@ -236,7 +243,7 @@ def _sources(games: Sequence[charts.ShownGame]) -> list[html.Facts]:
         sources = {t: [n for n in names if n in found] for t, names in game.facts.sources.items()}
         lines = [f"{', '.join(names)}: {text}" for text, names in sources.items() if names]
         pairs += [(game.name, lines)] * bool(lines)
-    return [html.Facts(pairs)] * bool(pairs)
+    return [html.FactList(pairs)] * bool(pairs)
 
 
 def about(run: StoredRun) -> list[html.Block]:
@@ -252,7 +259,7 @@ def about(run: StoredRun) -> list[html.Block]:
         commands["the same run again"] = f"eqbench run {shlex.quote(str(file))}"
         commands["which is this experiment"] = text
     return [
-        html.Facts(list(_flat(facts)), str(run.path)),
+        html.FactList(list(_flat(facts)), str(run.path)),
         *map(html.Command, commands, commands.values()),
     ]
 
@@ -271,7 +278,7 @@ def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _data(
     runs: Sequence[StoredRun],
-    entries: Sequence[Entry],
+    entries: Sequence[RunCell],
     games: Sequence[charts.ShownGame],
     place: Path | None,
 ) -> dict[str, Any]:
@@ -382,7 +389,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
         row += [(run.plan.get("environment") or {}).get("eqbench")]
         row += [Cell(f"{size / 1e6:.1f} MB", size, link=link.removesuffix("report.html") + LINES)]
         rows.append(row)
-    table = html.Table("index", INDEX, rows, TEXTS["index"], wrapped=True)
+    table = html.Table("index", _INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
     entries = entries_of(list(runs.values()))
     alike = attrgetter("solver_spec", "trial")
@@ -397,7 +404,7 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     return html.document(counted(len(runs), "run"), parts, data=data)
 
 
-def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.Chart], dict[str, Any]]:
+def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.ChartBlock], dict[str, Any]]:
     """A chart with a point for each trial of two sides that have several, and the data for it."""
     entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
     data = charts.datasets([*entries], trials=trials)

@@ -1,0 +1,265 @@
+"""Reports on runs: the tables of their cells, with all that is noted below them.
+
+A cell of the printed table is made here: `report_on` collects the tables, `cell_table` has a column
+for each entry of ``columns.toml``, and `_row` the values of a record, which `rows.py` formats.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from eqbench.documents import convert
+from eqbench.report import read_data
+from eqbench.report.answer import answer
+from eqbench.report.naming import equilibria_tables, label, marks, verdict_texts
+from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
+from eqbench.report.trials import (
+    INTERVAL,
+    STATUSES,
+    TRIAL,
+    RunCell,
+    arranged,
+    began,
+    entries_of,
+    labels,
+    mixed_processors,
+    row_labels,
+    several,
+    titled,
+    trials,
+    virtual_best,
+)
+from eqbench.requests import FLAG, Choice, Option, Words
+from eqbench.store.stored_run import StoredRun
+from eqbench.text import grouped, printable, seconds, shortened
+
+ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
+ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
+_BUDGETS = ("limit", "timeout", "memory")
+MOST_REASONS = 24  # of a status in a note
+# of a game, with a row each: of a few seeds where people read along, and of any elsewhere
+FEW_CELLS, MOST_CELLS = 24, 500
+LONG = "{:,} cells, one row per solver: --all or eqbench report RUN --format csv has them all"
+SORTS = ("status", "regret", "time", "solver", "given")
+COLUMNS = read_data("columns")
+CELLS = convert(COLUMNS["cells"], dict[str, Column])
+SUMMARY = convert(COLUMNS["summary"], tuple[Column, ...])
+_NAMES = tuple(sorted(CELLS))
+LEAST_CELLS = 4  # that have quartiles in a table
+VIRTUAL_BEST = "virtual best"
+_GAME = Column("game", identifies=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """Which rows and columns of cells are shown, and in which order."""
+
+    sort: Annotated[
+        str,
+        Option(
+            "Order of the solvers: by status and then max regret, or by one of the others; given "
+            "is the order of the request.",
+            Choice(words=SORTS),
+        ),
+    ] = "status"
+    columns: Annotated[
+        tuple[str, ...],
+        Option(
+            f"Show just these columns, separated by commas: {', '.join(_NAMES)}.",
+            Words("NAMES", "column", _NAMES),
+        ),
+    ] = ()
+    summary: Annotated[
+        bool,
+        Option("One row per solver over all seeds: statistics of max regret and times.", FLAG),
+    ] = False
+    show_all: Annotated[
+        bool,
+        Option(
+            "One row per cell, however many there are. A game with more than 500 cells has a "
+            "summary otherwise, in the terminal with more than 24 of several seeds.",
+            FLAG,
+            "all",
+        ),
+    ] = False
+
+    @property
+    def summarize(self) -> bool | None:
+        """True for summaries; None for those of games with many cells of several seeds alone."""
+        return self.summary or (False if self.show_all or self.columns else None)
+
+
+DEFAULT = View()
+
+
+def report_on(
+    runs: Sequence[StoredRun],
+    view: View = DEFAULT,
+    *,
+    summarize: bool | None = False,
+    few: int = FEW_CELLS,
+    entries: Sequence[RunCell] = (),
+) -> Report:
+    """Answer and tables about one or several runs, with notes on what is missing or damaged.
+
+    With `summarize` there is one row per game and solver instead of one per cell, and all tables
+    of equilibria; with None so it is for games with more than `few` cells of several seeds. The
+    `entries` of the runs may be known, with what was read for them.
+    """
+    entries = entries or entries_of(runs)
+    tables = []
+    for title, group in titled(entries):
+        finished = [entry for entry in group if entry.record.status != "interrupted"]
+        is_long = len(group) > few and len(group) > len(trials(group))
+        if finished and (is_long if summarize is None else summarize):
+            table = summary(finished, view)
+            long = (LONG.format(len(group)),) * (summarize is None)
+            table = replace(table, notes=(*long, *table.notes))
+        else:
+            table = cell_table(arranged(began(group), view.sort), view, with_game=False)
+        remarks = (*table.notes, *cell_notes(group))
+        tables.append(replace(table, title=title, notes=remarks))
+        tables += equilibria_tables(title, group, always=bool(summarize))
+    notes: list[str] = []
+    for run in runs:
+        if run.missing:
+            again = f"eqbench run --resume {shlex.quote(str(run.path))} continues"
+            notes.append(f"{run.missing} of {run.planned} cells have not finished: {again}")
+        if run.outdated:
+            why = f"{run.path} was resumed with another plan"
+            notes.append(f"{run.outdated} stored cells are not shown: {why}")
+        notes += run.notes
+    sentences = answer(entries, sum(run.planned for run in runs))
+    return Report(tuple(tables), notes=tuple(notes), answer=sentences)
+
+
+def cell_table(
+    entries: Sequence[RunCell], view: View = DEFAULT, *, with_game: bool = True
+) -> Table:
+    """Table of cells without title and notes, as a rule with a column for the game as typed."""
+    columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
+    columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
+    label_of = row_labels(entries)
+    rows = tuple(_row(entry, label_of[entry]) for entry in entries)
+    known = {column for row in rows for column, value in row.values.items() if value is not None}
+    found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
+    texts = (verdict_texts(each.record.equilibria[0]) for each in entries if each.record.equilibria)
+    others = sorted({name for own in texts for name in own} - CELLS.keys())
+    verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
+    for name, column in (CELLS | verdicts).items():
+        if name == "equilibrium":
+            column = replace(column, notes=marks(found))
+        if name in view.columns:
+            columns.append(replace(column, dispensable=0))
+        elif not view.columns:
+            shown = COLUMNS["cells"].get(name, {}).get("shown", "always")
+            if shown == "always" or (shown == "where known" and column.title in known):
+                columns.append(column)
+    return Table("", tuple(columns), rows)
+
+
+def _row(entry: RunCell, name: str) -> Row:
+    record = entry.record
+    claim = record.equilibria[0].claim if record.equilibria else ""
+    verdicts = verdict_texts(record.equilibria[0]) if record.equilibria else {}
+    values: dict[str, Any] = {**verdicts}
+    for column, facts in COLUMNS["cells"].items():
+        values[facts["title"]] = getattr(record, facts.get("field", column), None)
+    values |= {column: getattr(record, column) for column in ("solver", "game", *TRIAL)}
+    values |= {
+        "run": entry.run,
+        "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
+        "equilibrium": label(record) or None,
+        "credible": verdicts.get("credible"),
+        "profile": COLUMNS["claims"].get(claim, claim) or None,
+        "iterations": record.iterations or None,  # 0 is reported by methods that count none
+        "memory": record.peak_memory_bytes if began([entry]) else None,
+    }
+    if entry.is_proved and record.max_regret == 0:
+        values["max regret"] = EXACT_ZERO
+    return Row(name, values)
+
+
+def cell_notes(entries: Sequence[RunCell]) -> list[str]:
+    """Target, reasons of what is not ok, bounds, what is proved, who takes no part.
+
+    Rows with the same remark are named together.
+    """
+    targets = sorted({entry.record.target for entry in entries if entry.record.target})
+    notes = [f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}"]
+    remarks = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
+    label = row_labels(entries)
+    for head, own in grouped(remarks, lambda remark: remark[0]).items():
+        groups = grouped(own, lambda remark: remark[1])
+        most = [*groups.items()][:MOST_REASONS]
+        parts = [labels([e for *_, e in same], label) + tail for tail, same in most]
+        if head in _BUDGETS and len(groups) == 1 and own[0][1]:  # the table says of whom
+            parts = [own[0][1].removeprefix(" – ")]
+        parts += [f"and {more:,} more reasons" for more in [len(groups) - len(most)] if more]
+        notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
+    notes += mixed_processors(entries)
+    return [printable(note) for note in notes[not targets :]]
+
+
+def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
+    """Remarks on a row, each in two parts: before the name of the row, and after."""
+    record = entry.record
+    clause = shortened(printable(record.reason.partition(";")[0].strip()))
+    if record.status in ABSENT:
+        why = clause.removeprefix(f"{record.solver.partition('(')[0]} ")
+        yield ABSENT[record.status], f" ({why})" if why else ""
+    elif record.status in ALARMING:  # nothing that such a cell found is to be trusted
+        log = f" (see {entry.run and f'{entry.run}/'}{record.log})" if record.log else ""
+        why = shortened(printable(record.reason))
+        yield record.status, (f" – {why}" if why else "") + log
+    else:
+        if record.status != "ok":
+            yield record.status, f" – {clause}" if clause else ""
+        if sign := {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense"))):
+            figures = (record.statistics.get(name) for name in ("objective", "bound"))
+            # infinity is a text
+            best, bound = (f"{n:z.6g}" if isinstance(n, int | float) else "" for n in figures)
+            proved = f"proved to solver tolerance: all are {sign} {bound}"
+            yield "", f": best {best or 'none'}, {proved if bound else 'no bound is proved'}"
+        exact = record.statistics.get("exact")
+        if isinstance(exact, str) and exact != "found":
+            yield "exact", f" – {shortened(printable(exact))}"
+        if entry.is_proved:
+            yield "max regret exactly 0, in rational arithmetic", ""
+
+
+def summary(entries: Sequence[RunCell], view: View = DEFAULT) -> Table:
+    """Table of a game with one row for each solver, and one for the best of them in each trial."""
+    ran = began(entries)
+    solvers, best = trials(ran, view.sort), virtual_best(ran)
+    rows = []
+    for own in solvers:
+        first, limits = own.entries[0], [entry.limit_s for entry in own.entries]
+        values = {"run": first.run, "solver": first.record.solver, **_shown(own.statistics, limits)}
+        rows.append(Row(own.solver, values | {"fastest": best.wins[own.solver] if best else None}))
+    limits = sorted({entry.limit_s for entry in ran if entry.source})
+    if best:
+        values = {"solver": VIRTUAL_BEST, **_shown(best.statistics, limits)}
+        rows.append(Row(VIRTUAL_BEST, values))
+    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
+    kept = (c for c in columns if any(row.values.get(c.title) is not None for row in rows))
+    timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
+    return Table("", tuple(kept), tuple(rows), (timeout,))
+
+
+def _shown(figures: Mapping[str, Any], limits: Sequence[float]) -> dict[str, Any]:
+    """Statistics as tables have them: few cells have no quartiles, and infinity is a limit."""
+    beyond = Cell(f"> {seconds(min(limits, default=0.0))}", None)
+    shown = {
+        title: beyond if value == math.inf else value
+        for title, value in figures.items()
+        if figures["cells"] >= LEAST_CELLS or "quartile" not in title
+    }
+    if ends := figures[INTERVAL]:
+        low, high = (beyond.text if end == math.inf else seconds(end) for end in ends)
+        shown[INTERVAL] = low if low == high else f"{low} – {high}"
+    return shown
