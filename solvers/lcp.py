@@ -13,8 +13,14 @@ from eqbench.errors import ProfileError, counted
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from .offpath import PairOffPath, handed_over, warm_up
-from .search import DistinctEquilibria, first_profile, memory_refusal
+from .search import (
+    DistinctEquilibria,
+    PairOffPath,
+    first_profile,
+    handed_over,
+    memory_refusal,
+    warm_up,
+)
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

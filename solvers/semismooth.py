@@ -13,8 +13,15 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
 from .fischer_burmeister import Point, System, descend
-from .offpath import OffPath, handed_over, warm_up
-from .search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
+from .search import (
+    MOST_CANDIDATES,
+    DistinctEquilibria,
+    OffPath,
+    handed_over,
+    memory_refusal,
+    warm_up,
+    without_choice,
+)
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

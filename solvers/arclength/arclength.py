@@ -13,12 +13,14 @@ from eqbench.errors import SpecError, UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
-from ..offpath import OffPath, handed_over, warm_up
 from ..search import (
     BudgetSpentError,
     DistinctEquilibria,
+    OffPath,
     check_budget,
+    handed_over,
     memory_refusal,
+    warm_up,
     without_choice,
 )
 from .continuation import SHARPEN, ArclengthContinuation, descend, polished_end

@@ -9,8 +9,7 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import place_of
 from eqbench.text import short_number
 
-from ..offpath import OffPath, warm_up
-from ..search import importable
+from ..search import OffPath, importable, warm_up
 
 if TYPE_CHECKING:
     import numpy as np

@@ -112,7 +112,7 @@ class Replicator:
 
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code, as heyoka does its own."""
-        from .averages import Averages
+        from .flow import Averages
 
         flow = self.flow(game)
         if flow.choices.size:
@@ -123,7 +123,7 @@ class Replicator:
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow a trajectory until the budget ends; `rng` only draws random starts."""
-        from .averages import MOST_POINTS, Averages, points_per_unit
+        from .flow import MOST_POINTS, Averages, points_per_unit
 
         if end := without_choice(game, monitor):
             return end

@@ -1,4 +1,4 @@
-"""Conditional action values of the logit tracer, their derivatives, and elimination."""
+"""Conditional action values of the logit tracer, their derivatives, and branches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from eqbench.model.tree import GameTree
 
 kernels = importlib.import_module("eqbench.solvers.logit.kernels")
 branches = importlib.import_module("eqbench.solvers.logit.branch")
-elimination = importlib.import_module("eqbench.solvers.elimination")
 
 GAMES = ["kuhn2", "kuhn3_reduced", "skp", "jordan", "random(players=3,actions=4)", "grown 6"]
 
@@ -128,7 +127,7 @@ def test_elimination_solves_full_and_sparse_equations(size: int, share: float) -
     matrix = np.where(rng.random((size, size)) < share, rng.normal(size=(size, size)), 0.0)
     matrix[rng.permutation(size), np.arange(size)] += 1.0
     right, solution = rng.normal(size=(2, size)), np.empty((2, size))
-    sign = elimination.eliminate(matrix.copy(), right.copy(), solution)
+    sign = branches.eliminate(matrix.copy(), right.copy(), solution)
     assert sign == np.linalg.slogdet(matrix).sign
     np.testing.assert_allclose(solution @ matrix.T, right, atol=1e-9)
 
@@ -137,7 +136,7 @@ def test_elimination_solves_full_and_sparse_equations(size: int, share: float) -
     "matrix", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 1.0], [0.0, 2.0]], [[np.inf, 1.0], [1.0, 1.0]]]
 )
 def test_elimination_refuses_matrices_without_a_solution(matrix: list[list[float]]) -> None:
-    assert elimination.eliminate(np.array(matrix), np.ones((2, 2)), np.empty((2, 2))) == 0
+    assert branches.eliminate(np.array(matrix), np.ones((2, 2)), np.empty((2, 2))) == 0
 
 
 def test_memory_is_that_of_the_matrices() -> None:
