@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,14 +12,8 @@ from eqbench.errors import ProfileError, counted
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from .search import (
-    DistinctEquilibria,
-    PairOffPath,
-    first_profile,
-    handed_over,
-    memory_refusal,
-    warm_up,
-)
+from .handover import DistinctEquilibria, PairOffPath, warm_up
+from .search import first_profile, memory_refusal
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -125,8 +118,7 @@ class LCP:
         regret = float(game.payoff_model().regrets(behavior).max())
         rounding = ROUNDING * game.tree.largest_payoff
         claimed = LARGEST_REGRET * game.tree.payoff_range + rounding
-        mending = partial(handed_over, self.offpath, game, monitor)
-        found = DistinctEquilibria(game, monitor, claimed=claimed, handed_over=mending)
+        found = DistinctEquilibria(game, monitor, claimed=claimed, offpath=self.offpath)
         if not found.add(behavior, regret):
             monitor.candidate(behavior, claim="iterate")
             return Termination(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,15 +12,8 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
 from .fischer_burmeister import Point, System, descend
-from .search import (
-    MOST_CANDIDATES,
-    DistinctEquilibria,
-    OffPath,
-    handed_over,
-    memory_refusal,
-    warm_up,
-    without_choice,
-)
+from .handover import MOST_CANDIDATES, DistinctEquilibria, OffPath, warm_up
+from .search import memory_refusal, without_choice
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -117,7 +109,7 @@ class _Search:
             same=SAME,
             in_plans=True,
             shown=False,
-            handed_over=partial(handed_over, solver.offpath, game, monitor),
+            offpath=solver.offpath,
         )
         self.best: Point | None = None
         self.good_enough = False

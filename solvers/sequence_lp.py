@@ -13,7 +13,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from .search import PairOffPath, handed_over, warm_up
+from .handover import PairOffPath, handed_over, warm_up
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

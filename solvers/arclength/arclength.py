@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,16 +12,8 @@ from eqbench.errors import SpecError, UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
-from ..search import (
-    BudgetSpentError,
-    DistinctEquilibria,
-    OffPath,
-    check_budget,
-    handed_over,
-    memory_refusal,
-    warm_up,
-    without_choice,
-)
+from ..handover import DistinctEquilibria, OffPath, warm_up
+from ..search import BudgetSpentError, check_budget, memory_refusal, without_choice
 from .continuation import SHARPEN, ArclengthContinuation, descend, polished_end
 from .regularization import RegularizedGame
 
@@ -135,9 +126,7 @@ class Search:
         self.system = RegularizedGame(
             game, before_work=self._count, kind=solver.regularization, derivative=solver.derivative
         )
-        self.found = DistinctEquilibria(
-            game, monitor, handed_over=partial(handed_over, solver.offpath, game, monitor)
-        )
+        self.found = DistinctEquilibria(game, monitor, offpath=solver.offpath)
         self.failures = 0
 
     def run(self) -> Termination:

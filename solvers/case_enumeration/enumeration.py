@@ -9,7 +9,8 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import place_of
 from eqbench.text import short_number
 
-from ..search import OffPath, importable, warm_up
+from ..handover import OffPath, warm_up
+from ..search import importable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,15 +16,8 @@ from eqbench.model.polytope import Point
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Candidate, Claim, Ending, Monitor, Termination
 
-from ..search import (
-    MOST_CANDIDATES,
-    BudgetSpentError,
-    OffPath,
-    check_budget,
-    check_time,
-    handed_over,
-    memory_refusal,
-)
+from ..handover import MOST_CANDIDATES, OffPath, handed_over
+from ..search import BudgetSpentError, check_budget, check_time, memory_refusal
 from .algebraic import rational
 from .cases import ABOVE, BELOW, EVEN, Node, binary_sets, value_gaps
 from .elimination import used

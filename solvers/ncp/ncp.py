@@ -15,9 +15,10 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
+from ..handover import OffPath, handed_over, warm_up
 from ..logit.logit import Logit
 from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
-from ..search import OffPath, bounded, handed_over, memory_refusal, warm_up
+from ..search import bounded, memory_refusal
 from ..semismooth import Semismooth
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
