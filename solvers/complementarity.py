@@ -39,50 +39,30 @@ TIE_TOLERANCE = 1e-11
 
 
 class Tableau(NamedTuple):
-    """The system of equations, solved for the basic variables; changed in place.
+    """The system of equations, solved for the basic variables; changed in place."""
 
-    Attributes
-    ----------
-    entries : float64 (S, S+2)
-        Row i says that ``basic[i]`` equals the sum of its first S+1 entries times the
-        variables in `nonbasic` plus its last entry, which is its value where those are 0.
-    basic : int64 (S,)
-    nonbasic : int64 (S+1,)
-    place : int64 (2S+1,)
-        Row of each basic variable, column of each other one.
-    is_basic : bool (2S+1,)
-    first_basis : int64 (S,)
-        Basic variables of the start, by the size of their perturbation, the largest first.
-    entering : int64 (1,)
-        Variable that enters next.
-    """
-
+    # float64 (S, S+2): row i says that ``basic[i]`` equals the sum of its first S+1 entries times
+    # the variables in `nonbasic` plus its last entry, which is its value where those are 0
     entries: FloatArray
-    basic: NDArray[np.int64]
-    nonbasic: NDArray[np.int64]
-    place: NDArray[np.int64]
-    is_basic: NDArray[np.bool_]
+    basic: NDArray[np.int64]  # int64 (S,)
+    nonbasic: NDArray[np.int64]  # int64 (S+1,)
+    place: NDArray[np.int64]  # int64 (2S+1,): row of each basic variable, column of each other one
+    is_basic: NDArray[np.bool_]  # bool (2S+1,)
+    # int64 (S,): basic variables of the start, by the size of their perturbation, the largest first
     first_basis: NDArray[np.int64]
-    entering: NDArray[np.int64]
+    entering: NDArray[np.int64]  # int64 (1,): variable that enters next
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The complementarity problem of a game, and the prior from which the path starts.
-
-    Attributes
-    ----------
-    form : SequenceForm
-    values : float64 (S, S), sparse
-        The matrix G, with the payoffs of each player shifted and scaled to lie around 0 and
-        in [-1, 1] after the weighting with chance. That does not change the equilibria.
-    prior : float64 (S,)
-        Realization plans.
-    """
+    """The complementarity problem of a game, and the prior from which the path starts."""
 
     form: SequenceForm
+    # float64 (S, S), sparse: the matrix G, with the payoffs of each player shifted and scaled to
+    # lie around 0 and in [-1, 1] after the weighting with chance. That does not change the
+    # equilibria
     values: sparse.csr_array
-    prior: FloatArray
+    prior: FloatArray  # float64 (S,): realization plans
 
     @classmethod
     def of(cls, form: SequenceForm, prior: FloatArray) -> Problem:

@@ -83,7 +83,7 @@ class Semismooth:
         refusal = _refusal(game, monitor.budget.memory_bytes, "the solver more memory")
         if refusal:
             return Termination("limit", refusal)
-        return without_choice(game, monitor) or _Search(self, game, monitor, rng).run()
+        return without_choice(game, monitor) or SemismoothSearch(self, game, monitor, rng).run()
 
 
 def _refusal(game: Game, limit: int, remedy: str) -> str | None:
@@ -93,7 +93,7 @@ def _refusal(game: Game, limit: int, remedy: str) -> str | None:
     return memory_refusal(parts, needed, limit, remedy)
 
 
-class _Search:
+class SemismoothSearch:
     """One run of the solver on one game."""
 
     def __init__(

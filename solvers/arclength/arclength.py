@@ -113,10 +113,10 @@ class Arclength:
         refusal = memory_refusal(parts, bytes_needed(game), monitor.budget.memory_bytes)
         if refusal:
             return Termination("limit", refusal)
-        return without_choice(game, monitor) or Search(self, game, monitor, rng).run()
+        return without_choice(game, monitor) or ArclengthSearch(self, game, monitor, rng).run()
 
 
-class Search:
+class ArclengthSearch:
     """One run of the solver on one game."""
 
     def __init__(

@@ -14,17 +14,12 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 
 @dataclass(eq=False)
-class Root:
-    """A real root alpha of an irreducible polynomial.
+class RealRoot:
+    """A real root alpha of an irreducible polynomial."""
 
-    Attributes
-    ----------
-    modulus : minimal polynomial of alpha, up to a factor
-    low, high : ends of an interval with this root and no other
-        It is narrowed whenever a sign asks for it; no result depends on how far.
-    """
-
-    modulus: fmpq_poly
+    modulus: fmpq_poly  # minimal polynomial of alpha, up to a factor
+    # ends of an interval with this root and no other: it is narrowed whenever a sign asks for it;
+    # no result depends on how far
     low: fmpq
     high: fmpq
 
@@ -45,7 +40,7 @@ class Algebraic:
     polynomial : its value at alpha
     """
 
-    def __init__(self, polynomial: fmpq_poly, root: Root) -> None:
+    def __init__(self, polynomial: fmpq_poly, root: RealRoot) -> None:
         self.polynomial, self.root = polynomial % root.modulus, root
 
     def __add__(self, other: Algebraic) -> Algebraic:
@@ -94,7 +89,7 @@ class Algebraic:
             self.root.narrow()
 
 
-def number(polynomial: fmpq_poly, root: Root | None) -> fmpq | Algebraic:
+def number(polynomial: fmpq_poly, root: RealRoot | None) -> fmpq | Algebraic:
     """Value of a polynomial at a root; that of a constant if there is none."""
     return polynomial[0] if root is None else Algebraic(polynomial, root)
 
@@ -128,9 +123,9 @@ def key(value: fmpq | Algebraic) -> Hashable:
     return coefficients, *next(ranks for ranks in near if len(ranks) == 1)
 
 
-def real_roots(polynomial: fmpq_poly) -> list[Root]:
+def real_roots(polynomial: fmpq_poly) -> list[RealRoot]:
     """Real roots of an irreducible polynomial, ascending."""
     balls = [root.real for root, _ in polynomial.numer().complex_roots() if root.imag.is_zero()]
     ends = ((ball.mid().fmpq(), ball.rad().fmpq()) for ball in balls)
     intervals = sorted((middle - radius, middle + radius) for middle, radius in ends)
-    return [Root(polynomial, low, high) for low, high in intervals]
+    return [RealRoot(polynomial, low, high) for low, high in intervals]

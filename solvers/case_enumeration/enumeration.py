@@ -94,6 +94,6 @@ class CaseEnumeration:
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Go through the cases within the budget; `rng` is not used."""
-        from .run import Run
+        from .run import CaseRun
 
-        return Run(game, monitor, self.offpath).finish()
+        return CaseRun(game, monitor, self.offpath).finish()

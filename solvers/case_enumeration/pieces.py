@@ -13,25 +13,19 @@ from flint import fmpq, fmpq_mpoly, fmpq_poly
 
 from eqbench.model.polytope import Point, value_at, vertices
 
-from .algebraic import Root, key, number, real_roots
-from .cases import ABOVE, EVEN, Node, frequencies
-from .elimination import Elimination, System, bounds, used
+from .algebraic import RealRoot, key, number, real_roots
+from .cases import ABOVE, EVEN, CaseNode, frequencies
+from .elimination import Elimination, PolynomialSystem, bounds, used
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """A polytope of equilibria: the convex hull of its corners, in the n frequencies.
+class EquilibriumPiece:
+    """A polytope of equilibria: the convex hull of its corners, in the n frequencies."""
 
-    Attributes
-    ----------
-    corners : vertices by their keys; points are equal if their keys are, whatever their fields
-    interior : a point of its relative interior
-    dimension : 0 for a point
-    """
-
+    # vertices by their keys; points are equal if their keys are, whatever their fields
     corners: dict[Hashable, Point]
-    interior: Point
-    dimension: int
+    interior: Point  # a point of its relative interior
+    dimension: int  # 0 for a point
 
 
 def key_of(point: Point) -> Hashable:
@@ -39,12 +33,12 @@ def key_of(point: Point) -> Hashable:
     return tuple(map(key, point))
 
 
-def maximal(pieces: Sequence[Piece]) -> list[Piece]:
+def maximal(pieces: Sequence[EquilibriumPiece]) -> list[EquilibriumPiece]:
     """Pieces that are no faces of others, the largest dimension first.
 
     Closures of cases meet in faces, so a face shows in its corners.
     """
-    kept: list[Piece] = []
+    kept: list[EquilibriumPiece] = []
     for piece in sorted(pieces, key=lambda piece: -piece.dimension):
         if not any(piece.corners.keys() <= other.corners.keys() for other in kept):
             kept.append(piece)
@@ -52,8 +46,8 @@ def maximal(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def pieces_of(
-    node: Node, gaps: Sequence[fmpq_mpoly], check: Callable[[], None]
-) -> tuple[list[Piece], bool]:
+    node: CaseNode, gaps: Sequence[fmpq_mpoly], check: Callable[[], None]
+) -> tuple[list[EquilibriumPiece], bool]:
     """Closures of the polytopes of equilibria in a node without open cases.
 
     The second value says whether these are all equilibria there. Otherwise some are on no
@@ -64,11 +58,11 @@ def pieces_of(
     signed = list(zip(gaps, node.cases, strict=True))
     even = tuple(gap.compose(*values) for gap, case in signed if case == EVEN)
     positive = [gap if case == ABOVE else -gap for gap, case in signed if case != EVEN]
-    found: list[Piece] = []
+    found: list[EquilibriumPiece] = []
     is_complete = True
-    for system in Elimination(node.low, node.high, check).solve(System(even)):
+    for system in Elimination(node.low, node.high, check).solve(PolynomialSystem(even)):
         try:
-            chart = Chart.of(system, values)
+            chart = SolutionChart.of(system, values)
             if chart is not None and is_solution(chart, even):
                 found += _pieces_on(chart, node, positive, check)
         except CurvedError:
@@ -76,7 +70,7 @@ def pieces_of(
     return found, is_complete
 
 
-def is_solution(chart: Chart, equations: Sequence[fmpq_mpoly]) -> bool:
+def is_solution(chart: SolutionChart, equations: Sequence[fmpq_mpoly]) -> bool:
     """Whether the equations hold on a chart; pseudo-division may have added solutions.
 
     Raises
@@ -92,8 +86,8 @@ def is_solution(chart: Chart, equations: Sequence[fmpq_mpoly]) -> bool:
 
 
 def _pieces_on(
-    chart: Chart, node: Node, positive: Sequence[fmpq_mpoly], check: Callable[[], None]
-) -> Iterator[Piece]:
+    chart: SolutionChart, node: CaseNode, positive: Sequence[fmpq_mpoly], check: Callable[[], None]
+) -> Iterator[EquilibriumPiece]:
     """Pieces on a chart, given the gaps that must be positive.
 
     Raises
@@ -133,7 +127,7 @@ def _pieces_on(
             check()
             lifted = [tuple(value_at(value, point) for value in values) for point in points]
             interior = tuple(value_at(value, inner) for value in values)
-            yield Piece({key_of(p): p for p in lifted}, interior, dimension_of(points))
+            yield EquilibriumPiece({key_of(p): p for p in lifted}, interior, dimension_of(points))
 
 
 def dimension_of(points: Sequence[Point]) -> int:
@@ -156,26 +150,21 @@ class CurvedError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
-    """Solutions of a triangular system, as functions of parameters.
+class SolutionChart:
+    """Solutions of a triangular system, as functions of parameters."""
 
-    Attributes
-    ----------
-    relation : irreducible polynomial in the one frequency alpha, or None if there is no such
-    alpha : position of that frequency
-    parameters : frequencies that are free
-    dependent : frequencies that are functions of alpha and the parameters, alpha among them
-    values : all frequencies as polynomials in alpha and the parameters
-    """
-
+    # irreducible polynomial in the one frequency alpha, or None if there is no such
     relation: fmpq_mpoly | None
-    alpha: int
-    parameters: list[int]
+    alpha: int  # position of that frequency
+    parameters: list[int]  # frequencies that are free
+    # frequencies that are functions of alpha and the parameters, alpha among them
     dependent: list[int]
-    values: list[fmpq_mpoly]
+    values: list[fmpq_mpoly]  # all frequencies as polynomials in alpha and the parameters
 
     @classmethod
-    def of(cls, system: System, frequencies: Sequence[fmpq_mpoly]) -> Chart | None:
+    def of(
+        cls, system: PolynomialSystem, frequencies: Sequence[fmpq_mpoly]
+    ) -> SolutionChart | None:
         """Chart of what elimination left of constants and variables; None if it has no solution.
 
         Raises
@@ -200,7 +189,7 @@ class Chart:
         return chart
 
     @property
-    def roots(self) -> Sequence[Root | None]:
+    def roots(self) -> Sequence[RealRoot | None]:
         """The real roots that alpha may be; None for Q if there is no relation."""
         return [None] if self.relation is None else real_roots(self._modulus)
 

@@ -31,21 +31,14 @@ class GambitGame:
 
     Gambit numbers information sets within a player in depth-first order of the tree, and its
     profiles list actions by player, information set and action.
-
-    Attributes
-    ----------
-    game : pygambit.Game
-    tree : GameTree
-    infosets : list of I int
-        Information set here of each of Gambit's, in its order; their actions are in one order.
-    is_table : bool
-        Whether it is a table of payoffs, without information sets in Gambit.
     """
 
-    game: Any
+    game: Any  # pygambit.Game
     tree: GameTree
+    # list of I int: information set here of each of Gambit's, in its order; their actions are in
+    # one order
     infosets: list[int]
-    is_table: bool = False
+    is_table: bool = False  # whether it is a table of payoffs, without information sets in Gambit
 
     def behavior(self, profile: Any) -> BehaviorProfile:
         """Behavior profile of a pygambit profile or of a point on a logit path.

@@ -96,7 +96,7 @@ class Control(NamedTuple):
     tested: bool = True
 
 
-class Branch:
+class LogitBranch:
     """The branch that starts at a prior where lambda is 0.
 
     Parameters
@@ -191,7 +191,7 @@ class Branch:
         if not len(appeared):
             return nowhere
         here, there = points[appeared[0] : appeared[0] + 2]
-        again = Branch(self.game, flat=self.flat, control=Control(SHORT))
+        again = LogitBranch(self.game, flat=self.flat, control=Control(SHORT))
         while again.steps < MOST_SHORT and again.advance(there[-1:], BLOCK):
             pass
         behavior = np.exp(self.log_probabilities(there[None])[0])

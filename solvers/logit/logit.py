@@ -25,7 +25,7 @@ from ..search import (
     memory_refusal,
     without_choice,
 )
-from .branch import BLOCK, Branch, turns
+from .branch import BLOCK, LogitBranch, turns
 from .kernels import Form, bytes_needed, flat_tree
 from .offpath import OFF_PATH, VANISHING, made_credible, refined
 from .trembles import trembles_of
@@ -182,12 +182,12 @@ class Logit:
         """Regret, as a share of the payoff range, from which on an equilibrium is near."""
         return NEAR if self.form == "agent" else NEAR_IN_NORMAL_FORM
 
-    def _start(self, game: Game, rng: np.random.Generator | None) -> Branch:
+    def _start(self, game: Game, rng: np.random.Generator | None) -> LogitBranch:
         """The branch at its prior."""
         flat = flat_tree(game.tree, self.form)
-        return Branch(game, rng if self.prior == "random" else None, flat)
+        return LogitBranch(game, rng if self.prior == "random" else None, flat)
 
-    def _follow(self, branch: Branch, monitor: Monitor) -> bool:
+    def _follow(self, branch: LogitBranch, monitor: Monitor) -> bool:
         """Follow the branch within the budget; whether it came to its end or to the regret."""
         stops, goes_on = np.array([self.stop_lambda]), True
         for _, count, due in monitor.chunks():
@@ -200,7 +200,7 @@ class Logit:
         monitor.work = branch.steps
         return not (goes_on or branch.stalled)
 
-    def _hand_over_equilibrium(self, branch: Branch, monitor: Monitor) -> bool:
+    def _hand_over_equilibrium(self, branch: LogitBranch, monitor: Monitor) -> bool:
         """Hand over the equilibrium near the end; whether there is one."""
         logs = branch.log_probabilities(branch.points()[-1:])[0]
         try:

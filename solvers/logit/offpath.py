@@ -22,7 +22,7 @@ from eqbench.model.inspection import infoset_reach, inspect_profile
 from eqbench.model.profile import BehaviorProfile, place_of
 
 from ..polish.frequencies import ActiveSet, GainSystem, newton
-from .branch import Branch, Control
+from .branch import Control, LogitBranch
 from .kernels import FIRST, FREE, FlatTree, bytes_needed, flat_tree
 
 if TYPE_CHECKING:
@@ -54,23 +54,12 @@ DEVIATION = "with the play found off its path a deviation pays"
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A profile after what lies off its path of play was solved again.
+    """A profile after what lies off its path of play was solved again."""
 
-    Attributes
-    ----------
-    behavior : float64 (A,)
-        The given one where nothing better was found.
-    regret : float
-        Its largest regret, in payoff units.
-    reason : str
-        Why the given one was kept; empty if it was not.
-    pays : int64 (P,)
-        Information sets on the path at which a deviation pays if all are rational off it.
-    """
-
-    behavior: FloatArray
-    regret: float
-    reason: str = ""
+    behavior: FloatArray  # float64 (A,): the given one where nothing better was found
+    regret: float  # its largest regret, in payoff units
+    reason: str = ""  # why the given one was kept; empty if it was not
+    # int64 (P,): information sets on the path at which a deviation pays if all are rational off it
     pays: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def text(self, tree: GameTree) -> str:
@@ -109,7 +98,7 @@ def refined(
     owner = np.repeat(np.arange(tree.n_infosets), sizes)
     kept = on_path[owner]
     flat = pinned(tree, np.where(kept, played, 0.0))
-    branch = Branch(game, flat=flat, control=Control(tested=False))  # any branch will do
+    branch = LogitBranch(game, flat=flat, control=Control(tested=False))  # any branch will do
     stops = np.array([LAST_LAMBDA * branch.flat.unit])
     while branch.steps < MOST_STEPS and goes_on() and branch.advance(stops, 1):
         pass
@@ -227,7 +216,7 @@ def warm_up(game: Game) -> None:
     tree = game.tree
     if unknowns(tree) not in range(1, MOST_UNKNOWNS + 1):
         return
-    branch = Branch(game, flat=pinned(tree, np.zeros(tree.n_actions)))
+    branch = LogitBranch(game, flat=pinned(tree, np.zeros(tree.n_actions)))
     branch.advance(np.array([branch.flat.unit]), 1)
     start, end = branch.flat.action[[0, branch.flat.start[1] - 1]]
     kept = np.ones(tree.n_actions, dtype=np.bool_)

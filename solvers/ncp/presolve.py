@@ -143,23 +143,15 @@ class CompactGame(SequenceForm):
     An information set with one remaining action is an alias: its sequence is the one that
     leads there, so weight, slack and multiplier of that sequence go. Removed actions go with
     everything that follows them.
-
-    Attributes
-    ----------
-    form : SequenceForm
-        The game's own.
-    alias : int32 (S,)
-        Sequence here that stands for each sequence of the game; -1 if it was removed.
-    origin : int32 (s,)
-        The first sequence of the game that each one here stands for: where its choice is made.
-    rooted : bool
-        Whether the weights of empty sequences are variables, and not just 1.
     """
 
-    form: SequenceForm
+    form: SequenceForm  # the game's own
+    # int32 (S,): sequence here that stands for each sequence of the game; -1 if it was removed
     alias: IntArray
+    # int32 (s,): the first sequence of the game that each one here stands for: where its choice is
+    # made
     origin: IntArray
-    rooted: bool
+    rooted: bool  # whether the weights of empty sequences are variables, and not just 1
 
     @classmethod
     def of(

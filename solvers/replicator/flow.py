@@ -165,7 +165,7 @@ class ReplicatorFlow:
         return partial(Dop853, *game)
 
     @cached_property
-    def _moving(self) -> kernels.Field:
+    def _moving(self) -> kernels.VectorField:
         """The game as it is integrated: nothing in it but choices.
 
         In simplified three-player Kuhn poker 25 of 62 sequences are left.
@@ -214,11 +214,11 @@ def ascending(times: FloatArray) -> FloatArray:
     return times
 
 
-def field_of(form: SequenceForm, speed: FloatArray) -> kernels.Field:
+def field_of(form: SequenceForm, speed: FloatArray) -> kernels.VectorField:
     """The right side of the flow on a sequence form; `speed` is float64 (F,)."""
     n = form.n_players
     choices = Choices.of_blocks(form.block_start - n)
-    return kernels.Field(
+    return kernels.VectorField(
         form=form.arrays,
         start=choices.start.astype(np.uint32),
         action=(choices.action + n).astype(np.uint32),
@@ -243,7 +243,7 @@ class Averages:
     """
 
     def __init__(
-        self, form: SequenceForm, field: kernels.Field, state: FloatArray, *, points: int
+        self, form: SequenceForm, field: kernels.VectorField, state: FloatArray, *, points: int
     ) -> None:
         self._form, self._field, self._points = form, field, points
         self._room = kernels.room(field)

@@ -180,9 +180,9 @@ class Replicator:
 
     def hand_by_hand(self, game: Game, memory: int) -> HandByHand:
         """Repeated play at the speeds of the flow; see :class:`eqbench.dynamics.Dynamics`."""
-        from .hands import HandByHand as Hands
+        from .hands import HandByHandPlay
 
-        return Hands(game, self.flow(game).field, memory, self.hand_time)
+        return HandByHandPlay(game, self.flow(game).field, memory, self.hand_time)
 
     def _speeds(self, game: Game) -> tuple[float, FloatArray]:
         """Factor of all velocities, and those of each information set, float64 (I,)."""

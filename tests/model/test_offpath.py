@@ -122,7 +122,7 @@ def test_pinned_frequencies_stay_along_the_whole_branch() -> None:
     tree = game.tree
     played = np.where(behavior > offpath.OFF_PATH, behavior, 0.0)
     rows = np.repeat(infoset_reach(tree, played) > 0, np.diff(tree.action_start))
-    branch = branches.Branch(game, flat=offpath.pinned(tree, np.where(rows, played, 0.0)))
+    branch = branches.LogitBranch(game, flat=offpath.pinned(tree, np.where(rows, played, 0.0)))
     branch.advance(np.array([1e6]), 1000)
     logs = branch.log_probabilities(branch.points())
     kept = rows & (played > 0)

@@ -26,7 +26,7 @@ GOLDEN = (1 + 5**0.5) / 4
 def systems(*equations: Any) -> list[Any]:
     """What is left of equations in the unit cube."""
     solver = elimination.Elimination([fmpq(0)] * 4, [ONE] * 4, list)
-    return list(solver.solve(elimination.System(equations)))
+    return list(solver.solve(elimination.PolynomialSystem(equations)))
 
 
 def covers(system: Any, point: tuple[fmpq, ...]) -> bool:
@@ -40,7 +40,7 @@ def covers(system: Any, point: tuple[fmpq, ...]) -> bool:
 def solved(*equations: Any) -> tuple[list[Any], bool]:
     """Pieces of the unit cube on which equations hold, and whether these are all solutions."""
     even = tuple(equations) + (0 * X,) * (4 - len(equations))
-    node = cases.Node([cases.EVEN] * 4, [fmpq(0)] * 4, [ONE] * 4, [])
+    node = cases.CaseNode([cases.EVEN] * 4, [fmpq(0)] * 4, [ONE] * 4, [])
     return pieces.pieces_of(node, even, list)
 
 
@@ -94,8 +94,8 @@ def test_what_is_no_polytope_over_one_root_is_not_resolved(equations: tuple[Any,
 
 
 def test_solutions_that_pseudo_division_adds_are_noticed() -> None:
-    half = elimination.System((), (), ((0, 2 * X - 1),))
-    chart = pieces.Chart.of(half, [X, Y, Z, W])
+    half = elimination.PolynomialSystem((), (), ((0, 2 * X - 1),))
+    chart = pieces.SolutionChart.of(half, [X, Y, Z, W])
     assert pieces.is_solution(chart, [2 * X * Y - Y])
     assert not pieces.is_solution(chart, [2 * X * Y - Y, 3 * X - 1])
     with pytest.raises(pieces.CurvedError):
@@ -119,7 +119,7 @@ def test_equal_numbers_of_different_fields_have_equal_keys() -> None:
 def test_signs_and_floats_follow_from_any_isolating_interval(ends: tuple[int, int]) -> None:
     def number(*coefficients: fmpq | int) -> Any:
         """A polynomial in a root of 2 whose interval nothing has narrowed yet."""
-        root = algebraic.Root(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
+        root = algebraic.RealRoot(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
         return algebraic.Algebraic(fmpq_poly([*coefficients]), root)
 
     side = 1 if ends[0] > 0 else -1

@@ -74,7 +74,7 @@ def checked_residual(flat: Any, work: Any, point: np.ndarray) -> np.ndarray:
 def test_matrix_in_normal_form_is_the_derivative_on_the_branch(name: str, form: str) -> None:
     """Elsewhere what costs make up for is missing."""
     tree, _, _ = prepared(name)
-    branch = branches.Branch(Game(name, tree), flat=kernels.flat_tree(tree, form))
+    branch = branches.LogitBranch(Game(name, tree), flat=kernels.flat_tree(tree, form))
     assert not branch.advance(np.array([1.7]), 100)
     work = kernels.workspace(branch.flat)
     kernels.softmax(branch.flat.start, branch.flat.prior, work.log_prior, work.p)
