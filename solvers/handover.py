@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
+from eqbench.model.tree import FloatArray
 from eqbench.solver import Candidate, Monitor
 
 from .search import CLAIMED
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
 
 # The harness takes 1,024 candidates.
 MOST_CANDIDATES = 1000

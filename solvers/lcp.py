@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from eqbench.errors import ProfileError, counted
+from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
 from .handover import DistinctEquilibria, PairOffPath, warm_up
 from .search import first_profile, memory_refusal
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 # Building the tableau takes up to twice its own memory next to it.
 MEMORY_FACTOR = 3

@@ -15,27 +15,22 @@ information sets to which chance never leads does not matter to any of this.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import counted
 from eqbench.model.compiled import kernel
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
-from eqbench.solver import Candidate
+from eqbench.solver import Candidate, Monitor
 
 from .complementarity import RAY, RUNNING, SOLVED, Problem, Tableau, break_tie, pivot, tableau_of
 from .fischer_burmeister import affine_plans
 from .search import memory_refusal
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.solver import Monitor
 
 # As in `lemke`: more regret, as a share of the payoff range, means a wrong basis.
 LARGEST_REGRET, ROUNDING = 1e-9, 1e-14

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.tree import FloatArray, GameTree
 from eqbench.solver import Availability, Candidate, Monitor, Termination
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.profile import BehaviorProfile
-    from eqbench.model.tree import FloatArray, GameTree
-    from eqbench.solver import Monitor
 
 MEBIBYTE = 2**20
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.

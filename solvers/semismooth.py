@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eqbench.errors import SpecError, counted
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
 from .fischer_burmeister import Point, System, descend
 from .handover import MOST_CANDIDATES, DistinctEquilibria, OffPath, warm_up
 from .search import memory_refusal, without_choice
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 # So many exist at once: derivatives by weights, Newton's matrix, its square, factors, copies.
 MATRICES = 6

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.errors import SpecError, UsageError, counted
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import FloatArray
 from eqbench.solver import Monitor, Termination
 
 from ..handover import DistinctEquilibria, OffPath, warm_up
 from ..search import BudgetSpentError, check_budget, memory_refusal, without_choice
 from .continuation import SHARPEN, ArclengthContinuation, descend, polished_end
 from .regularization import RegularizedGame
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
 
 # Polishing fails where eps leaves open which actions are played; it is then lowered so often.
 SHARPENINGS = 2

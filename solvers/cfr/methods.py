@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from eqbench.errors import SpecError
+from eqbench.model.game import Game
 from eqbench.solver import Monitor, Termination, usable_cores
 
 from ..search import first_profile, repeat
 
 if TYPE_CHECKING:
-    from eqbench.model.game import Game
-
     from .iteration import CFRRule, State
 
 DISCOUNT_EXPONENTS = (1.5, 0.0)

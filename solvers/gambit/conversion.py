@@ -8,18 +8,16 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from io import StringIO
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eqbench.errors import GameFormatError, UsageError
 from eqbench.model.gambit_text import efg_text, nfg_text
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.sequence_form import SequenceForm
-    from eqbench.model.tree import GameTree
+from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.tree import GameTree
 
 # How far the frequencies of an information set may sum from 1 before they are not rescaled.
 ROUNDING = 1e-6

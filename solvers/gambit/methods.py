@@ -15,23 +15,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from inspect import get_annotations, signature
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from eqbench.errors import GameFormatError, ProfileError, SpecError, counted
 from eqbench.model.facts import strategy_counts
 from eqbench.model.gambit_text import exact_sums
-from eqbench.solver import Availability, Termination, warm_up
+from eqbench.model.game import Game
+from eqbench.model.tree import FloatArray
+from eqbench.solver import Availability, Monitor, Termination, warm_up
 from eqbench.text import short_number
 
 from ..search import BudgetSpentError, bounded, check_time, importable
 from .conversion import converted, decisions_in_turn
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor
 
 # Relative distance from the last lambda requested within which the path has come there.
 ARRIVED = 1e-6

@@ -22,13 +22,14 @@ still changes over the shortest of these steps another branch meets this one, or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import ResponsePath
 from eqbench.model.compiled import kernel
+from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import FloatArray
 
@@ -44,9 +45,6 @@ from .kernels import (
     softmax,
     workspace,
 )
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 FIRST_LENGTH = 1.0
 # Points for which memory is taken at a time.

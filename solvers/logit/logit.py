@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from eqbench.continuation import ResponsePath
 from eqbench.errors import SpecError, UsageError
+from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
+from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S, Monitor, Termination
 
 from ..polish.frequencies import GainSystem, Polished, polish
@@ -29,13 +33,6 @@ from .branch import BLOCK, LogitBranch, turns
 from .kernels import Form, bytes_needed, flat_tree
 from .offpath import OFF_PATH, VANISHING, made_credible, refined
 from .trembles import trembles_of
-
-if TYPE_CHECKING:
-    from eqbench.continuation import ResponsePath
-    from eqbench.model.game import Game
-    from eqbench.model.profile import BehaviorProfile
-    from eqbench.model.tree import FloatArray
-
 
 # One factorization of a matrix of this size takes about ten seconds.
 MOST_UNKNOWNS = 5000

@@ -13,21 +13,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach, inspect_profile
 from eqbench.model.profile import BehaviorProfile, place_of
+from eqbench.model.tree import FloatArray, GameTree
 
 from ..polish.frequencies import ActiveSet, GainSystem, newton
 from .branch import Control, LogitBranch
 from .kernels import FIRST, FREE, FlatTree, bytes_needed, flat_tree
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray, GameTree
 
 # Where the branch ends, times the payoff range: mixtures are off by the reciprocal, and beyond
 # by the rounding of log-odds.

@@ -9,21 +9,18 @@ import math
 from dataclasses import dataclass
 from importlib import import_module
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.solver import Availability, Claim, Termination
+from eqbench.model.tree import FloatArray
+from eqbench.solver import Availability, Claim, Monitor, Termination
 
 from ..search import bounded, importable, repeat
 from .matching import REMEDY, match
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor
 
 
 class Peer:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
@@ -21,9 +21,6 @@ from ..ncp.presolve import CompactGame
 from ..search import importable
 from . import integrators, kernels
 from .integrators import LARGEST, Dop853, Integration, Taylor, refusal, stepper
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 # A trajectory that is requested as a whole ends after so many evaluations or steps: a quarter of
 # an hour in small games.

@@ -13,18 +13,16 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from eqbench.model.game import Game
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S
 
 from . import kernels
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 # Where floats are 1e-4 apart. Frequencies turn while log-odds change by about 1, so a little
 # further on the moves that matter are rounded, and later lost: the log-odds would stand still.

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from eqbench.dynamics import HandByHand
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError, known_labels
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.solver import Availability, Candidate, Termination
+from eqbench.model.tree import FloatArray
+from eqbench.solver import Availability, Candidate, Monitor, Termination
 from eqbench.spec import parse_number
 
 from ..search import first_profile, importable, without_choice
 
 if TYPE_CHECKING:
-    from eqbench.dynamics import HandByHand
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor
-
     from .flow import ReplicatorFlow
 
 SKP, SKP_RATE = "skp", 24.0
