@@ -125,10 +125,7 @@ class Problem:
     def solution(self, tableau: Tableau) -> FloatArray:
         """Plans of the last basis, float64 (S,), solved again from the data of the game.
 
-        Raises
-        ------
-        LinAlgError
-            If the basis is singular.
+        Raises LinAlgError if the basis is singular.
         """
         form = self.form
         support = np.flatnonzero(tableau.is_basic[: form.n_sequences])

@@ -46,12 +46,7 @@ def handed_over(
         return perturbed(game, profile, monitor)
     from .logit.offpath import ALL_PLAYED, made_credible
 
-    made, reason = made_credible(
-        game,
-        profile,
-        memory_bytes=monitor.budget.memory_bytes,
-        goes_on=lambda: monitor.remaining_s > 0,
-    )
+    made, reason = made_credible(game, profile, monitor)
     if reason not in ("", ALL_PLAYED):
         monitor.record(offpath=reason)
     return Candidate(made, "equilibrium")

@@ -92,10 +92,8 @@ class Arclength:
     def continuation(self, game: Game) -> ArclengthContinuation:
         """Branches of a game along its payoff parameter; see `eqbench.continuation`.
 
-        Raises
-        ------
-        UsageError
-            If the game has no payoff parameter, or the regularization does not fit it.
+        Raises UsageError if the game has no payoff parameter, or the regularization does not fit
+        it.
         """
         fits = self.supports(game)
         if isinstance(fits, str):

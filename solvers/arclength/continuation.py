@@ -352,10 +352,7 @@ def _on_curve(
 ) -> tuple[Root, FloatArray]:
     """The point in a plane (see `newton`), without one the nearest, and the tangent (K+1,).
 
-    Raises
-    ------
-    ArithmeticError
-        If there is none.
+    Raises ArithmeticError if there is none.
     """
     root = newton(system, active, parameter, free_parameter=True, plane=plane, tolerances=ON_CURVE)
     tangents = _null_space(_equations(system, active, root)[1])

@@ -73,10 +73,7 @@ def pieces_of(
 def is_solution(chart: SolutionChart, equations: Sequence[fmpq_mpoly]) -> bool:
     """Whether the equations hold on a chart; pseudo-division may have added solutions.
 
-    Raises
-    ------
-    CurvedError
-        If they may hold on a part of it.
+    Raises CurvedError if they may hold on a part of it.
     """
     parts = (chart.coefficients(chart.put_in(equation)) for equation in equations)
     rests = list(filter(None, parts))
@@ -90,10 +87,7 @@ def _pieces_on(
 ) -> Iterator[EquilibriumPiece]:
     """Pieces on a chart, given the gaps that must be positive.
 
-    Raises
-    ------
-    CurvedError
-        If there may be equilibria on the chart, and they are no polytope.
+    Raises CurvedError if there may be equilibria on the chart, and they are no polytope.
     """
     gaps = [chart.put_in(gap) for gap in positive]
     dependent = [chart.values[k] for k in chart.dependent]
@@ -167,10 +161,8 @@ class SolutionChart:
     ) -> SolutionChart | None:
         """Chart of what elimination left of constants and variables; None if it has no solution.
 
-        Raises
-        ------
-        CurvedError
-            If the system is not resolved, or a frequency is no polynomial in the others.
+        Raises CurvedError if the system is not resolved, or a frequency is no polynomial in the
+        others.
         """
         if len(system.equations) > 1 or any(len(used(e)) > 1 for e in system.equations):
             raise CurvedError
@@ -229,10 +221,7 @@ class SolutionChart:
     def _quotient(self, numerator: fmpq_mpoly, denominator: fmpq_mpoly) -> fmpq_mpoly:
         """Quotient of polynomials over Q(alpha).
 
-        Raises
-        ------
-        CurvedError
-            If there remains a rest.
+        Raises CurvedError if there remains a rest.
         """
         leading = max(self.coefficients(denominator).items())[1]
         if self.relation is None:

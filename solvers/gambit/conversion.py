@@ -46,10 +46,7 @@ class GambitGame:
         uniform here. Rows that sum to 1 up to rounding are rescaled: Gambit's logit path is off
         by some 1e-9.
 
-        Raises
-        ------
-        ProfileError
-            If what Gambit gives at an information set is no distribution.
+        Raises ProfileError if what Gambit gives at an information set is no distribution.
         """
         point, profile = profile, getattr(profile, "profile", profile)
         strategic = hasattr(profile, "as_behavior")
@@ -98,10 +95,7 @@ def to_gambit(game: Game, *, tables: bool = False) -> GambitGame:
     tables : whether strategic forms are tables, on which Gambit's methods are faster and go further
         than on trees in which players move unseen
 
-    Raises
-    ------
-    GameFormatError
-        If Gambit does not take the game.
+    Raises GameFormatError if Gambit does not take the game.
     """
     from pygambit import read_efg, read_nfg
 

@@ -226,11 +226,8 @@ class Logit:
     ) -> ResponsePath:
         """The branch to the last lambda; see `eqbench.continuation.QuantalResponses`.
 
-        Raises
-        ------
-        UsageError
-            If the game is not supported or has no choice, a value is not between 0 and
-            `stop_lambda`, or a random prior has no generator.
+        Raises UsageError if the game is not supported or has no choice, a value is not between 0
+        and `stop_lambda`, or a random prior has no generator.
         """
         fits = self.supports(game)
         if isinstance(fits, str):
@@ -341,12 +338,7 @@ def as_on_branch(
     if not again:
         return made
     # mixtures off the path are off by the reciprocal of lambda, on which ties may depend
-    solved = refined(
-        game,
-        made.behavior,
-        memory_bytes=monitor.budget.memory_bytes,
-        goes_on=lambda: monitor.remaining_s > 0,
-    )
+    solved = refined(game, made.behavior, monitor)
     if solved.reason or solved.regret > most:
         return made
     return Polished(solved.behavior, made.parameter, solved.regret)

@@ -9,11 +9,9 @@ the path; that is measured in the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +20,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach, inspect_profile
 from eqbench.model.profile import BehaviorProfile, place_of
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.solver import Monitor
 
 from ..polish.frequencies import ActiveSet, GainSystem, newton
 from .branch import Control, LogitBranch
@@ -67,22 +66,11 @@ class Refined:
         return self.reason + (f" at {', '.join(places)}{more}" if places else "")
 
 
-def refined(
-    game: Game,
-    behavior: FloatArray,
-    *,
-    memory_bytes: float = np.inf,
-    goes_on: Callable[[], bool] = lambda: True,
-) -> Refined:
+def refined(game: Game, behavior: FloatArray, monitor: Monitor | None = None) -> Refined:
     """Keep the path of play of an equilibrium, and solve again what lies off it.
 
-    Rows of information sets on the path are kept to the last bit.
-
-    Parameters
-    ----------
-    behavior : float64 (A,)
-    memory_bytes : what the matrices may take
-    goes_on : polled before each step; the given profile is kept if it says no
+    Rows of information sets on the path are kept to the last bit. The given profile, float64
+    (A,), is kept if the matrices or the steps take more than the monitor's budget leaves.
     """
     tree, model = game.tree, game.payoff_model()
     starts, sizes = tree.action_start[:-1], np.diff(tree.action_start)
@@ -91,15 +79,18 @@ def refined(
     on_path = infoset_reach(tree, played) > 0.0
     if all(on_path | (sizes == 1)):
         return replace(given, reason=ALL_PLAYED)
-    if unknowns(tree) > MOST_UNKNOWNS or bytes_needed(tree) > memory_bytes:
+    if unknowns(tree) > MOST_UNKNOWNS or (
+        monitor is not None and bytes_needed(tree) > monitor.budget.memory_bytes
+    ):
         return replace(given, reason="the matrices of the branch would be too large")
     owner = np.repeat(np.arange(tree.n_infosets), sizes)
     kept = on_path[owner]
     flat = pinned(tree, np.where(kept, played, 0.0))
     branch = LogitBranch(game, flat=flat, control=Control(tested=False))  # any branch will do
     stops = np.array([LAST_LAMBDA * branch.flat.unit])
-    while branch.steps < MOST_STEPS and goes_on() and branch.advance(stops, 1):
-        pass
+    while branch.steps < MOST_STEPS and (monitor is None or monitor.remaining_s > 0):
+        if not branch.advance(stops, 1):
+            break
     if branch.last != stops[-1]:
         return replace(given, reason="the branch did not come to its end")
     frequencies = np.exp(branch.log_probabilities(branch.points()))
@@ -171,14 +162,14 @@ def pinned(tree: GameTree, kept: FloatArray) -> FlatTree:
 
 
 def made_credible(
-    game: Game, profile: BehaviorProfile, **limits: Any
+    game: Game, profile: BehaviorProfile, monitor: Monitor | None = None
 ) -> tuple[BehaviorProfile, str]:
     """A profile with the play off its path solved again; the given one, and why, if it is kept.
 
     What is known exactly stays so: mixtures off the path are rounded to simple fractions, unless
-    some player gains by that. `limits` are those of `refined`.
+    some player gains by that.
     """
-    made = refined(game, profile.probabilities, **limits)
+    made = refined(game, profile.probabilities, monitor)
     if made.reason:
         return profile, made.text(game.tree)
     if profile.exact is None:

@@ -240,10 +240,7 @@ class MIP(ByProgram):
 def find_target(options: ByProgram, game: Game) -> Target | None:
     """What `of` names, with a sequence of the game's own, None if there is no target.
 
-    Raises
-    ------
-    SpecError
-        If the game has no such thing, or a frequency is always 1.
+    Raises SpecError if the game has no such thing, or a frequency is always 1.
     """
     if options.sense == "none":
         return None

@@ -70,10 +70,7 @@ def exact_equilibrium(
     stop : polled between steps of the search; abandons it if true
     rng : chooses the equilibrium where there is a choice; unless given, the simplest is taken
 
-    Raises
-    ------
-    UsageError
-        If payoffs or chance of the game are not rational, or the plans do not fit it.
+    Raises UsageError if payoffs or chance of the game are not rational, or the plans do not fit it.
     """
     if not game.tree.exact:
         raise UsageError(

@@ -165,10 +165,7 @@ def polish(game: Game, weights: NDArray) -> PolishedPlans:
         About realization plans of all players; small violations of any kind are put right. If
         nothing lowers the regret, the result is these plans made feasible.
 
-    Raises
-    ------
-    UsageError
-        If the shape is wrong or a weight is not finite.
+    Raises UsageError if the shape is wrong or a weight is not finite.
     """
     plan_game = PlanGame(game)
     return improve(plan_game, plan_game.feasible(weights))

@@ -15,9 +15,9 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import CHANCE, FloatArray, GameTree
+from eqbench.model.tree import FloatArray, GameTree
 
-from ..ncp.presolve import CompactGame
+from ..ncp.presolve import CompactGame, RemainingPlay
 from ..search import importable
 from . import integrators, kernels
 from .integrators import LARGEST, Dop853, Integration, Taylor, refusal, stepper
@@ -297,20 +297,12 @@ def gain_bounds(tree: GameTree) -> FloatArray:
     At a node, payoffs differ by at most what all players together can make of it. A sum over
     the nodes of a set counts them with the reach of chance, and that of all players is 1 at most.
     """
-    nodes = np.flatnonzero(tree.infoset >= 0)
+    nodes, n = np.flatnonzero(tree.infoset >= 0), tree.n_players
     own, sets = tree.player[nodes], tree.infoset[nodes]
     chance_reach = tree.along_paths(tree.chance_probability)
-    best, worst = np.zeros((2, tree.n_nodes, tree.n_players))
-    best[tree.terminals] = worst[tree.terminals] = tree.payoffs.table
-    for level in reversed(tree.levels[1:]):
-        first = np.flatnonzero(np.diff(tree.parent[level], prepend=-1))
-        above, by_chance = tree.parent[level][first], tree.chance_probability[level, None]
-        drawn = (tree.player[above] == CHANCE)[:, None]
-        for values, choose in ((best, np.maximum), (worst, np.minimum)):
-            mean = np.add.reduceat(by_chance * values[level], first)
-            values[above] = np.where(drawn, mean, choose.reduceat(values[level], first))
+    extremes = RemainingPlay(tree, exact=False).extremes(np.zeros(tree.n_nodes, dtype=bool))
     with np.errstate(over="ignore"):  # infinite is a bound too
-        spread = (best - worst)[nodes, own]
+        spread = -extremes[nodes, n + own] - extremes[nodes, own]
         summed = np.bincount(sets, chance_reach[nodes] * spread, tree.n_infosets)
     largest = np.zeros(tree.n_infosets)
     np.maximum.at(largest, sets, spread)

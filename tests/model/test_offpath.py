@@ -18,7 +18,7 @@ from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import Trembles
-from eqbench.solver import Budget
+from eqbench.solver import Budget, Monitor
 from eqbench.verdicts import Proof, credibility, sequential
 from eqbench.verification import verify
 
@@ -107,11 +107,11 @@ def test_nothing_is_done_where_all_is_on_the_path() -> None:
     assert offpath.refined(game, behavior).behavior is behavior
 
 
-@pytest.mark.parametrize("limit", [{"memory_bytes": 1}, {"goes_on": lambda: False}])
+@pytest.mark.parametrize("limit", [{"memory_bytes": 1}, {"time_s": 1e-9}])
 def test_the_profile_is_kept_where_memory_or_time_is_short(limit: dict[str, Any]) -> None:
     game = eqbench.load_game("kuhn2")
     (behavior,) = found("kuhn2", "lcp")
-    made = offpath.refined(game, behavior, **limit)
+    made = offpath.refined(game, behavior, Monitor(game, Budget(**limit), print))
     assert made.behavior is behavior
     assert made.reason
 

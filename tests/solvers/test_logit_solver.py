@@ -14,7 +14,7 @@ from eqbench.model.game import Game
 from eqbench.model.play import Play
 from eqbench.model.trembles import Trembles
 from eqbench.solver import Candidate
-from eqbench.solvers.logit.branch import Branch
+from eqbench.solvers.logit.branch import LogitBranch
 from eqbench.solvers.logit.logit import polished
 from eqbench.solvers.logit.trembles import trembles_of
 from eqbench.verdicts import Proof, sequential
@@ -309,7 +309,7 @@ def test_ends_of_branches_from_random_priors_are_proved_sequential(name: str) ->
 
 def test_equilibrium_is_that_without_trembles_to_the_last_bit() -> None:
     game = game_of("kuhn3")
-    branch = Branch(game)
+    branch = LogitBranch(game)
     while branch.advance(np.array([1e6]), 64):
         pass
     logs = branch.log_probabilities(branch.points()[-1:])[0]

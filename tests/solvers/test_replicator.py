@@ -395,7 +395,7 @@ def test_averages_keep_their_promise_however_fast_the_game_is(factor: int, rate:
 @pytest.mark.parametrize("game", [*GAMES, "random_tree"])
 def test_no_gain_exceeds_its_bound(game: str) -> None:
     flow, rng = flow_of(game, "rate=1"), np.random.default_rng(0)
-    bounds = part("averages").gain_bounds(eqbench.load_game(game).tree)[flow.choices.infoset]
+    bounds = part("flow").gain_bounds(eqbench.load_game(game).tree)[flow.choices.infoset]
     states = rng.normal(0, 30, (100, flow.choices.size))
     gains = np.abs([flow.velocity(state) for state in states])
     share = gains / np.repeat(bounds, np.diff(flow.choices.start))
