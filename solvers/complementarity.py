@@ -85,19 +85,32 @@ class Problem:
         are therefore eliminated: with K x_other + k lambda for the plans in terms of the
         weights of the other sequences, only K^T r is left of the slacks, and it is free of p.
         """
-        best = self._best_responses()
-        others, directions, pure = affine_plans(self.form, np.flatnonzero(best)[2:])
-        dense, size = directions.toarray(), len(best)
-        directions = sparse.csr_array(dense)
-        values = directions.T @ self.values
-        entries = np.zeros((size, size + 2))
-        entries[np.ix_(best, others)] = dense[best]
-        entries[np.ix_(others, best)] = -dense[best].T
-        entries[np.ix_(others, others)] = -(values @ directions).toarray()
+        responses = np.flatnonzero(self._best_responses())[2:]
+        entries, best, others, values, pure = self.equations(responses, 2)
+        size = len(best)
         entries[best, size] = pure[best]
         entries[others, size] = -(values @ (pure - self.prior))
         entries[others, size + 1] = np.maximum(-(values @ self.prior), 0.0)
         return tableau_of(entries, best)
+
+    def equations(
+        self, dependent: NDArray[np.int64], more: int
+    ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.int64], sparse.csr_array, FloatArray]:
+        """Entries of a tableau with `more` columns at its end, which are left at 0.
+
+        Also which sequences are basic, (S,): the empty ones and `dependent` (I,); the others; what
+        these are worth, (F, S); and the plans (S,) where they weigh nothing.
+        """
+        others, directions, pure = affine_plans(self.form, dependent)
+        best, dense = np.ones(len(pure), dtype=bool), directions.toarray()
+        best[others] = False
+        directions = sparse.csr_array(dense)
+        values = directions.T @ self.values
+        entries = np.zeros((len(pure), len(pure) + more))
+        entries[np.ix_(best, others)] = dense[best]
+        entries[np.ix_(others, best)] = -dense[best].T
+        entries[np.ix_(others, others)] = -(values @ directions).toarray()
+        return entries, best, others, values, pure
 
     def _best_responses(self) -> NDArray[np.bool_]:
         """Which sequences the best responses to the prior take at their information set, (S,).

@@ -22,8 +22,6 @@ still changes over the shortest of these steps another branch meets this one, or
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,13 +85,6 @@ SHORT, MOST_SHORT, SAME, NEAR_ZERO = 0.05, 5_000, 1e-3, 0.2
 PASSED, TURNED, FAILED = 0, 1, 2
 
 
-class Control(NamedTuple):
-    """How steps are controlled: the longest, and whether they are tested."""
-
-    longest: float = LARGEST
-    tested: bool = True
-
-
 class LogitBranch:
     """The branch that starts at a prior where lambda is 0.
 
@@ -103,7 +94,7 @@ class LogitBranch:
         With at least one choice.
     rng : generator of a prior, or None for the uniform one
     flat : the tree with a prior, and what is pinned; unless given nothing is
-    control : of the steps
+    longest, tested : the longest step, and whether steps are tested
 
     `counts` are Newton iterations and refused steps so far.
     """
@@ -113,7 +104,9 @@ class LogitBranch:
         game: Game,
         rng: np.random.Generator | None = None,
         flat: FlatTree | None = None,
-        control: Control = Control(),  # noqa: B008
+        *,
+        longest: float = LARGEST,
+        tested: bool = True,
     ) -> None:
         tree = game.tree
         self.game, self.flat = game, flat or flat_tree(tree)
@@ -125,9 +118,9 @@ class LogitBranch:
         first = np.append(self.flat.prior, 0.0)
         course, self.counts = np.empty((2, len(first))), np.zeros(2, dtype=np.int64)
         begin(self.flat, self._work, course)
-        length = min(FIRST_LENGTH, control.longest)
-        self._longest, self._tested = control
-        self._control = np.array([length, 1.0, 1.0, control.tested, np.nan, np.nan])
+        self._longest, self._tested = longest, tested
+        length = min(FIRST_LENGTH, longest)
+        self._control = np.array([length, 1.0, 1.0, tested, np.nan, np.nan])
         self._state = course, self._control, self.counts
         self._points = [first[None]]
         self.steps = 0
@@ -189,7 +182,7 @@ class LogitBranch:
         if not len(appeared):
             return nowhere
         here, there = points[appeared[0] : appeared[0] + 2]
-        again = LogitBranch(self.game, flat=self.flat, control=Control(SHORT))
+        again = LogitBranch(self.game, flat=self.flat, longest=SHORT)
         while again.steps < MOST_SHORT and again.advance(there[-1:], BLOCK):
             pass
         behavior = np.exp(self.log_probabilities(there[None])[0])

@@ -23,7 +23,7 @@ from eqbench.model.tree import FloatArray, GameTree
 from eqbench.solver import Monitor
 
 from ..polish.frequencies import ActiveSet, GainSystem, newton
-from .branch import Control, LogitBranch
+from .branch import LogitBranch
 from .kernels import FIRST, FREE, FlatTree, bytes_needed, flat_tree
 
 # Where the branch ends, times the payoff range: mixtures are off by the reciprocal, and beyond
@@ -86,7 +86,7 @@ def refined(game: Game, behavior: FloatArray, monitor: Monitor | None = None) ->
     owner = np.repeat(np.arange(tree.n_infosets), sizes)
     kept = on_path[owner]
     flat = pinned(tree, np.where(kept, played, 0.0))
-    branch = LogitBranch(game, flat=flat, control=Control(tested=False))  # any branch will do
+    branch = LogitBranch(game, flat=flat, tested=False)  # any branch will do
     stops = np.array([LAST_LAMBDA * branch.flat.unit])
     while branch.steps < MOST_STEPS and (monitor is None or monitor.remaining_s > 0):
         if not branch.advance(stops, 1):

@@ -558,9 +558,8 @@ class ProgramRun:
     def _ending(self, answer: BackendAnswer, bound_text: str) -> Termination:
         found = "" if answer.values is None else "; the best point so far is handed over"
         if answer.ending == "limit":
-            budget, nodes = self._monitor.budget, self._monitor.work
-            hit = budget.iterations is not None and nodes >= budget.iterations
-            spent = f"{nodes:,} nodes" if hit else f"{budget.time_s:g} s"
+            nodes, time_s = self._monitor.work, self._monitor.budget.time_s
+            spent = f"{nodes:,} nodes" if self._all_nodes(nodes) else f"{time_s:g} s"
             limit = f"stopped after {spent} ({answer.detail}){found}"
             return Termination("limit", limit + bound_text)
         if answer.ending == "infeasible":
