@@ -18,10 +18,9 @@ from eqbench.solver import Candidate, Claim, Ending, Monitor, Termination
 
 from ..handover import MOST_CANDIDATES, OffPath, handed_over
 from ..search import BudgetSpentError, check_budget, check_time, memory_refusal
-from .algebraic import rational
 from .cases import ABOVE, BELOW, EVEN, CaseNode, binary_sets, value_gaps
 from .elimination import used
-from .pieces import EquilibriumPiece, key_of, maximal, pieces_of
+from .pieces import EquilibriumPiece, key_of, maximal, pieces_of, rational
 
 BYTES_FOR_A_CORNER = 200  # measured: 107 where few gaps depend on much
 

@@ -230,7 +230,6 @@ def test_missing_package_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch
 # -- the exact algebra below: elimination, polytopes, algebraic numbers ----------------------------
 
 flint = pytest.importorskip("flint", reason="python-flint is not installed")
-algebraic = importlib.import_module("eqbench.solvers.case_enumeration.algebraic")
 elimination = importlib.import_module("eqbench.solvers.case_enumeration.elimination")
 pieces = importlib.import_module("eqbench.solvers.case_enumeration.pieces")
 cases = importlib.import_module("eqbench.solvers.case_enumeration.cases")
@@ -321,24 +320,24 @@ def test_solutions_that_pseudo_division_adds_are_noticed() -> None:
 
 
 def test_equal_numbers_of_different_fields_have_equal_keys() -> None:
-    minus, plus = algebraic.real_roots(fmpq_poly([-2, 0, 1]))
-    _, shifted = algebraic.real_roots(fmpq_poly([-1, -2, 1]))  # 1 + sqrt 2
-    four = algebraic.real_roots(fmpq_poly([1, 0, -10, 0, 1]))  # sqrt 2 + sqrt 3 and others
+    minus, plus = pieces.real_roots(fmpq_poly([-2, 0, 1]))
+    _, shifted = pieces.real_roots(fmpq_poly([-1, -2, 1]))  # 1 + sqrt 2
+    four = pieces.real_roots(fmpq_poly([1, 0, -10, 0, 1]))  # sqrt 2 + sqrt 3 and others
 
     def key(root: Any, *coefficients: fmpq | int) -> Any:
-        return algebraic.key(algebraic.Algebraic(fmpq_poly([*coefficients]), root))
+        return pieces.key(pieces.Algebraic(fmpq_poly([*coefficients]), root))
 
     assert key(plus, 0, 1) == key(shifted, -1, 1) == key(four[3], 0, fmpq(-9, 2), 0, MID)
     assert key(plus, 0, 1) != key(minus, 0, 1)
-    assert key(plus, 3) == key(shifted, 3) == algebraic.key(fmpq(3)) == 3
+    assert key(plus, 3) == key(shifted, 3) == pieces.key(fmpq(3)) == 3
 
 
 @pytest.mark.parametrize("ends", [(1, 2), (-2, -1)])
 def test_signs_and_floats_follow_from_any_isolating_interval(ends: tuple[int, int]) -> None:
     def number(*coefficients: fmpq | int) -> Any:
         """A polynomial in a root of 2 whose interval nothing has narrowed yet."""
-        root = algebraic.RealRoot(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
-        return algebraic.Algebraic(fmpq_poly([*coefficients]), root)
+        root = pieces.RealRoot(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
+        return pieces.Algebraic(fmpq_poly([*coefficients]), root)
 
     side = 1 if ends[0] > 0 else -1
     assert float(number(0, 1)) == side * float(np.sqrt(2))
