@@ -39,50 +39,30 @@ TIE_TOLERANCE = 1e-11
 
 
 class Tableau(NamedTuple):
-    """The system of equations, solved for the basic variables; changed in place.
+    """The system of equations, solved for the basic variables; changed in place."""
 
-    Attributes
-    ----------
-    entries : float64 (S, S+2)
-        Row i says that ``basic[i]`` equals the sum of its first S+1 entries times the
-        variables in `nonbasic` plus its last entry, which is its value where those are 0.
-    basic : int64 (S,)
-    nonbasic : int64 (S+1,)
-    place : int64 (2S+1,)
-        Row of each basic variable, column of each other one.
-    is_basic : bool (2S+1,)
-    first_basis : int64 (S,)
-        Basic variables of the start, by the size of their perturbation, the largest first.
-    entering : int64 (1,)
-        Variable that enters next.
-    """
-
+    # float64 (S, S+2): row i says that ``basic[i]`` equals the sum of its first S+1 entries times
+    # the variables in `nonbasic` plus its last entry, which is its value where those are 0
     entries: FloatArray
-    basic: NDArray[np.int64]
-    nonbasic: NDArray[np.int64]
-    place: NDArray[np.int64]
-    is_basic: NDArray[np.bool_]
+    basic: NDArray[np.int64]  # int64 (S,)
+    nonbasic: NDArray[np.int64]  # int64 (S+1,)
+    place: NDArray[np.int64]  # int64 (2S+1,): row of each basic variable, column of each other one
+    is_basic: NDArray[np.bool_]  # bool (2S+1,)
+    # int64 (S,): basic variables of the start, by the size of their perturbation, the largest first
     first_basis: NDArray[np.int64]
-    entering: NDArray[np.int64]
+    entering: NDArray[np.int64]  # int64 (1,): variable that enters next
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The complementarity problem of a game, and the prior from which the path starts.
-
-    Attributes
-    ----------
-    form : SequenceForm
-    values : float64 (S, S), sparse
-        The matrix G, with the payoffs of each player shifted and scaled to lie around 0 and
-        in [-1, 1] after the weighting with chance. That does not change the equilibria.
-    prior : float64 (S,)
-        Realization plans.
-    """
+    """The complementarity problem of a game, and the prior from which the path starts."""
 
     form: SequenceForm
+    # float64 (S, S), sparse: the matrix G, with the payoffs of each player shifted and scaled to
+    # lie around 0 and in [-1, 1] after the weighting with chance. That does not change the
+    # equilibria
     values: sparse.csr_array
-    prior: FloatArray
+    prior: FloatArray  # float64 (S,): realization plans
 
     @classmethod
     def of(cls, form: SequenceForm, prior: FloatArray) -> Problem:
@@ -105,19 +85,32 @@ class Problem:
         are therefore eliminated: with K x_other + k lambda for the plans in terms of the
         weights of the other sequences, only K^T r is left of the slacks, and it is free of p.
         """
-        best = self._best_responses()
-        others, directions, pure = affine_plans(self.form, np.flatnonzero(best)[2:])
-        dense, size = directions.toarray(), len(best)
-        directions = sparse.csr_array(dense)
-        values = directions.T @ self.values
-        entries = np.zeros((size, size + 2))
-        entries[np.ix_(best, others)] = dense[best]
-        entries[np.ix_(others, best)] = -dense[best].T
-        entries[np.ix_(others, others)] = -(values @ directions).toarray()
+        responses = np.flatnonzero(self._best_responses())[2:]
+        entries, best, others, values, pure = self.equations(responses, 2)
+        size = len(best)
         entries[best, size] = pure[best]
         entries[others, size] = -(values @ (pure - self.prior))
         entries[others, size + 1] = np.maximum(-(values @ self.prior), 0.0)
         return tableau_of(entries, best)
+
+    def equations(
+        self, dependent: NDArray[np.int64], more: int
+    ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.int64], sparse.csr_array, FloatArray]:
+        """Entries of a tableau with `more` columns at its end, which are left at 0.
+
+        Also which sequences are basic, (S,): the empty ones and `dependent` (I,); the others; what
+        these are worth, (F, S); and the plans (S,) where they weigh nothing.
+        """
+        others, directions, pure = affine_plans(self.form, dependent)
+        best, dense = np.ones(len(pure), dtype=bool), directions.toarray()
+        best[others] = False
+        directions = sparse.csr_array(dense)
+        values = directions.T @ self.values
+        entries = np.zeros((len(pure), len(pure) + more))
+        entries[np.ix_(best, others)] = dense[best]
+        entries[np.ix_(others, best)] = -dense[best].T
+        entries[np.ix_(others, others)] = -(values @ directions).toarray()
+        return entries, best, others, values, pure
 
     def _best_responses(self) -> NDArray[np.bool_]:
         """Which sequences the best responses to the prior take at their information set, (S,).
@@ -145,10 +138,7 @@ class Problem:
     def solution(self, tableau: Tableau) -> FloatArray:
         """Plans of the last basis, float64 (S,), solved again from the data of the game.
 
-        Raises
-        ------
-        LinAlgError
-            If the basis is singular.
+        Raises LinAlgError if the basis is singular.
         """
         form = self.form
         support = np.flatnonzero(tableau.is_basic[: form.n_sequences])

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from eqbench.errors import ProfileError, counted
+from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from .offpath import PairOffPath, handed_over, warm_up
-from .search import DistinctEquilibria, first_profile, memory_refusal
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
+from .handover import DistinctEquilibria, PairOffPath, warm_up
+from .search import first_profile, memory_refusal
 
 # Building the tableau takes up to twice its own memory next to it.
 MEMORY_FACTOR = 3
@@ -119,8 +116,7 @@ class LCP:
         regret = float(game.payoff_model().regrets(behavior).max())
         rounding = ROUNDING * game.tree.largest_payoff
         claimed = LARGEST_REGRET * game.tree.payoff_range + rounding
-        mending = partial(handed_over, self.offpath, game, monitor)
-        found = DistinctEquilibria(game, monitor, claimed=claimed, handed_over=mending)
+        found = DistinctEquilibria(game, monitor, claimed=claimed, offpath=self.offpath)
         if not found.add(behavior, regret):
             monitor.candidate(behavior, claim="iterate")
             return Termination(

@@ -12,19 +12,15 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from eqbench.model.tree import CHANCE, TERMINAL
-from eqbench.solver import Availability
+from eqbench.model.game import Game
+from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree
+from eqbench.solver import Availability, Monitor, Termination
 
 from .search import importable, repeat, without_choice
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray, GameTree
-    from eqbench.solver import Monitor, Termination
 
 REMEDY = (
     "install LiteEFG beside OpenSpiel, compiled for a minute or two, by: pip install "

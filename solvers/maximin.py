@@ -35,21 +35,13 @@ class MaximinProgram:
     In a strategic form the others may so correlate their actions. In an extensive form they
     know as much as :class:`JointPlayer` says, and there the value is at most that against
     others who cannot communicate.
-
-    Attributes
-    ----------
-    own, others : JointPlayer
-        With C and D sequences.
-    payoffs : float64 (C, D)
-        Payoffs of the player, less `middle`, times chance.
-    middle : float
-        Mean of the largest and the smallest payoff of the player.
     """
 
+    # with C and D sequences
     own: JointPlayer
     others: JointPlayer
-    payoffs: sparse.csr_array
-    middle: float
+    payoffs: sparse.csr_array  # float64 (C, D): payoffs of the player, less `middle`, times chance
+    middle: float  # mean of the largest and the smallest payoff of the player
 
     @classmethod
     def of(cls, tree: GameTree, player: int) -> MaximinProgram:
@@ -118,23 +110,15 @@ class MaximinProgram:
 
 @dataclass(frozen=True, eq=False)
 class MaximinSolution:
-    """Outcome of a :class:`MaximinProgram`.
+    """Outcome of a :class:`MaximinProgram`."""
 
-    Attributes
-    ----------
-    value : payoff that the plan makes sure of; NaN without a solution
-    plan, answer : float64 (C,) and (D,)
-        Plan of the player, and an optimal one of the others against it; empty without a
-        solution. Owned by the caller.
-    iterations : simplex iterations
-    ending : None if solved, otherwise how to end the run
-    """
-
-    value: float
+    value: float  # payoff that the plan makes sure of; NaN without a solution
+    # float64 (C,) and (D,): plan of the player, and an optimal one of the others against it; empty
+    # without a solution. Owned by the caller
     plan: FloatArray
     answer: FloatArray
-    iterations: int
-    ending: Termination | None = None
+    iterations: int  # simplex iterations
+    ending: Termination | None = None  # None if solved, otherwise how to end the run
 
 
 def maximin_plans(game: Game, monitor: Monitor) -> FloatArray | Termination:

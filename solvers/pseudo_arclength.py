@@ -151,10 +151,7 @@ def follow(
 ) -> Iterator[CurvePoint]:
     """Points of the curve after `point`, without end.
 
-    Raises
-    ------
-    CurveError
-        If the shortest step is not acceptable either.
+    Raises CurveError if the shortest step is not acceptable either.
     """
     counts = curve.counts
     while True:
@@ -228,10 +225,7 @@ class Between:
     def crossings(self, value: float) -> list[CurvePoint]:
         """Where the last unknown has a value: at most once, or twice if it turns around.
 
-        Raises
-        ------
-        CurveError
-            If one is there but cannot be computed.
+        Raises CurveError if one is there but cannot be computed.
         """
         places = [0.0, self.second.length]
         ends = sorted((self.first.y[-1], self.second.y[-1]))

@@ -15,27 +15,21 @@ information sets to which chance never leads does not matter to any of this.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import counted
 from eqbench.model.compiled import kernel
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
-from eqbench.solver import Candidate
+from eqbench.solver import Candidate, Monitor
 
 from .complementarity import RAY, RUNNING, SOLVED, Problem, Tableau, break_tie, pivot, tableau_of
-from .fischer_burmeister import affine_plans
 from .search import memory_refusal
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.solver import Monitor
 
 # As in `lemke`: more regret, as a share of the payoff range, means a wrong basis.
 LARGEST_REGRET, ROUNDING = 1e-9, 1e-14
@@ -191,16 +185,8 @@ def _first_tableau(problem: Problem, dependent: NDArray[np.int64], bound: FloatA
 
     The variable before these is Lemke's; it makes all others nonnegative once it is large.
     """
-    form, (size, width) = problem.form, bound.shape
-    others, directions, pure = affine_plans(form, dependent)
-    best = np.ones(size, dtype=bool)
-    best[others] = False
-    dense = directions.toarray()
-    values = directions.T @ problem.values
-    entries = np.zeros((size, size + 1 + width))
-    entries[np.ix_(best, others)] = dense[best]
-    entries[np.ix_(others, best)] = -dense[best].T
-    entries[np.ix_(others, others)] = -(values @ directions).toarray()
+    size, width = bound.shape
+    entries, best, others, values, pure = problem.equations(dependent, 1 + width)
     constants = entries[:, others] @ bound[others]
     constants[best] -= bound[best]
     constants[best, 0] += pure[best]

@@ -1,29 +1,24 @@
-"""What solvers share: where they start, their bounds, and different equilibria handed over."""
+"""What solvers share: where they start, their bounds, and refusals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.model.realization import RealizationPlan
+from eqbench.model.tree import FloatArray, GameTree
 from eqbench.solver import Availability, Candidate, Monitor, Termination
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray, GameTree
 
 MEBIBYTE = 2**20
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.
 CLAIMED = 1e-9
 # The same of the payoff scale, up to which claims of equilibrium stand, whatever bound is named.
 TOLERANCE = 1e-6
-# The harness takes 1,024 candidates.
-MOST_CANDIDATES = 1000
 
 
 def importable(module: str, remedy: str) -> Availability:
@@ -106,11 +101,6 @@ def without_choice(game: Game, monitor: Monitor) -> Termination | None:
     return Termination("converged", "no information set has a choice")
 
 
-def as_equilibrium(profile: BehaviorProfile) -> Candidate:
-    """A profile with the claim to be an equilibrium."""
-    return Candidate(profile, "equilibrium")
-
-
 def bounded(game: Game, profile: BehaviorProfile, bound: float | None) -> Candidate:
     """Candidate for a profile that a method calls an equilibrium up to a bound on the regret.
 
@@ -120,61 +110,3 @@ def bounded(game: Game, profile: BehaviorProfile, bound: float | None) -> Candid
     if bound is not None and bound > stands:
         is_equilibrium = game.payoff_model().regrets(profile.probabilities).max() <= stands
     return Candidate(profile, "equilibrium" if is_equilibrium else "iterate", bound)
-
-
-class DistinctEquilibria:
-    """Different equilibria, each handed over once; the first one also as a snapshot.
-
-    Parameters
-    ----------
-    claimed : regret in payoff units up to which a profile is claimed
-    same : profiles that differ by less in every frequency are the same one
-    in_plans : whether to compare realization plans, which forget what they do not lead to
-    shown : whether the first one is a snapshot, too
-    handed_over : makes what is handed over of a profile that is new
-    """
-
-    def __init__(
-        self,
-        game: Game,
-        monitor: Monitor,
-        *,
-        claimed: float | None = None,
-        same: float = 1e-9,
-        in_plans: bool = False,
-        shown: bool = True,
-        handed_over: Callable[[BehaviorProfile], Candidate] = as_equilibrium,
-    ) -> None:
-        self._game, self._monitor, self._same = game, monitor, same
-        self._in_plans, self._shown, self._handed_over = in_plans, shown, handed_over
-        self.claimed = CLAIMED * (game.tree.payoff_range or 1.0) if claimed is None else claimed
-        self._seen: list[FloatArray] = []
-        self._given: list[FloatArray] = []
-
-    def __len__(self) -> int:
-        return len(self._given)
-
-    def add(self, behavior: FloatArray, regret: float) -> bool:
-        """Hand over frequencies, float64 (A,), if they are new; whether they are an equilibrium."""
-        if regret > self.claimed:
-            return False
-        if not self._is_new(behavior, self._seen):
-            return True
-        candidate = self._handed_over(BehaviorProfile.of(self._game.tree, behavior))
-        # several may become the same one
-        if not self._is_new(candidate.profile.probabilities, self._given):
-            return True
-        if len(self) <= MOST_CANDIDATES:
-            if len(self) == 1 and self._shown:
-                self._monitor.snapshot(candidate)
-            self._monitor.candidate(candidate)
-        return True
-
-    def _is_new(self, behavior: FloatArray, known: list[FloatArray]) -> bool:
-        """Whether frequencies differ from all that are known; now they are."""
-        form = self._game.sequence_form
-        compared = RealizationPlan.of(form, behavior).weights if self._in_plans else behavior
-        if any(np.abs(each - compared).max() <= self._same for each in known):
-            return False
-        known.append(compared)
-        return True

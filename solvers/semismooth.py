@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eqbench.errors import SpecError, counted
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
 from .fischer_burmeister import Point, System, descend
-from .offpath import OffPath, handed_over, warm_up
-from .search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
+from .handover import MOST_CANDIDATES, DistinctEquilibria, OffPath, warm_up
+from .search import memory_refusal, without_choice
 
 # So many exist at once: derivatives by weights, Newton's matrix, its square, factors, copies.
 MATRICES = 6
@@ -84,7 +80,7 @@ class Semismooth:
         refusal = _refusal(game, monitor.budget.memory_bytes, "the solver more memory")
         if refusal:
             return Termination("limit", refusal)
-        return without_choice(game, monitor) or _Search(self, game, monitor, rng).run()
+        return without_choice(game, monitor) or SemismoothSearch(self, game, monitor, rng).run()
 
 
 def _refusal(game: Game, limit: int, remedy: str) -> str | None:
@@ -94,7 +90,7 @@ def _refusal(game: Game, limit: int, remedy: str) -> str | None:
     return memory_refusal(parts, needed, limit, remedy)
 
 
-class _Search:
+class SemismoothSearch:
     """One run of the solver on one game."""
 
     def __init__(
@@ -110,7 +106,7 @@ class _Search:
             same=SAME,
             in_plans=True,
             shown=False,
-            handed_over=partial(handed_over, solver.offpath, game, monitor),
+            offpath=solver.offpath,
         )
         self.best: Point | None = None
         self.good_enough = False

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from eqbench.errors import ProfileError, counted
 from eqbench.model.facts import constant_sum, payoff_sums
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from .offpath import PairOffPath, handed_over, warm_up
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
+from .handover import PairOffPath, handed_over, warm_up
 
 
 @dataclass(frozen=True)

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.errors import SpecError, UsageError, counted
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import FloatArray
 from eqbench.solver import Monitor, Termination
 
-from ..offpath import OffPath, handed_over, warm_up
-from ..search import (
-    BudgetSpentError,
-    DistinctEquilibria,
-    check_budget,
-    memory_refusal,
-    without_choice,
-)
+from ..handover import DistinctEquilibria, OffPath, warm_up
+from ..search import BudgetSpentError, check_budget, memory_refusal, without_choice
 from .continuation import SHARPEN, ArclengthContinuation, descend, polished_end
 from .regularization import RegularizedGame
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
 
 # Polishing fails where eps leaves open which actions are played; it is then lowered so often.
 SHARPENINGS = 2
@@ -101,10 +92,8 @@ class Arclength:
     def continuation(self, game: Game) -> ArclengthContinuation:
         """Branches of a game along its payoff parameter; see `eqbench.continuation`.
 
-        Raises
-        ------
-        UsageError
-            If the game has no payoff parameter, or the regularization does not fit it.
+        Raises UsageError if the game has no payoff parameter, or the regularization does not fit
+        it.
         """
         fits = self.supports(game)
         if isinstance(fits, str):
@@ -120,10 +109,10 @@ class Arclength:
         refusal = memory_refusal(parts, bytes_needed(game), monitor.budget.memory_bytes)
         if refusal:
             return Termination("limit", refusal)
-        return without_choice(game, monitor) or Search(self, game, monitor, rng).run()
+        return without_choice(game, monitor) or ArclengthSearch(self, game, monitor, rng).run()
 
 
-class Search:
+class ArclengthSearch:
     """One run of the solver on one game."""
 
     def __init__(
@@ -133,9 +122,7 @@ class Search:
         self.system = RegularizedGame(
             game, before_work=self._count, kind=solver.regularization, derivative=solver.derivative
         )
-        self.found = DistinctEquilibria(
-            game, monitor, handed_over=partial(handed_over, solver.offpath, game, monitor)
-        )
+        self.found = DistinctEquilibria(game, monitor, offpath=solver.offpath)
         self.failures = 0
 
     def run(self) -> Termination:

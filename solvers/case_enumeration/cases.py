@@ -36,15 +36,11 @@ class BoxedGap:
 
     Gaps are multilinear in the frequencies: the corners determine them, and have their exact
     minimum and maximum over the box.
-
-    Attributes
-    ----------
-    variables : the frequencies that it depends on, ascending
-    corners : rationals, shape (2 ** len(variables),)
-        Bit p of the position says which end of its interval variables[p] is at.
     """
 
-    variables: tuple[int, ...]
+    variables: tuple[int, ...]  # the frequencies that it depends on, ascending
+    # rationals, shape (2 ** len(variables),): bit p of the position says which end of its interval
+    # variables[p] is at
     corners: NDArray[np.object_]
 
     @classmethod
@@ -99,7 +95,7 @@ class BoxedGap:
 
 
 @dataclass(eq=False)
-class Node:
+class CaseNode:
     """Cases of the n information sets, the box, and the gaps on it."""
 
     cases: list[int]
@@ -108,7 +104,7 @@ class Node:
     gaps: list[BoxedGap]
 
     @classmethod
-    def root(cls, gaps: Sequence[fmpq_mpoly]) -> Node | None:
+    def root(cls, gaps: Sequence[fmpq_mpoly]) -> CaseNode | None:
         """The node of which no case is chosen, with all that follows; None if it is empty."""
         n = len(gaps)
         node = cls([OPEN] * n, [ZERO] * n, [ONE] * n, [BoxedGap.of(gap) for gap in gaps])
@@ -119,9 +115,9 @@ class Node:
         """Information sets whose case is not decided."""
         return [k for k, case in enumerate(self.cases) if case == OPEN]
 
-    def child(self, k: int, case: int) -> Node | None:
+    def child(self, k: int, case: int) -> CaseNode | None:
         """The node with one more case decided and all that follows; None if it is empty."""
-        node = Node(self.cases[:], self.low[:], self.high[:], self.gaps[:])
+        node = CaseNode(self.cases[:], self.low[:], self.high[:], self.gaps[:])
         changed: set[int] = set()
         return node if node._decide(k, case, changed) and node._settle(changed) else None
 

@@ -20,7 +20,7 @@ MOST_TERMS = 200
 
 
 @dataclass(frozen=True)
-class System:
+class PolynomialSystem:
     """Equations that remain, polynomials known to be nonzero, and what was eliminated.
 
     That is, in order: a variable, and the equation that is linear in it, its slope not zero.
@@ -57,19 +57,14 @@ def bounds(polynomial: fmpq_mpoly, low: Sequence[fmpq], high: Sequence[fmpq]) ->
 
 @dataclass(frozen=True)
 class Elimination:
-    """Solves systems whose solutions are looked for in one box.
+    """Solves systems whose solutions are looked for in one box."""
 
-    Attributes
-    ----------
-    low, high : ends of the box
-    check : called at every step; may raise to break off
-    """
-
+    # ends of the box
     low: Sequence[fmpq]
     high: Sequence[fmpq]
-    check: Callable[[], None]
+    check: Callable[[], None]  # called at every step; may raise to break off
 
-    def solve(self, system: System) -> Iterator[System]:
+    def solve(self, system: PolynomialSystem) -> Iterator[PolynomialSystem]:
         """Systems that have all solutions of the given one in the box between them.
 
         Each has no equation left, or an irreducible one in a single variable; any others
@@ -111,7 +106,7 @@ class Elimination:
         least, most = bounds(polynomial, self.low, self.high)
         return least > 0 or most < 0
 
-    def _reduce(self, system: System) -> Iterator[System]:
+    def _reduce(self, system: PolynomialSystem) -> Iterator[PolynomialSystem]:
         """One elimination or pseudo-division of distinct irreducible equations."""
         linear = self._linear_choice(system.equations)
         if linear is not None:
@@ -139,7 +134,9 @@ class Elimination:
                 choices.append((effort, len(equation), i, k))
         return min(choices)[2:] if choices else None
 
-    def _eliminate(self, system: System, i: int, variable: int) -> Iterator[System]:
+    def _eliminate(
+        self, system: PolynomialSystem, i: int, variable: int
+    ) -> Iterator[PolynomialSystem]:
         """Solve equation i for a variable in which it is linear."""
         equation = system.equations[i]
         rest = system.equations[:i] + system.equations[i + 1 :]
@@ -149,9 +146,13 @@ class Elimination:
             tuple(equation.resultant(polynomial, variable) for polynomial in polynomials)
             for polynomials in (rest, nonzero)
         )
-        yield from self.solve(System(rest, nonzero, (*system.steps, (variable, equation))))
+        yield from self.solve(
+            PolynomialSystem(rest, nonzero, (*system.steps, (variable, equation)))
+        )
 
-    def _divide(self, system: System, i: int, j: int, variable: int) -> Iterator[System]:
+    def _divide(
+        self, system: PolynomialSystem, i: int, j: int, variable: int
+    ) -> Iterator[PolynomialSystem]:
         """Replace equation i by its pseudo-remainder modulo equation j of lower degree."""
         dividend, divisor = system.equations[i], system.equations[j]
         rest = tuple(e for k, e in enumerate(system.equations) if k not in (i, j))
@@ -164,8 +165,8 @@ class Elimination:
         yield from self.solve(replace(system, equations=equations, nonzero=nonzero))
 
     def _apart(
-        self, system: System, equation: fmpq_mpoly, variable: int, others: Polynomials
-    ) -> Generator[System, None, Polynomials]:
+        self, system: PolynomialSystem, equation: fmpq_mpoly, variable: int, others: Polynomials
+    ) -> Generator[PolynomialSystem, None, Polynomials]:
         """Solve where the leading coefficient vanishes; return what is nonzero elsewhere."""
         first = leading(equation, variable)
         if self._is_definite(first):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import numpy as np
 
 from eqbench.errors import UsageError
+from eqbench.model.game import Game
 from eqbench.model.profile import place_of
+from eqbench.solver import Availability, Monitor, Termination
 from eqbench.text import short_number
 
-from ..offpath import OffPath, warm_up
+from ..handover import OffPath, warm_up
 from ..search import importable
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from eqbench.model.game import Game
-    from eqbench.solver import Availability, Monitor, Termination
 
 
 @dataclass(frozen=True)
@@ -94,6 +92,6 @@ class CaseEnumeration:
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Go through the cases within the budget; `rng` is not used."""
-        from .run import Run
+        from .run import CaseRun
 
-        return Run(game, monitor, self.offpath).finish()
+        return CaseRun(game, monitor, self.offpath).finish()

@@ -9,29 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flint import fmpq, fmpq_mpoly, fmpq_poly
+from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpq_poly
 
 from eqbench.model.polytope import Point, value_at, vertices
 
-from .algebraic import Root, key, number, real_roots
-from .cases import ABOVE, EVEN, Node, frequencies
-from .elimination import Elimination, System, bounds, used
+from .cases import ABOVE, EVEN, CaseNode, frequencies
+from .elimination import Elimination, PolynomialSystem, bounds, used
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """A polytope of equilibria: the convex hull of its corners, in the n frequencies.
+class EquilibriumPiece:
+    """A polytope of equilibria: the convex hull of its corners, in the n frequencies."""
 
-    Attributes
-    ----------
-    corners : vertices by their keys; points are equal if their keys are, whatever their fields
-    interior : a point of its relative interior
-    dimension : 0 for a point
-    """
-
+    # vertices by their keys; points are equal if their keys are, whatever their fields
     corners: dict[Hashable, Point]
-    interior: Point
-    dimension: int
+    interior: Point  # a point of its relative interior
+    dimension: int  # 0 for a point
 
 
 def key_of(point: Point) -> Hashable:
@@ -39,12 +32,12 @@ def key_of(point: Point) -> Hashable:
     return tuple(map(key, point))
 
 
-def maximal(pieces: Sequence[Piece]) -> list[Piece]:
+def maximal(pieces: Sequence[EquilibriumPiece]) -> list[EquilibriumPiece]:
     """Pieces that are no faces of others, the largest dimension first.
 
     Closures of cases meet in faces, so a face shows in its corners.
     """
-    kept: list[Piece] = []
+    kept: list[EquilibriumPiece] = []
     for piece in sorted(pieces, key=lambda piece: -piece.dimension):
         if not any(piece.corners.keys() <= other.corners.keys() for other in kept):
             kept.append(piece)
@@ -52,8 +45,8 @@ def maximal(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def pieces_of(
-    node: Node, gaps: Sequence[fmpq_mpoly], check: Callable[[], None]
-) -> tuple[list[Piece], bool]:
+    node: CaseNode, gaps: Sequence[fmpq_mpoly], check: Callable[[], None]
+) -> tuple[list[EquilibriumPiece], bool]:
     """Closures of the polytopes of equilibria in a node without open cases.
 
     The second value says whether these are all equilibria there. Otherwise some are on no
@@ -64,11 +57,11 @@ def pieces_of(
     signed = list(zip(gaps, node.cases, strict=True))
     even = tuple(gap.compose(*values) for gap, case in signed if case == EVEN)
     positive = [gap if case == ABOVE else -gap for gap, case in signed if case != EVEN]
-    found: list[Piece] = []
+    found: list[EquilibriumPiece] = []
     is_complete = True
-    for system in Elimination(node.low, node.high, check).solve(System(even)):
+    for system in Elimination(node.low, node.high, check).solve(PolynomialSystem(even)):
         try:
-            chart = Chart.of(system, values)
+            chart = SolutionChart.of(system, values)
             if chart is not None and is_solution(chart, even):
                 found += _pieces_on(chart, node, positive, check)
         except CurvedError:
@@ -76,13 +69,10 @@ def pieces_of(
     return found, is_complete
 
 
-def is_solution(chart: Chart, equations: Sequence[fmpq_mpoly]) -> bool:
+def is_solution(chart: SolutionChart, equations: Sequence[fmpq_mpoly]) -> bool:
     """Whether the equations hold on a chart; pseudo-division may have added solutions.
 
-    Raises
-    ------
-    CurvedError
-        If they may hold on a part of it.
+    Raises CurvedError if they may hold on a part of it.
     """
     parts = (chart.coefficients(chart.put_in(equation)) for equation in equations)
     rests = list(filter(None, parts))
@@ -92,14 +82,11 @@ def is_solution(chart: Chart, equations: Sequence[fmpq_mpoly]) -> bool:
 
 
 def _pieces_on(
-    chart: Chart, node: Node, positive: Sequence[fmpq_mpoly], check: Callable[[], None]
-) -> Iterator[Piece]:
+    chart: SolutionChart, node: CaseNode, positive: Sequence[fmpq_mpoly], check: Callable[[], None]
+) -> Iterator[EquilibriumPiece]:
     """Pieces on a chart, given the gaps that must be positive.
 
-    Raises
-    ------
-    CurvedError
-        If there may be equilibria on the chart, and they are no polytope.
+    Raises CurvedError if there may be equilibria on the chart, and they are no polytope.
     """
     gaps = [chart.put_in(gap) for gap in positive]
     dependent = [chart.values[k] for k in chart.dependent]
@@ -133,7 +120,7 @@ def _pieces_on(
             check()
             lifted = [tuple(value_at(value, point) for value in values) for point in points]
             interior = tuple(value_at(value, inner) for value in values)
-            yield Piece({key_of(p): p for p in lifted}, interior, dimension_of(points))
+            yield EquilibriumPiece({key_of(p): p for p in lifted}, interior, dimension_of(points))
 
 
 def dimension_of(points: Sequence[Point]) -> int:
@@ -156,32 +143,25 @@ class CurvedError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
-    """Solutions of a triangular system, as functions of parameters.
+class SolutionChart:
+    """Solutions of a triangular system, as functions of parameters."""
 
-    Attributes
-    ----------
-    relation : irreducible polynomial in the one frequency alpha, or None if there is no such
-    alpha : position of that frequency
-    parameters : frequencies that are free
-    dependent : frequencies that are functions of alpha and the parameters, alpha among them
-    values : all frequencies as polynomials in alpha and the parameters
-    """
-
+    # irreducible polynomial in the one frequency alpha, or None if there is no such
     relation: fmpq_mpoly | None
-    alpha: int
-    parameters: list[int]
+    alpha: int  # position of that frequency
+    parameters: list[int]  # frequencies that are free
+    # frequencies that are functions of alpha and the parameters, alpha among them
     dependent: list[int]
-    values: list[fmpq_mpoly]
+    values: list[fmpq_mpoly]  # all frequencies as polynomials in alpha and the parameters
 
     @classmethod
-    def of(cls, system: System, frequencies: Sequence[fmpq_mpoly]) -> Chart | None:
+    def of(
+        cls, system: PolynomialSystem, frequencies: Sequence[fmpq_mpoly]
+    ) -> SolutionChart | None:
         """Chart of what elimination left of constants and variables; None if it has no solution.
 
-        Raises
-        ------
-        CurvedError
-            If the system is not resolved, or a frequency is no polynomial in the others.
+        Raises CurvedError if the system is not resolved, or a frequency is no polynomial in the
+        others.
         """
         if len(system.equations) > 1 or any(len(used(e)) > 1 for e in system.equations):
             raise CurvedError
@@ -200,7 +180,7 @@ class Chart:
         return chart
 
     @property
-    def roots(self) -> Sequence[Root | None]:
+    def roots(self) -> Sequence[RealRoot | None]:
         """The real roots that alpha may be; None for Q if there is no relation."""
         return [None] if self.relation is None else real_roots(self._modulus)
 
@@ -240,10 +220,7 @@ class Chart:
     def _quotient(self, numerator: fmpq_mpoly, denominator: fmpq_mpoly) -> fmpq_mpoly:
         """Quotient of polynomials over Q(alpha).
 
-        Raises
-        ------
-        CurvedError
-            If there remains a rest.
+        Raises CurvedError if there remains a rest.
         """
         leading = max(self.coefficients(denominator).items())[1]
         if self.relation is None:
@@ -257,3 +234,128 @@ class Chart:
         if not self._reduced(rest).is_zero():
             raise CurvedError
         return self._reduced(quotient)
+
+
+# -- real numbers of fields Q(alpha), with exact signs ---------------------------------------------
+
+# Those of Q are `fmpq`. In other fields a number is a polynomial in alpha of lower degree than the
+# minimal polynomial of alpha, and zero only if that polynomial is. The sign of any other is found
+# by narrowing the interval that isolates alpha until the interval of values excludes zero.
+
+
+@dataclass(eq=False)
+class RealRoot:
+    """A real root alpha of an irreducible polynomial."""
+
+    modulus: fmpq_poly  # minimal polynomial of alpha, up to a factor
+    # ends of an interval with this root and no other: it is narrowed whenever a sign asks for it;
+    # no result depends on how far
+    low: fmpq
+    high: fmpq
+
+    def narrow(self) -> None:
+        """Halve the interval."""
+        middle = (self.low + self.high) / 2
+        if (self.modulus(middle) > 0) == (self.modulus(self.high) > 0):
+            self.high = middle
+        else:
+            self.low = middle
+
+
+class Algebraic:
+    """An element of the field of a root.
+
+    Parameters
+    ----------
+    polynomial : its value at alpha
+    """
+
+    def __init__(self, polynomial: fmpq_poly, root: RealRoot) -> None:
+        self.polynomial, self.root = polynomial % root.modulus, root
+
+    def __add__(self, other: Algebraic) -> Algebraic:
+        return Algebraic(self.polynomial + other.polynomial, self.root)
+
+    def __sub__(self, other: Algebraic) -> Algebraic:
+        return Algebraic(self.polynomial - other.polynomial, self.root)
+
+    def __rsub__(self, other: int) -> Algebraic:
+        return Algebraic(other - self.polynomial, self.root)
+
+    def __mul__(self, other: Algebraic | fmpq) -> Algebraic:
+        factor = other.polynomial if isinstance(other, Algebraic) else other
+        return Algebraic(self.polynomial * factor, self.root)
+
+    def __truediv__(self, other: Algebraic) -> Algebraic:
+        inverse = other.polynomial.xgcd(self.root.modulus)[1]
+        return Algebraic(self.polynomial * inverse, self.root)
+
+    def __bool__(self) -> bool:
+        return bool(self.polynomial != 0)
+
+    def __gt__(self, other: int) -> bool:
+        return Algebraic(self.polynomial - other, self.root)._sign() > 0
+
+    def __lt__(self, other: int) -> bool:
+        return Algebraic(self.polynomial - other, self.root)._sign() < 0
+
+    def __float__(self) -> float:
+        """The nearest float."""
+        ends = (map(float, bounds) for bounds in self.enclosures())
+        return next(least for least, most in ends if least == most)
+
+    def _sign(self) -> int:
+        signs = (1 if least > 0 else -(most < 0) for least, most in self.enclosures())
+        return next(filter(None, signs)) if self else 0
+
+    def enclosures(self) -> Iterator[tuple[fmpq, fmpq]]:
+        """Ever narrower bounds, by Horner's scheme on the interval of alpha."""
+        while True:
+            least = most = fmpq(0)
+            for coefficient in reversed(self.polynomial.coeffs()):
+                products = [a * b for a in (least, most) for b in (self.root.low, self.root.high)]
+                least, most = min(products) + coefficient, max(products) + coefficient
+            yield least, most
+            self.root.narrow()
+
+
+def number(polynomial: fmpq_poly, root: RealRoot | None) -> fmpq | Algebraic:
+    """Value of a polynomial at a root; that of a constant if there is none."""
+    return polynomial[0] if root is None else Algebraic(polynomial, root)
+
+
+def rational(value: fmpq | Algebraic) -> fmpq | None:
+    """The number itself if it is rational."""
+    if isinstance(value, fmpq):
+        return value
+    return value.polynomial[0] if value.polynomial.degree() <= 0 else None
+
+
+def key(value: fmpq | Algebraic) -> Hashable:
+    """What a number shares with no other real number, whatever field it is given in.
+
+    A rational itself; otherwise the integer coefficients of its minimal polynomial, and its
+    rank among the real roots of that.
+    """
+    if (exact := rational(value)) is not None:
+        return exact
+    modulus = value.root.modulus
+    products = [value.polynomial.left_shift(i) % modulus for i in range(modulus.degree())]
+    matrix = fmpq_mat([[product[i] for i in range(modulus.degree())] for product in products])
+    # the characteristic polynomial of a multiplication is a power of the minimal polynomial
+    ((minimal, _),) = matrix.charpoly().factor()[1]
+    roots = real_roots(minimal)
+    near = (
+        [rank for rank, root in enumerate(roots) if root.low <= most and least <= root.high]
+        for least, most in value.enclosures()
+    )
+    coefficients = tuple(int(c) for c in minimal.numer().coeffs())
+    return coefficients, *next(ranks for ranks in near if len(ranks) == 1)
+
+
+def real_roots(polynomial: fmpq_poly) -> list[RealRoot]:
+    """Real roots of an irreducible polynomial, ascending."""
+    balls = [root.real for root, _ in polynomial.numer().complex_roots() if root.imag.is_zero()]
+    ends = ((ball.mid().fmpq(), ball.rad().fmpq()) for ball in balls)
+    intervals = sorted((middle - radius, middle + radius) for middle, radius in ends)
+    return [RealRoot(polynomial, low, high) for low, high in intervals]

@@ -16,17 +16,16 @@ from eqbench.model.polytope import Point
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Candidate, Claim, Ending, Monitor, Termination
 
-from ..offpath import OffPath, handed_over
-from ..search import MOST_CANDIDATES, BudgetSpentError, check_budget, check_time, memory_refusal
-from .algebraic import rational
-from .cases import ABOVE, BELOW, EVEN, Node, binary_sets, value_gaps
+from ..handover import MOST_CANDIDATES, OffPath, handed_over
+from ..search import BudgetSpentError, check_budget, check_time, memory_refusal
+from .cases import ABOVE, BELOW, EVEN, CaseNode, binary_sets, value_gaps
 from .elimination import used
-from .pieces import Piece, key_of, maximal, pieces_of
+from .pieces import EquilibriumPiece, key_of, maximal, pieces_of, rational
 
 BYTES_FOR_A_CORNER = 200  # measured: 107 where few gaps depend on much
 
 
-class Run:
+class CaseRun:
     """The state of a search; nothing of it outlives `solve`.
 
     Attributes
@@ -46,10 +45,10 @@ class Run:
         self.sets = binary_sets(self.tree)
         self.cases = 3 ** len(self.sets)
         self.nodes = self.leaves = self.unresolved = 0
-        self.pieces: list[Piece] = []
+        self.pieces: list[EquilibriumPiece] = []
         self.gaps: tuple[fmpq_mpoly, ...] = ()
-        root = (self.cases, lambda: Node.root(self.gaps))
-        self.pending: list[tuple[int, Callable[[], Node | None]]] = [root]
+        root = (self.cases, lambda: CaseNode.root(self.gaps))
+        self.pending: list[tuple[int, Callable[[], CaseNode | None]]] = [root]
 
     def finish(self) -> Termination:
         """Search, hand over what was found, and say how it ended."""
@@ -96,11 +95,11 @@ class Run:
             ended = "not_found"
         return Termination(ended, self._detail(left, reason, points=len(points)))
 
-    def _visit(self, node: Node | None) -> None:
+    def _visit(self, node: CaseNode | None) -> None:
         """Solve a node or branch on it, unless nothing satisfies its conditions."""
         self.nodes += 1
         self.monitor.work = self.nodes
-        ways: list[tuple[int, Callable[[], Node | None]]] = []
+        ways: list[tuple[int, Callable[[], CaseNode | None]]] = []
         if node is not None and node.open:
             # the information set whose gap depends on the fewest frequencies
             k = min(node.open, key=lambda k: len(node.gaps[k].variables))

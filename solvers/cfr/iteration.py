@@ -33,44 +33,28 @@ NEGLIGIBLE = 1e-12
 NOBODY_WAITS = 2**62
 
 
-class Rule(NamedTuple):
-    """A variant of CFR, as the kernels read it.
+class CFRRule(NamedTuple):
+    """A variant of CFR, as the kernels read it."""
 
-    Attributes
-    ----------
-    averaging : exponent of t in the weight of iteration t
-    negligible : positive regrets up to here count as zero
-    alpha, beta : exponents of the discount of positive and of other regrets
-        Infinite ones keep everything (+) or nothing (-), see :func:`kept_share`.
-    predictive : whether the last regret counts once more for the next frequencies
-    alternating : whether a player faces frequencies that others changed in this iteration
-    """
-
-    averaging: int
-    negligible: float
+    averaging: int  # exponent of t in the weight of iteration t
+    negligible: float  # positive regrets up to here count as zero
+    # exponents of the discount of positive and of other regrets: infinite ones keep everything (+)
+    # or nothing (-), see :func:`kept_share`
     alpha: float = np.inf
     beta: float = np.inf
-    predictive: bool = False
+    predictive: bool = False  # whether the last regret counts once more for the next frequencies
+    # whether a player faces frequencies that others changed in this iteration
     alternating: bool = True
 
 
 class State(NamedTuple):
-    """What iterations change; all arrays are float64 (S,) and belong to one call of `solve`.
+    """What iterations change; all arrays are float64 (S,) and belong to one call of `solve`."""
 
-    Attributes
-    ----------
-    regrets : accumulated regrets; unused at empty sequences
-    behavior : frequencies of the next iteration; 1 at empty sequences
-    reach : realization plans of `behavior`
-    values : scratch
-    average : sum of realization plans times the weights of their iterations
-    """
-
-    regrets: FloatArray
-    behavior: FloatArray
-    reach: FloatArray
-    values: FloatArray
-    average: FloatArray
+    regrets: FloatArray  # accumulated regrets; unused at empty sequences
+    behavior: FloatArray  # frequencies of the next iteration; 1 at empty sequences
+    reach: FloatArray  # realization plans of `behavior`
+    values: FloatArray  # scratch
+    average: FloatArray  # sum of realization plans times the weights of their iterations
 
 
 @inlined
@@ -99,7 +83,7 @@ def normalize(behavior: FloatArray, first: int, last: int, total: float) -> None
 def update_regrets(
     form: FormArrays,
     entries: Interleaved,
-    rule: Rule,
+    rule: CFRRule,
     unit: int,
     keep_positive: float,
     keep_other: float,
@@ -154,7 +138,7 @@ def update_plans(
 def advance(
     form: FormArrays,
     entries: Interleaved,
-    rule: Rule,
+    rule: CFRRule,
     start: int,
     count: int,
     state: State,
@@ -192,7 +176,7 @@ def advance_with(
     threads: int,
     form: FormArrays,
     entries: Interleaved,
-    rule: Rule,
+    rule: CFRRule,
     start: int,
     count: int,
     state: State,

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from eqbench.errors import SpecError
+from eqbench.model.game import Game
 from eqbench.solver import Monitor, Termination, usable_cores
 
 from ..search import first_profile, repeat
 
 if TYPE_CHECKING:
-    from eqbench.model.game import Game
-
-    from .iteration import Rule, State
+    from .iteration import CFRRule, State
 
 DISCOUNT_EXPONENTS = (1.5, 0.0)
 AVERAGING_EXPONENT = {"uniform": 0, "linear": 1, "quadratic": 2}
@@ -68,10 +67,10 @@ class RegretMinimizer:
         """Function ``(start, count)`` that does these iterations on `state`."""
         raise NotImplementedError
 
-    def _rule(self, game: Game, **variant: Any) -> Rule:
-        from .iteration import NEGLIGIBLE, Rule
+    def _rule(self, game: Game, **variant: Any) -> CFRRule:
+        from .iteration import NEGLIGIBLE, CFRRule
 
-        return Rule(
+        return CFRRule(
             averaging=AVERAGING_EXPONENT[self.averaging],
             negligible=NEGLIGIBLE * game.tree.payoff_range,
             **variant,

@@ -22,32 +22,25 @@ BEHAVIORAL, DILATED, BIDILATED = range(3)
 
 
 class Mirror(NamedTuple):
-    """All that the kernels read and change.
-
-    Attributes
-    ----------
-    values : BEHAVIORAL, DILATED or BIDILATED
-    step, temperature : of iteration 1, the step per payoff unit, the temperature in payoff units
-    slowing, cooling : iteration t has them times ``t ** -slowing`` and ``t ** -cooling``
-    averaging, predictive, alternating : as in a `Rule`
-    chance : float64 (E,), chance probability of each entry
-    mass : float64 (S,), scratch: how much of chance and of the others leads there
-    penalty : float64 (I,), negative entropy of the frequencies; 0 in the first iteration
-    path : float64 (S,), sum of the penalties on the way to a sequence, its own included
-    """
+    """All that the kernels read and change."""
 
     form: FormArrays
-    values: int
+    values: int  # BEHAVIORAL, DILATED or BIDILATED
+    # of iteration 1, per payoff unit and in payoff units; iteration t has them times
+    # ``t ** -slowing`` and ``t ** -cooling``
     step: float
     slowing: float
     temperature: float
     cooling: float
+    # as in a `CFRRule`
     averaging: int
     predictive: bool
     alternating: bool
-    chance: FloatArray
-    mass: FloatArray
+    chance: FloatArray  # float64 (E,), chance probability of each entry
+    mass: FloatArray  # float64 (S,), scratch: how much of chance and of the others leads there
+    # float64 (I,), negative entropy of the frequencies; 0 in the first iteration
     penalty: FloatArray
+    # float64 (S,), sum of the penalties on the way to a sequence, its own included
     path: FloatArray
 
 

@@ -18,49 +18,30 @@ from eqbench.model.compiled import inlined, kernel
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
 
-from .iteration import Rule, State, add_plan, normalize
+from .iteration import CFRRule, State, add_plan, normalize
 
 
 class WalkArrays(NamedTuple):
-    """The tree as a walk reads it.
+    """The tree as a walk reads it."""
 
-    Attributes
-    ----------
-    player : int8 (M,)
-        Who moves: 0..N-1, CHANCE or TERMINAL.
-    child_start : int32 (M+1,)
-        First child of each node; the children of a node are contiguous.
-    sequence : int32 (M,)
-        At decision nodes the sequence that the first action leads to, otherwise 0.
-    cumulative : float64 (M,)
-        At a chance outcome the probability of it and its earlier siblings, 1 at the last one.
-    payoff_row : int32 (M,)
-        Row of each terminal node in `payoffs`, otherwise 0.
-    payoffs : float64 (Z, N)
-    """
-
-    player: NDArray[np.int8]
+    player: NDArray[np.int8]  # int8 (M,): who moves: 0..N-1, CHANCE or TERMINAL
+    # int32 (M+1,): first child of each node; the children of a node are contiguous
     child_start: IntArray
+    # int32 (M,): at decision nodes the sequence that the first action leads to, otherwise 0
     sequence: IntArray
+    # float64 (M,): at a chance outcome the probability of it and its earlier siblings, 1 at the
+    # last one
     cumulative: FloatArray
-    payoff_row: IntArray
-    payoffs: FloatArray
+    payoff_row: IntArray  # int32 (M,): row of each terminal node in `payoffs`, otherwise 0
+    payoffs: FloatArray  # float64 (Z, N)
 
 
 class Queue(NamedTuple):
-    """Visited nodes of one walk; there is room for all M.
+    """Visited nodes of one walk; there is room for all M."""
 
-    Attributes
-    ----------
-    node : int32 (M,)
-    child : int32 (M,)
-        Place in the queue of the first visited child.
-    value : float64 (M,)
-        Payoff to the walk's player that is to be expected from the node on.
-    """
-
-    node: IntArray
-    child: IntArray
+    node: IntArray  # int32 (M,)
+    child: IntArray  # int32 (M,): place in the queue of the first visited child
+    # float64 (M,): payoff to the walk's player that is to be expected from the node on
     value: FloatArray
 
 
@@ -144,7 +125,7 @@ def walk_down(
 
 @inlined
 def walk_up(
-    tree: WalkArrays, rule: Rule, player: int, visited: int, queue: Queue, state: State
+    tree: WalkArrays, rule: CFRRule, player: int, visited: int, queue: Queue, state: State
 ) -> None:
     """Carry values from the ends of a walk to its root; change regrets and frequencies.
 
@@ -182,7 +163,7 @@ def walk_up(
 def advance(
     form: FormArrays,
     tree: WalkArrays,
-    rule: Rule,
+    rule: CFRRule,
     start: int,
     count: int,
     rng: np.random.Generator,

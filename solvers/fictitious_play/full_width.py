@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Candidate, Monitor, Termination
 
 from ..search import first_profile, repeat
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 
 @dataclass(frozen=True)
@@ -51,23 +49,23 @@ class FictitiousPlay:
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
-        from ..cfr.iteration import Rule
-        from .kernels import State, advance
+        from ..cfr.iteration import CFRRule
+        from .kernels import PlaySums, advance
 
         if self.start == "maximin":
             from .. import maximin  # noqa: F401
         form = game.sequence_form
-        state = State(*np.ones((3, form.n_sequences)))
-        advance(form.arrays, Rule(0, 0.0, alternating=self.alternating), 0, state)
+        state = PlaySums(*np.ones((3, form.n_sequences)))
+        advance(form.arrays, CFRRule(0, 0.0, alternating=self.alternating), 0, state)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Iterate until the budget or the target ends; `rng` only draws random starts."""
-        from ..cfr.iteration import NEGLIGIBLE, Rule
-        from .kernels import State, advance
+        from ..cfr.iteration import NEGLIGIBLE, CFRRule
+        from .kernels import PlaySums, advance
 
         form = game.sequence_form
         negligible = NEGLIGIBLE * game.tree.payoff_range
-        rule = Rule(averaging=0, negligible=negligible, alternating=self.alternating)
+        rule = CFRRule(averaging=0, negligible=negligible, alternating=self.alternating)
         if self.start == "maximin":
             from ..maximin import maximin_plans
 
@@ -77,7 +75,7 @@ class FictitiousPlay:
         else:
             profile = first_profile(game.tree, self.start, rng)
             first = RealizationPlan.of(form, profile).weights
-        state = State(first.copy(), *np.zeros((2, len(first))))
+        state = PlaySums(first.copy(), *np.zeros((2, len(first))))
 
         def average() -> Candidate:
             plans = RealizationPlan(state.plans / state.plans[0])

@@ -14,29 +14,23 @@ from eqbench.model.kernels import direct_values
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 
-from ..cfr.iteration import Rule
+from ..cfr.iteration import CFRRule
 
 direct_values_inlined = inlined(direct_values)
 
 
-class State(NamedTuple):
-    """What iterations change; all arrays are float64 (S,) and belong to one call of `solve`.
+class PlaySums(NamedTuple):
+    """What iterations change; all arrays are float64 (S,) and belong to one call of `solve`."""
 
-    Attributes
-    ----------
-    plans : sum of all realization plans so far; at a player's empty sequence their number
-        Best responses are pure, so these are whole numbers if the first plans are pure too.
-    values : scratch
-    played : last best responses, first as frequencies, then as realization plans
-    """
-
+    # sum of all realization plans so far; at a player's empty sequence their number: best responses
+    # are pure, so these are whole numbers if the first plans are pure too
     plans: FloatArray
-    values: FloatArray
-    played: FloatArray
+    values: FloatArray  # scratch
+    played: FloatArray  # last best responses, first as frequencies, then as realization plans
 
 
 @inlined
-def respond(form: FormArrays, rule: Rule, player: int, state: State) -> None:
+def respond(form: FormArrays, rule: CFRRule, player: int, state: PlaySums) -> None:
     """Best response of one player to the sums of the others' plans, into `state.played`.
 
     Values stand against sums, not averages, so they grow with the number of plans, and so
@@ -64,7 +58,7 @@ def respond(form: FormArrays, rule: Rule, player: int, state: State) -> None:
 
 
 @inlined
-def add_response(form: FormArrays, player: int, state: State) -> None:
+def add_response(form: FormArrays, player: int, state: PlaySums) -> None:
     """Add the realization plan of the last best response to the sum of the player's plans."""
     plans, played = state.plans, state.played
     played[player] = 1.0
@@ -76,7 +70,7 @@ def add_response(form: FormArrays, player: int, state: State) -> None:
 
 
 @kernel
-def advance(form: FormArrays, rule: Rule, count: int, state: State) -> None:
+def advance(form: FormArrays, rule: CFRRule, count: int, state: PlaySums) -> None:
     """Do `count` iterations, in place; of the rule, values within `negligible` are equal."""
     players = len(form.others) + 1
     for _ in range(count):

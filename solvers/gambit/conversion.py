@@ -8,18 +8,16 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from io import StringIO
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eqbench.errors import GameFormatError, UsageError
 from eqbench.model.gambit_text import efg_text, nfg_text
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.sequence_form import SequenceForm
-    from eqbench.model.tree import GameTree
+from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.tree import GameTree
 
 # How far the frequencies of an information set may sum from 1 before they are not rescaled.
 ROUNDING = 1e-6
@@ -31,21 +29,14 @@ class GambitGame:
 
     Gambit numbers information sets within a player in depth-first order of the tree, and its
     profiles list actions by player, information set and action.
-
-    Attributes
-    ----------
-    game : pygambit.Game
-    tree : GameTree
-    infosets : list of I int
-        Information set here of each of Gambit's, in its order; their actions are in one order.
-    is_table : bool
-        Whether it is a table of payoffs, without information sets in Gambit.
     """
 
-    game: Any
+    game: Any  # pygambit.Game
     tree: GameTree
+    # list of I int: information set here of each of Gambit's, in its order; their actions are in
+    # one order
     infosets: list[int]
-    is_table: bool = False
+    is_table: bool = False  # whether it is a table of payoffs, without information sets in Gambit
 
     def behavior(self, profile: Any) -> BehaviorProfile:
         """Behavior profile of a pygambit profile or of a point on a logit path.
@@ -55,10 +46,7 @@ class GambitGame:
         uniform here. Rows that sum to 1 up to rounding are rescaled: Gambit's logit path is off
         by some 1e-9.
 
-        Raises
-        ------
-        ProfileError
-            If what Gambit gives at an information set is no distribution.
+        Raises ProfileError if what Gambit gives at an information set is no distribution.
         """
         point, profile = profile, getattr(profile, "profile", profile)
         strategic = hasattr(profile, "as_behavior")
@@ -107,10 +95,7 @@ def to_gambit(game: Game, *, tables: bool = False) -> GambitGame:
     tables : whether strategic forms are tables, on which Gambit's methods are faster and go further
         than on trees in which players move unseen
 
-    Raises
-    ------
-    GameFormatError
-        If Gambit does not take the game.
+    Raises GameFormatError if Gambit does not take the game.
     """
     from pygambit import read_efg, read_nfg
 

@@ -15,23 +15,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from inspect import get_annotations, signature
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from eqbench.errors import GameFormatError, ProfileError, SpecError, counted
 from eqbench.model.facts import strategy_counts
 from eqbench.model.gambit_text import exact_sums
-from eqbench.solver import Availability, Termination, warm_up
+from eqbench.model.game import Game
+from eqbench.model.tree import FloatArray
+from eqbench.solver import Availability, Monitor, Termination, warm_up
 from eqbench.text import short_number
 
 from ..search import BudgetSpentError, bounded, check_time, importable
 from .conversion import converted, decisions_in_turn
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor
 
 # Relative distance from the last lambda requested within which the path has come there.
 ARRIVED = 1e-6
@@ -63,23 +60,17 @@ OPTIONS: dict[str, tuple[str, Callable[[Any], bool], str]] = {
 
 
 class GambitMethod:
-    """A method of Gambit as a solver.
-
-    Attributes
-    ----------
-    two_players, constant_sum : whether it is for such games only
-    start : whether it is called with the game or with mixed strategies at equal weights
-    many : whether it looks for more than one equilibrium
-    exact : whether it computes with rationals, where this is no option
-    claims : sentence on what is handed over, for the docstring
-    """
+    """A method of Gambit as a solver."""
 
     deterministic: ClassVar[bool] = True
+    # whether it is for such games only
     two_players: ClassVar[bool] = False
     constant_sum: ClassVar[bool] = False
+    # whether it is called with the game or with mixed strategies at equal weights
     start: ClassVar[Literal["game", "floats", "rationals"]] = "game"
-    many: ClassVar[bool] = False
-    exact: ClassVar[bool] = False
+    many: ClassVar[bool] = False  # whether it looks for more than one equilibrium
+    exact: ClassVar[bool] = False  # whether it computes with rationals, where this is no option
+    # sentence on what is handed over, for the docstring
     claims: ClassVar[str] = (
         "Results are claimed to be equilibria, up to the regret that Gambit promises."
     )
@@ -103,7 +94,7 @@ class GambitMethod:
 
     def supports(self, game: Game) -> bool | str:
         """True, or why the players, the payoffs or the size of the strategic form do not fit."""
-        name, tree = f"gambit_{type(self).__name__.lower()}", game.tree
+        name, tree = f"gambit_{self._name}", game.tree
         if self.two_players and tree.n_players != 2:
             players = counted(tree.n_players, "player")
             return f"{name} solves two-player games; this game has {players}"
@@ -136,7 +127,7 @@ class GambitMethod:
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over equilibria as Gambit finds them within the budget; `rng` is not used."""
         try:
-            run = Run(game, monitor, self._promised(game), many=self.many)
+            run = GambitRun(game, monitor, self._promised(game), many=self.many)
         except GameFormatError as error:
             return Termination("failed", str(error))
         result = run.call(self._call)
@@ -153,6 +144,11 @@ class GambitMethod:
         ending = "um" if run.found == 1 else "a"
         return Termination("converged", f"{run.found} equilibri{ending}{report}")
 
+    @property
+    def _name(self) -> str:
+        """The name of the method in Gambit."""
+        return type(self).__name__.removeprefix("Gambit").lower()
+
     def _promised(self, game: Game) -> float | None:
         """Return the max regret that Gambit promises of equilibria, as a share of the payoff range.
 
@@ -165,7 +161,7 @@ class GambitMethod:
             return float(options["maxregret"] * agents)
         return 0.0 if options.get("rational", self.exact) else None
 
-    def _call(self, run: Run) -> Any:
+    def _call(self, run: GambitRun) -> Any:
         """Return Gambit's result, or a Termination; what it found is handed over."""
         from pygambit import Rational, nash
 
@@ -176,7 +172,7 @@ class GambitMethod:
             options["maxregret"] = Rational(repr(options["maxregret"]))
         for limit in {"stop_after", "leash"} & options.keys():
             options[limit] = options[limit] or None
-        function = getattr(nash, f"{type(self).__name__.lower()}_solve")
+        function = getattr(nash, f"{self._name}_solve")
         callbacks = {
             name: run.guarded(work)
             for name, work in (("nash_callback", run.take), ("event_callback", run.follow))
@@ -189,11 +185,11 @@ class GambitMethod:
             self._leave(run)
         return result
 
-    def _options(self, run: Run) -> dict[str, Any]:
+    def _options(self, run: GambitRun) -> dict[str, Any]:
         """Return the keywords of Gambit's function."""
         return dict(vars(self))
 
-    def _leave(self, run: Run) -> None:
+    def _leave(self, run: GambitRun) -> None:
         """Hand over where a method stands that found nothing, if that is worth anything."""
 
 
@@ -212,7 +208,7 @@ class LP(GambitMethod):
 
 
 @dataclass(frozen=True)
-class LCP(GambitMethod):
+class GambitLCP(GambitMethod):
     """Gambit's complementary pivoting for two players (Lemke and Howson 1964; Lemke 1965).
 
     `pygambit.nash.lcp_solve`, in rationals by default. On the sequence form it finds one
@@ -234,11 +230,11 @@ class LCP(GambitMethod):
                 "is one equilibrium to find; leave stop_after out or add use_strategic=true"
             )
 
-    def _call(self, run: Run) -> Any:
+    def _call(self, run: GambitRun) -> Any:
         run.many = self.use_strategic
         return super()._call(run)
 
-    def _options(self, run: Run) -> dict[str, Any]:
+    def _options(self, run: GambitRun) -> dict[str, Any]:
         # a table has no sequence form, and there Gambit would look for all
         only_one = run.gambit.is_table and not self.use_strategic
         return super()._options(run) | ({"stop_after": 1} if only_one else {})
@@ -283,7 +279,7 @@ class EnumPoly(GambitMethod):
 
     many = True
 
-    def _call(self, run: Run) -> Any:
+    def _call(self, run: GambitRun) -> Any:
         run.monitor.record(singular_supports=0, abandoned_supports=0)
         return super()._call(run)
 
@@ -301,7 +297,7 @@ class Liap(GambitMethod):
 
     start = "floats"
 
-    def _leave(self, run: Run) -> None:
+    def _leave(self, run: GambitRun) -> None:
         run.leave(run.last_event.profile)
 
 
@@ -358,7 +354,7 @@ class HP(GambitMethod):
 
 
 @dataclass(frozen=True)
-class Logit(GambitMethod):
+class GambitLogit(GambitMethod):
     """Gambit's equilibrium at the end of the logit path, as it stands (Turocy 2005, 2010).
 
     `pygambit.nash.logit_solve`: the path of `gambit_logit_path` until the regret is small. It
@@ -372,7 +368,7 @@ class Logit(GambitMethod):
     max_accel: float = 1.1
     use_strategic: bool = False
 
-    def _leave(self, run: Run) -> None:
+    def _leave(self, run: GambitRun) -> None:
         run.leave_latest()
 
 
@@ -396,7 +392,7 @@ class LogitPath(GambitMethod):
 
     claims = ""
 
-    def _call(self, run: Run) -> Termination:
+    def _call(self, run: GambitRun) -> Termination:
         from pygambit.qre import logit_solve_lambda
 
         options = dict(vars(self), event_callback=run.guarded(run.follow))
@@ -423,7 +419,7 @@ PASSED_OVER = {
 }
 
 
-class Run:
+class GambitRun:
     """One run of a method on one game.
 
     Attributes
@@ -449,7 +445,7 @@ class Run:
         if max(counts) < 2**53:  # beyond it, readers of JSON may lose digits
             monitor.record(strategies=counts)
 
-    def call(self, method: Callable[[Run], Any]) -> Any:
+    def call(self, method: Callable[[GambitRun], Any]) -> Any:
         """Result of a method of Gambit, or the Termination if it did not come to one."""
         try:
             self._next_chunk()

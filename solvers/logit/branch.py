@@ -22,17 +22,15 @@ still changes over the shortest of these steps another branch meets this one, or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import ResponsePath
 from eqbench.model.compiled import kernel
+from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import FloatArray
 
-from ..elimination import eliminate
 from .kernels import (
     FIRST,
     FREE,
@@ -45,9 +43,6 @@ from .kernels import (
     softmax,
     workspace,
 )
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 FIRST_LENGTH = 1.0
 # Points for which memory is taken at a time.
@@ -90,14 +85,7 @@ SHORT, MOST_SHORT, SAME, NEAR_ZERO = 0.05, 5_000, 1e-3, 0.2
 PASSED, TURNED, FAILED = 0, 1, 2
 
 
-class Control(NamedTuple):
-    """How steps are controlled: the longest, and whether they are tested."""
-
-    longest: float = LARGEST
-    tested: bool = True
-
-
-class Branch:
+class LogitBranch:
     """The branch that starts at a prior where lambda is 0.
 
     Parameters
@@ -106,7 +94,7 @@ class Branch:
         With at least one choice.
     rng : generator of a prior, or None for the uniform one
     flat : the tree with a prior, and what is pinned; unless given nothing is
-    control : of the steps
+    longest, tested : the longest step, and whether steps are tested
 
     `counts` are Newton iterations and refused steps so far.
     """
@@ -116,7 +104,9 @@ class Branch:
         game: Game,
         rng: np.random.Generator | None = None,
         flat: FlatTree | None = None,
-        control: Control = Control(),  # noqa: B008
+        *,
+        longest: float = LARGEST,
+        tested: bool = True,
     ) -> None:
         tree = game.tree
         self.game, self.flat = game, flat or flat_tree(tree)
@@ -128,9 +118,9 @@ class Branch:
         first = np.append(self.flat.prior, 0.0)
         course, self.counts = np.empty((2, len(first))), np.zeros(2, dtype=np.int64)
         begin(self.flat, self._work, course)
-        length = min(FIRST_LENGTH, control.longest)
-        self._longest, self._tested = control
-        self._control = np.array([length, 1.0, 1.0, control.tested, np.nan, np.nan])
+        self._longest, self._tested = longest, tested
+        length = min(FIRST_LENGTH, longest)
+        self._control = np.array([length, 1.0, 1.0, tested, np.nan, np.nan])
         self._state = course, self._control, self.counts
         self._points = [first[None]]
         self.steps = 0
@@ -192,7 +182,7 @@ class Branch:
         if not len(appeared):
             return nowhere
         here, there = points[appeared[0] : appeared[0] + 2]
-        again = Branch(self.game, flat=self.flat, control=Control(SHORT))
+        again = LogitBranch(self.game, flat=self.flat, longest=SHORT)
         while again.steps < MOST_SHORT and again.advance(there[-1:], BLOCK):
             pass
         behavior = np.exp(self.log_probabilities(there[None])[0])
@@ -543,3 +533,76 @@ def advance(
         if landed and points[k, -1] == stops[-1]:
             return k, ENDED
     return len(points) - 1, RUNNING
+
+
+# -- elimination that leaves out zeros -------------------------------------------------------------
+
+# Values at an information set depend on what others did before and what anybody does later, so
+# most entries of the matrices are 0, and remain 0 if what comes last in the game is eliminated
+# first. At a thousand unknowns of Leduc poker a library for sparse matrices is no faster; at fifty
+# the calls of one would take longer than the work.
+
+# Share of nonzero entries from which a row is updated as a whole.
+FILLED = 0.25
+
+
+@kernel
+def eliminate(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> int:
+    """Sign of the determinant of a matrix (n, n); if not 0, `solution` (2, n) solves the equations.
+
+    Columns are eliminated in their order, with the largest entry as pivot. `matrix` and `right`
+    (2, n), which holds two right sides, are overwritten.
+    """
+    n = len(matrix)
+    left, pivots = np.arange(n).astype(np.uint32), np.empty(n, np.uint32)
+    rows, columns = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    for k in range(n):
+        largest, best, n_rows, n_columns = 0.0, 0, 0, 0
+        for i in range(n - k):
+            rows[n_rows] = i  # overwritten by the next one if the entry is 0
+            n_rows += matrix[left[i], k] != 0.0
+        for i in range(n_rows):
+            place = rows[i]
+            rows[i] = left[place]
+            entry = abs(matrix[rows[i], k])
+            if entry > largest:
+                largest, best = entry, place
+        if not 0.0 < largest < np.inf:
+            return 0
+        pivot = pivots[k] = left[best]
+        left[best] = left[n - k - 1]
+        for j in range(k + 1, n):
+            columns[n_columns] = j
+            n_columns += matrix[pivot, j] != 0.0
+        filled = n_columns >= FILLED * (n - k)
+        inverse = 1.0 / matrix[pivot, k]
+        for i in range(n_rows):
+            row = rows[i]
+            if row == pivot:
+                continue
+            factor = matrix[row, k] * inverse
+            right[0, row] -= factor * right[0, pivot]
+            right[1, row] -= factor * right[1, pivot]
+            if filled:
+                for j in range(k + 1, n):
+                    matrix[row, j] -= factor * matrix[pivot, j]
+            else:
+                for j in range(n_columns):
+                    matrix[row, columns[j]] -= factor * matrix[pivot, columns[j]]
+    sign = 1
+    for k in range(n - 1, -1, -1):
+        row = pivots[k]
+        one, other = right[0, row], right[1, row]
+        for j in range(k + 1, n):
+            one -= matrix[row, j] * solution[0, j]
+            other -= matrix[row, j] * solution[1, j]
+        corner = matrix[row, k]
+        solution[0, k], solution[1, k] = one / corner, other / corner
+        if corner < 0:
+            sign = -sign
+    for k in range(n):  # each exchange on the way to the order of the pivots turns the sign
+        while pivots[k] != k:
+            swapped = pivots[k]
+            pivots[k], pivots[swapped] = pivots[swapped], swapped
+            sign = -sign
+    return sign

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from eqbench.continuation import ResponsePath
 from eqbench.errors import SpecError, UsageError
+from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
+from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S, Monitor, Termination
 
 from ..polish.frequencies import GainSystem, Polished, polish
@@ -25,17 +29,10 @@ from ..search import (
     memory_refusal,
     without_choice,
 )
-from .branch import BLOCK, Branch, turns
+from .branch import BLOCK, LogitBranch, turns
 from .kernels import Form, bytes_needed, flat_tree
 from .offpath import OFF_PATH, VANISHING, made_credible, refined
 from .trembles import trembles_of
-
-if TYPE_CHECKING:
-    from eqbench.continuation import ResponsePath
-    from eqbench.model.game import Game
-    from eqbench.model.profile import BehaviorProfile
-    from eqbench.model.tree import FloatArray
-
 
 # One factorization of a matrix of this size takes about ten seconds.
 MOST_UNKNOWNS = 5000
@@ -182,12 +179,12 @@ class Logit:
         """Regret, as a share of the payoff range, from which on an equilibrium is near."""
         return NEAR if self.form == "agent" else NEAR_IN_NORMAL_FORM
 
-    def _start(self, game: Game, rng: np.random.Generator | None) -> Branch:
+    def _start(self, game: Game, rng: np.random.Generator | None) -> LogitBranch:
         """The branch at its prior."""
         flat = flat_tree(game.tree, self.form)
-        return Branch(game, rng if self.prior == "random" else None, flat)
+        return LogitBranch(game, rng if self.prior == "random" else None, flat)
 
-    def _follow(self, branch: Branch, monitor: Monitor) -> bool:
+    def _follow(self, branch: LogitBranch, monitor: Monitor) -> bool:
         """Follow the branch within the budget; whether it came to its end or to the regret."""
         stops, goes_on = np.array([self.stop_lambda]), True
         for _, count, due in monitor.chunks():
@@ -200,7 +197,7 @@ class Logit:
         monitor.work = branch.steps
         return not (goes_on or branch.stalled)
 
-    def _hand_over_equilibrium(self, branch: Branch, monitor: Monitor) -> bool:
+    def _hand_over_equilibrium(self, branch: LogitBranch, monitor: Monitor) -> bool:
         """Hand over the equilibrium near the end; whether there is one."""
         logs = branch.log_probabilities(branch.points()[-1:])[0]
         try:
@@ -229,11 +226,8 @@ class Logit:
     ) -> ResponsePath:
         """The branch to the last lambda; see `eqbench.continuation.QuantalResponses`.
 
-        Raises
-        ------
-        UsageError
-            If the game is not supported or has no choice, a value is not between 0 and
-            `stop_lambda`, or a random prior has no generator.
+        Raises UsageError if the game is not supported or has no choice, a value is not between 0
+        and `stop_lambda`, or a random prior has no generator.
         """
         fits = self.supports(game)
         if isinstance(fits, str):
@@ -344,12 +338,7 @@ def as_on_branch(
     if not again:
         return made
     # mixtures off the path are off by the reciprocal of lambda, on which ties may depend
-    solved = refined(
-        game,
-        made.behavior,
-        memory_bytes=monitor.budget.memory_bytes,
-        goes_on=lambda: monitor.remaining_s > 0,
-    )
+    solved = refined(game, made.behavior, monitor)
     if solved.reason or solved.regret > most:
         return made
     return Polished(solved.behavior, made.parameter, solved.regret)

@@ -9,25 +9,22 @@ the path; that is measured in the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach, inspect_profile
 from eqbench.model.profile import BehaviorProfile, place_of
+from eqbench.model.tree import FloatArray, GameTree
+from eqbench.solver import Monitor
 
 from ..polish.frequencies import ActiveSet, GainSystem, newton
-from .branch import Branch, Control
+from .branch import LogitBranch
 from .kernels import FIRST, FREE, FlatTree, bytes_needed, flat_tree
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray, GameTree
 
 # Where the branch ends, times the payoff range: mixtures are off by the reciprocal, and beyond
 # by the rounding of log-odds.
@@ -54,23 +51,12 @@ DEVIATION = "with the play found off its path a deviation pays"
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A profile after what lies off its path of play was solved again.
+    """A profile after what lies off its path of play was solved again."""
 
-    Attributes
-    ----------
-    behavior : float64 (A,)
-        The given one where nothing better was found.
-    regret : float
-        Its largest regret, in payoff units.
-    reason : str
-        Why the given one was kept; empty if it was not.
-    pays : int64 (P,)
-        Information sets on the path at which a deviation pays if all are rational off it.
-    """
-
-    behavior: FloatArray
-    regret: float
-    reason: str = ""
+    behavior: FloatArray  # float64 (A,): the given one where nothing better was found
+    regret: float  # its largest regret, in payoff units
+    reason: str = ""  # why the given one was kept; empty if it was not
+    # int64 (P,): information sets on the path at which a deviation pays if all are rational off it
     pays: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def text(self, tree: GameTree) -> str:
@@ -80,22 +66,11 @@ class Refined:
         return self.reason + (f" at {', '.join(places)}{more}" if places else "")
 
 
-def refined(
-    game: Game,
-    behavior: FloatArray,
-    *,
-    memory_bytes: float = np.inf,
-    goes_on: Callable[[], bool] = lambda: True,
-) -> Refined:
+def refined(game: Game, behavior: FloatArray, monitor: Monitor | None = None) -> Refined:
     """Keep the path of play of an equilibrium, and solve again what lies off it.
 
-    Rows of information sets on the path are kept to the last bit.
-
-    Parameters
-    ----------
-    behavior : float64 (A,)
-    memory_bytes : what the matrices may take
-    goes_on : polled before each step; the given profile is kept if it says no
+    Rows of information sets on the path are kept to the last bit. The given profile, float64
+    (A,), is kept if the matrices or the steps take more than the monitor's budget leaves.
     """
     tree, model = game.tree, game.payoff_model()
     starts, sizes = tree.action_start[:-1], np.diff(tree.action_start)
@@ -104,15 +79,18 @@ def refined(
     on_path = infoset_reach(tree, played) > 0.0
     if all(on_path | (sizes == 1)):
         return replace(given, reason=ALL_PLAYED)
-    if unknowns(tree) > MOST_UNKNOWNS or bytes_needed(tree) > memory_bytes:
+    if unknowns(tree) > MOST_UNKNOWNS or (
+        monitor is not None and bytes_needed(tree) > monitor.budget.memory_bytes
+    ):
         return replace(given, reason="the matrices of the branch would be too large")
     owner = np.repeat(np.arange(tree.n_infosets), sizes)
     kept = on_path[owner]
     flat = pinned(tree, np.where(kept, played, 0.0))
-    branch = Branch(game, flat=flat, control=Control(tested=False))  # any branch will do
+    branch = LogitBranch(game, flat=flat, tested=False)  # any branch will do
     stops = np.array([LAST_LAMBDA * branch.flat.unit])
-    while branch.steps < MOST_STEPS and goes_on() and branch.advance(stops, 1):
-        pass
+    while branch.steps < MOST_STEPS and (monitor is None or monitor.remaining_s > 0):
+        if not branch.advance(stops, 1):
+            break
     if branch.last != stops[-1]:
         return replace(given, reason="the branch did not come to its end")
     frequencies = np.exp(branch.log_probabilities(branch.points()))
@@ -184,14 +162,14 @@ def pinned(tree: GameTree, kept: FloatArray) -> FlatTree:
 
 
 def made_credible(
-    game: Game, profile: BehaviorProfile, **limits: Any
+    game: Game, profile: BehaviorProfile, monitor: Monitor | None = None
 ) -> tuple[BehaviorProfile, str]:
     """A profile with the play off its path solved again; the given one, and why, if it is kept.
 
     What is known exactly stays so: mixtures off the path are rounded to simple fractions, unless
-    some player gains by that. `limits` are those of `refined`.
+    some player gains by that.
     """
-    made = refined(game, profile.probabilities, **limits)
+    made = refined(game, profile.probabilities, monitor)
     if made.reason:
         return profile, made.text(game.tree)
     if profile.exact is None:
@@ -227,7 +205,7 @@ def warm_up(game: Game) -> None:
     tree = game.tree
     if unknowns(tree) not in range(1, MOST_UNKNOWNS + 1):
         return
-    branch = Branch(game, flat=pinned(tree, np.zeros(tree.n_actions)))
+    branch = LogitBranch(game, flat=pinned(tree, np.zeros(tree.n_actions)))
     branch.advance(np.array([branch.flat.unit]), 1)
     start, end = branch.flat.action[[0, branch.flat.start[1] - 1]]
     kept = np.ones(tree.n_actions, dtype=np.bool_)

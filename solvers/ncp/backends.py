@@ -19,7 +19,7 @@ from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability
 
 from ..search import importable
-from .program import Polynomial, Program, Size
+from .program import Polynomial, Program, ProgramSize
 
 Ending = Literal["solved", "infeasible", "limit", "failed"]
 # By the words of the backends; all others have failed.
@@ -32,49 +32,33 @@ ENDINGS: dict[str, Ending] = {
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a backend may spend, and how exact it has to be.
+class BackendLimits:
+    """What a backend may spend, and how exact it has to be."""
 
-    Attributes
-    ----------
-    time_s : seconds
-    nodes : nodes of branch and bound, None for any number
-    threads : threads
-    seed : of the backend's own random choices, from 0 to 2**31 - 1
-    feasibility : how far constraints may be off, in the units of the program
-        Also the difference between bound and incumbent at which an optimum counts as proved.
-    gap : the same, as a share of the incumbent
-    presolve : whether the backend may simplify the program before it starts
-    """
-
-    time_s: float
-    nodes: int | None
-    threads: int
-    seed: int
+    time_s: float  # seconds
+    nodes: int | None  # nodes of branch and bound, None for any number
+    threads: int  # threads
+    seed: int  # of the backend's own random choices, from 0 to 2**31 - 1
+    # how far constraints may be off, in the units of the program: also the difference between bound
+    # and incumbent at which an optimum counts as proved
     feasibility: float = 1e-6
-    gap: float = 1e-4
-    presolve: bool = True
+    gap: float = 1e-4  # the same, as a share of the incumbent
+    presolve: bool = True  # whether the backend may simplify the program before it starts
 
 
 @dataclass(frozen=True)
-class Answer:
-    """How a backend ended.
+class BackendAnswer:
+    """How a backend ended."""
 
-    Attributes
-    ----------
-    ending : `solved` (all constraints met; with an objective, the gap is closed), `infeasible`,
-        `limit` (of time or nodes) or `failed`
-    detail : the backend's own words
-    values : float64 (V,), the best point found, None without one
-    objective, bound : of that point, and proved of all others; None if there is none
-    figures : nodes, iterations and what else the backend counts
-    """
-
+    # `solved` (all constraints met; with an objective, the gap is closed), `infeasible`, `limit`
+    # (of time or nodes) or `failed`
     ending: Ending
-    detail: str
-    values: FloatArray | None = None
+    detail: str  # the backend's own words
+    values: FloatArray | None = None  # float64 (V,), the best point found, None without one
+    # of that point, and proved of all others; None if there is none
     objective: float | None = None
     bound: float | None = None
+    # nodes, iterations and what else the backend counts
     figures: dict[str, Any] = field(default_factory=dict)
 
 
@@ -83,7 +67,7 @@ def backends(name: str) -> list[Gurobi | Scip]:
     return [backend for backend in (Gurobi(), Scip()) if name in ("auto", backend.name)]
 
 
-def choose(name: str, size: Size | None = None) -> tuple[Gurobi | Scip, Availability]:
+def choose(name: str, size: ProgramSize | None = None) -> tuple[Gurobi | Scip, Availability]:
     """The first backend that is here and admits a program of this size, or why there is none."""
     allowed, answers = backends(name), []
     for backend in allowed:
@@ -125,7 +109,7 @@ class Gurobi:
         except gp.GurobiError as error:
             return Availability("licence", f"Gurobi: {error}; backend=scip needs no license")
 
-    def admits(self, size: Size) -> Availability:
+    def admits(self, size: ProgramSize) -> Availability:
         """Whether the license admits a program of this size."""
         columns = RESTRICTED_QUADRATIC_COLUMNS if size.quadratic_constraints else RESTRICTED_COLUMNS
         rows = max(size.rows, size.quadratic_constraints)
@@ -140,8 +124,8 @@ class Gurobi:
         )
 
     def solve(
-        self, program: Program, limits: Limits, found: Callable[[FloatArray], None]
-    ) -> Answer:
+        self, program: Program, limits: BackendLimits, found: Callable[[FloatArray], None]
+    ) -> BackendAnswer:
         """Spatial branch and bound for nonconvex quadratic constraints."""
         import gurobipy as gp
 
@@ -168,10 +152,10 @@ class Gurobi:
             try:
                 model.optimize(watch)
             except gp.GurobiError as error:
-                return Answer("failed", f"Gurobi: {error}")
+                return BackendAnswer("failed", f"Gurobi: {error}")
             names = {getattr(gp.GRB, name): name for name in dir(gp.GRB.Status) if name.isupper()}
             status, solved = names[model.Status].lower(), model.SolCount > 0
-            return Answer(
+            return BackendAnswer(
                 ENDINGS.get(status, "failed"),
                 status,
                 np.array([variable.X for variable in variables]) if solved else None,
@@ -245,13 +229,13 @@ class Scip:
         """Whether PySCIPOpt is installed."""
         return importable("pyscipopt", "pip install 'eqbench[scip]', or backend=gurobi")
 
-    def admits(self, size: Size) -> Availability:
+    def admits(self, size: ProgramSize) -> Availability:
         """Any size."""
         return Availability()
 
     def solve(
-        self, program: Program, limits: Limits, found: Callable[[FloatArray], None]
-    ) -> Answer:
+        self, program: Program, limits: BackendLimits, found: Callable[[FloatArray], None]
+    ) -> BackendAnswer:
         """Spatial branch and bound, with IPOPT as a local search before it."""
         import pyscipopt
 
@@ -288,7 +272,7 @@ class Scip:
         model.includeEventhdlr(Watcher(), "eqbench", "reports better points")
         model.optimize()
         status, solved = model.getStatus(), model.getNSols() > 0
-        return Answer(
+        return BackendAnswer(
             ENDINGS.get(status, "failed"),
             status,
             best_point(model) if solved else None,

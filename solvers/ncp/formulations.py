@@ -44,18 +44,11 @@ Formulation = Literal["paper", "elimination", "aggregated", "constant_sum", "sos
 
 @dataclass(frozen=True)
 class Target:
-    """What to optimize over all equilibria.
+    """What to optimize over all equilibria."""
 
-    Attributes
-    ----------
-    player : whose payoff, or whose frequency
-    sequence : the sequence that ends in the action, None for the payoff
-    maximize : largest or smallest value
-    """
-
-    player: int
-    sequence: int | None
-    maximize: bool
+    player: int  # whose payoff, or whose frequency
+    sequence: int | None  # the sequence that ends in the action, None for the payoff
+    maximize: bool  # largest or smallest value
 
 
 def formulate(

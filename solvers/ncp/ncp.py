@@ -15,12 +15,12 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
+from ..handover import OffPath, handed_over, warm_up
 from ..logit.logit import Logit
-from ..offpath import OffPath, handed_over, warm_up
-from ..polish.plans import SOLVED, PlanGame, Polished, measured, polish, warm_up_polish
+from ..polish.plans import SOLVED, PlanGame, PolishedPlans, measured, polish, warm_up_polish
 from ..search import bounded, memory_refusal
 from ..semismooth import Semismooth
-from .backends import Answer, Gurobi, Limits, Scip, backends, choose
+from .backends import BackendAnswer, BackendLimits, Gurobi, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds
 from .rational import REASON, ExactGame, exact_equilibrium
@@ -240,10 +240,7 @@ class MIP(ByProgram):
 def find_target(options: ByProgram, game: Game) -> Target | None:
     """What `of` names, with a sequence of the game's own, None if there is no target.
 
-    Raises
-    ------
-    SpecError
-        If the game has no such thing, or a frequency is always 1.
+    Raises SpecError if the game has no such thing, or a frequency is always 1.
     """
     if options.sense == "none":
         return None
@@ -303,22 +300,14 @@ SMALLEST_RANGE, LARGEST_RANGE, GOOD_RANGE = 0.1, 1000.0, 5.0
 
 @dataclass(frozen=True, eq=False)
 class SetUp:
-    """A program with remarks on it.
-
-    Attributes
-    ----------
-    backend : the one that takes it, if `available` says so
-    figures : what presolve did, and the sizes of the program
-    unit : payoff that is 1 in the program
-    target : what is optimized, None for nothing
-    """
+    """A program with remarks on it."""
 
     formulated: Formulated
-    backend: Gurobi | Scip
+    backend: Gurobi | Scip  # the one that takes it, if `available` says so
     available: Availability
-    figures: dict[str, Any]
-    unit: float
-    target: Target | None
+    figures: dict[str, Any]  # what presolve did, and the sizes of the program
+    unit: float  # payoff that is 1 in the program
+    target: Target | None  # what is optimized, None for nothing
 
 
 def set_up(options: ByProgram, game: Game) -> SetUp:
@@ -444,11 +433,11 @@ class ProgramRun:
             self._hand_over(formulated.weights(answer.values), self._allowed(made))
         return self._ending(answer, bound_text)
 
-    def _branch_and_bound(self, made: SetUp, kept_s: float) -> Answer:
+    def _branch_and_bound(self, made: SetUp, kept_s: float) -> BackendAnswer:
         """The backend's answer until `kept_s` are left, in the second half with bounds."""
         monitor, options, program = self._monitor, self._options, made.formulated.program
         formulation = made.figures["formulation"]
-        limits = Limits(
+        limits = BackendLimits(
             time_s=0.0,
             nodes=monitor.budget.iterations,
             threads=monitor.budget.threads,
@@ -464,7 +453,7 @@ class ProgramRun:
             weights = made.formulated.weights(values)
             monitor.snapshot(lambda: self._plans.behavior(self._plans.feasible(weights)))
 
-        answer, nodes = Answer("limit", "building the program took all the time"), 0
+        answer, nodes = BackendAnswer("limit", "building the program took all the time"), 0
         # Gurobi solves some games without bounds only, others with them only
         unbounded = options.bounds == "auto" and made.figures.get("bounds") is False
         both = unbounded and made.backend.name == "gurobi" and formulation != "paper"
@@ -488,7 +477,7 @@ class ProgramRun:
         most = self._monitor.budget.iterations
         return most is not None and nodes >= most
 
-    def _take_over(self, method: Semismooth | Logit, answer: Answer) -> Termination:
+    def _take_over(self, method: Semismooth | Logit, answer: BackendAnswer) -> Termination:
         """What another method makes of the time that is left; the record and the reason name it."""
         monitor, name = self._monitor, type(method).__name__.lower()
         before = f"branch and bound had no point after {monitor.elapsed_s:.3g} s ({answer.detail})"
@@ -496,7 +485,7 @@ class ProgramRun:
         ending = method.solve(self._game, monitor, self._rng)
         return replace(ending, detail=f"{before}; {name}: {ending.detail}")
 
-    def _record_bound(self, answer: Answer, target: Target, unit: float) -> str:
+    def _record_bound(self, answer: BackendAnswer, target: Target, unit: float) -> str:
         """Record the optimum and what was proved, times a unit; returns the same in words."""
         best = None if answer.objective is None else answer.objective * unit
         bound = None if answer.bound is None else answer.bound * unit
@@ -540,7 +529,7 @@ class ProgramRun:
         if self._options.exact:
             monitor.record(exact=self._hand_over_exact(best))
 
-    def _hand_over_exact(self, near: Polished) -> str:
+    def _hand_over_exact(self, near: PolishedPlans) -> str:
         """An equilibrium in fractions near one, if there is one; returns the outcome of it."""
         monitor = self._monitor
         if near.regret > SOLVED * self._plans.scale:
@@ -566,12 +555,11 @@ class ProgramRun:
             return profile
         return handed_over(self._options.offpath, self._game, self._monitor, profile).profile
 
-    def _ending(self, answer: Answer, bound_text: str) -> Termination:
+    def _ending(self, answer: BackendAnswer, bound_text: str) -> Termination:
         found = "" if answer.values is None else "; the best point so far is handed over"
         if answer.ending == "limit":
-            budget, nodes = self._monitor.budget, self._monitor.work
-            hit = budget.iterations is not None and nodes >= budget.iterations
-            spent = f"{nodes:,} nodes" if hit else f"{budget.time_s:g} s"
+            nodes, time_s = self._monitor.work, self._monitor.budget.time_s
+            spent = f"{nodes:,} nodes" if self._all_nodes(nodes) else f"{time_s:g} s"
             limit = f"stopped after {spent} ({answer.detail}){found}"
             return Termination("limit", limit + bound_text)
         if answer.ending == "infeasible":

@@ -40,7 +40,7 @@ def dominated_actions(tree: GameTree) -> IntArray:
 
     Comparisons are exact if the game is; otherwise bounds carry the rounding of their sums.
     """
-    play = _Play(tree, exact=tree.exact)
+    play = RemainingPlay(tree, exact=tree.exact)
     round_of = np.zeros(tree.n_actions, dtype=np.int32)
     rounds = 0
     while (found := play.dominated(round_of > 0)).any():
@@ -49,7 +49,7 @@ def dominated_actions(tree: GameTree) -> IntArray:
     return round_of
 
 
-class _Play:
+class RemainingPlay:
     """A tree prepared for passes over what can still happen, in integers if `exact`."""
 
     def __init__(self, tree: GameTree, *, exact: bool) -> None:
@@ -143,23 +143,15 @@ class CompactGame(SequenceForm):
     An information set with one remaining action is an alias: its sequence is the one that
     leads there, so weight, slack and multiplier of that sequence go. Removed actions go with
     everything that follows them.
-
-    Attributes
-    ----------
-    form : SequenceForm
-        The game's own.
-    alias : int32 (S,)
-        Sequence here that stands for each sequence of the game; -1 if it was removed.
-    origin : int32 (s,)
-        The first sequence of the game that each one here stands for: where its choice is made.
-    rooted : bool
-        Whether the weights of empty sequences are variables, and not just 1.
     """
 
-    form: SequenceForm
+    form: SequenceForm  # the game's own
+    # int32 (S,): sequence here that stands for each sequence of the game; -1 if it was removed
     alias: IntArray
+    # int32 (s,): the first sequence of the game that each one here stands for: where its choice is
+    # made
     origin: IntArray
-    rooted: bool
+    rooted: bool  # whether the weights of empty sequences are variables, and not just 1
 
     @classmethod
     def of(
@@ -228,7 +220,7 @@ def value_bounds(
     of it who decide for everybody and see everything.
     """
     n = game.n_players
-    extremes = _Play(tree, exact=False).extremes(np.zeros(tree.n_nodes, dtype=bool))
+    extremes = RemainingPlay(tree, exact=False).extremes(np.zeros(tree.n_nodes, dtype=bool))
     reach = tree.along_paths(tree.chance_probability)
     node = np.flatnonzero(tree.incoming >= 0)
     sequence = tree.incoming[node] + n

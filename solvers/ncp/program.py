@@ -59,7 +59,7 @@ class Constraint(NamedTuple):
     sense: Sense
 
 
-class Size(NamedTuple):
+class ProgramSize(NamedTuple):
     """What licenses and papers count, before any presolve of a backend."""
 
     rows: int
@@ -71,30 +71,18 @@ class Size(NamedTuple):
 
 @dataclass(eq=False)
 class Program:
-    """Find values of the variables, or the best ones, that satisfy all constraints.
+    """Find values of the variables, or the best ones, that satisfy all constraints."""
 
-    Attributes
-    ----------
-    lower, upper : lists of V floats
-        Bounds; infinite ones are allowed.
-    binary : list of V bools
-    linear : list of R constraints of degree one
-    quadratic : list of Q constraints
-        A formulation may count a linear one here, as its author does.
-    exclusive : list of pairs of variables, of which one is zero
-        Special ordered sets of type 1.
-    objective : Polynomial or None
-        Linear; None for feasibility.
-    maximize : bool
-    """
-
+    # lists of V floats: bounds; infinite ones are allowed
     lower: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
-    binary: list[bool] = field(default_factory=list)
-    linear: list[Constraint] = field(default_factory=list)
+    binary: list[bool] = field(default_factory=list)  # list of V bools
+    linear: list[Constraint] = field(default_factory=list)  # list of R constraints of degree one
+    # list of Q constraints: a formulation may count a linear one here, as its author does
     quadratic: list[Constraint] = field(default_factory=list)
+    # list of pairs of variables, of which one is zero: special ordered sets of type 1
     exclusive: list[tuple[int, int]] = field(default_factory=list)
-    objective: Polynomial | None = None
+    objective: Polynomial | None = None  # linear; None for feasibility
     maximize: bool = False
 
     def variable(
@@ -120,8 +108,8 @@ class Program:
         (self.quadratic if quadratic else self.linear).append(Constraint(kept, sense))
 
     @property
-    def size(self) -> Size:
-        return Size(
+    def size(self) -> ProgramSize:
+        return ProgramSize(
             rows=len(self.linear),
             columns=len(self.lower),
             nonzeros=sum(len(row.polynomial.terms(1)) for row in self.linear),

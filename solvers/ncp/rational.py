@@ -31,7 +31,7 @@ from ..polish.plans import (
     Equations,
     Held,
     PlanGame,
-    Polished,
+    PolishedPlans,
     by_newton,
     held_rows,
     improve,
@@ -70,10 +70,7 @@ def exact_equilibrium(
     stop : polled between steps of the search; abandons it if true
     rng : chooses the equilibrium where there is a choice; unless given, the simplest is taken
 
-    Raises
-    ------
-    UsageError
-        If payoffs or chance of the game are not rational, or the plans do not fit it.
+    Raises UsageError if payoffs or chance of the game are not rational, or the plans do not fit it.
     """
     if not game.tree.exact:
         raise UsageError(
@@ -106,11 +103,11 @@ def exact_equilibrium(
 
 def settle(
     game: PlanGame,
-    start: Polished,
+    start: PolishedPlans,
     order: tuple[int, ...],
     stop: Callable[[], bool],
     rng: np.random.Generator | None = None,
-) -> tuple[Polished, Held]:
+) -> tuple[PolishedPlans, Held]:
     """An equilibrium near `start` with simple fractions for what can be chosen, and these.
 
     They are set player by player in some `order` and, unless `rng` chooses them, near those of
@@ -132,7 +129,7 @@ def settle(
                 break
 
 
-def _free_sequences(game: PlanGame, present: Polished, held: Held) -> list[int]:
+def _free_sequences(game: PlanGame, present: PolishedPlans, held: Held) -> list[int]:
     """Played sequences whose frequency may vary while the support's equations hold."""
     plans, equations = present.weights, _equations(game, present, held)
     own = equations.unknown
@@ -148,13 +145,13 @@ def _free_sequences(game: PlanGame, present: Polished, held: Held) -> list[int]:
     return [int(s) for s in own[change > FREE]]
 
 
-def _equations(game: PlanGame, present: Polished, held: Held) -> Equations:
+def _equations(game: PlanGame, present: PolishedPlans, held: Held) -> Equations:
     played = present.weights > 0
     return Equations(game, present.weights, played, played, held)
 
 
 def _candidates(
-    game: PlanGame, present: Polished, sequence: int, rng: np.random.Generator | None
+    game: PlanGame, present: PolishedPlans, sequence: int, rng: np.random.Generator | None
 ) -> Iterator[Fraction]:
     """Simple fractions closer and closer to the present frequency of a sequence.
 
@@ -170,7 +167,7 @@ def _candidates(
     return iter(dict.fromkeys(fractions))
 
 
-def _moved(game: PlanGame, present: Polished, held: Held) -> Polished | None:
+def _moved(game: PlanGame, present: PolishedPlans, held: Held) -> PolishedPlans | None:
     """An equilibrium near `present` that satisfies what is held, None if none is found."""
     for made in by_newton(game, present.weights, held):
         off = np.abs(held_rows(game, held) @ made.weights).max(initial=0.0)
@@ -182,7 +179,7 @@ def _moved(game: PlanGame, present: Polished, held: Held) -> Polished | None:
 # -- from digits to fractions ----------------------------------------------------------------------
 
 
-def read_off(game: PlanGame, exact: ExactGame, near: Polished) -> tuple[Fraction, ...] | None:
+def read_off(game: PlanGame, exact: ExactGame, near: PolishedPlans) -> tuple[Fraction, ...] | None:
     """The simplest of the equilibria got by rounding all frequencies alike, if there is one."""
     frequencies = [Fraction(f) for f in near.behavior.tolist()]
     for width in READ:
@@ -196,7 +193,7 @@ def read_off(game: PlanGame, exact: ExactGame, near: Polished) -> tuple[Fraction
 
 
 def read_digits(
-    game: PlanGame, exact: ExactGame, near: Polished, held: Held
+    game: PlanGame, exact: ExactGame, near: PolishedPlans, held: Held
 ) -> tuple[Fraction, ...] | None:
     """The equilibrium whose frequencies are simple in many digits, if there is one."""
     weights = refined(exact, _equations(game, near, held), near.weights)

@@ -61,12 +61,8 @@ class Match:
         Information state strings, the keys of tabular policies; OpenSpiel's numbers of the
         actions, in the order of the tree; a state in the information set.
 
-    Raises
-    ------
-    UsageError
-        If OpenSpiel does not have the game, or it differs in whatever respect.
-    SolverUnavailableError
-        If OpenSpiel is not installed.
+    Raises UsageError if OpenSpiel does not have the game, or it differs in whatever respect. Raises
+    SolverUnavailableError if OpenSpiel is not installed.
     """
 
     def __init__(self, game: Game) -> None:
@@ -182,12 +178,8 @@ def profile_of_policy(game: Game, policy: Any) -> BehaviorProfile:
 
     An action that the policy does not name has frequency 0.
 
-    Raises
-    ------
-    ProfileError
-        If the policy is no distribution somewhere.
-    UsageError, SolverUnavailableError
-        As :class:`Match`.
+    Raises ProfileError if the policy is no distribution somewhere. Raises UsageError and
+    SolverUnavailableError as :class:`Match`.
     """
     return BehaviorProfile.of(game.tree, match(game).frequencies(policy))
 

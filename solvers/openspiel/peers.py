@@ -9,42 +9,32 @@ import math
 from dataclasses import dataclass
 from importlib import import_module
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.solver import Availability, Claim, Termination
+from eqbench.model.tree import FloatArray
+from eqbench.solver import Availability, Claim, Monitor, Termination
 
 from ..search import bounded, importable, repeat
 from .matching import REMEDY, match
 
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor
-
 
 class Peer:
-    """What they have in common: everything but the method.
-
-    Attributes
-    ----------
-    module : where OpenSpiel has its solver, which is named like the class
-    step, result : names of the methods of that solver which do an iteration and give a policy
-    claim : what that policy is
-    zero_sum : whether the method is for two players with zero sum only
-    remedy : what to do if the module cannot be imported
-    """
+    """What they have in common: everything but the method."""
 
     deterministic: ClassVar[bool] = True
+    # where OpenSpiel has its solver, which is named like the class
     module: ClassVar[str] = "pyspiel"
+    # names of the methods of that solver which do an iteration and give a policy
     step: ClassVar[str] = "evaluate_and_update_policy"
     result: ClassVar[str] = "average_policy"
-    claim: ClassVar[Claim] = "average"
-    zero_sum: ClassVar[bool] = False
-    remedy: ClassVar[str] = REMEDY
+    claim: ClassVar[Claim] = "average"  # what that policy is
+    zero_sum: ClassVar[bool] = False  # whether the method is for two players with zero sum only
+    remedy: ClassVar[str] = REMEDY  # what to do if the module cannot be imported
 
     def availability(self) -> Availability:
         """Whether OpenSpiel is installed, and what its method needs."""
@@ -84,11 +74,13 @@ class Peer:
         return monitor.termination()
 
     def _solver(self, game: Any, seed: int) -> Any:
-        return getattr(import_module(self.module), f"{type(self).__name__}Solver")(game)
+        return getattr(
+            import_module(self.module), f"{type(self).__name__.removeprefix('OpenSpiel')}Solver"
+        )(game)
 
 
 @dataclass(frozen=True)
-class CFR(Peer):
+class OpenSpielCFR(Peer):
     """Counterfactual regret minimization in OpenSpiel's C++ code (`CFRSolver`).
 
     An iteration updates every player once. The average profile is handed over, without a claim.
@@ -104,7 +96,7 @@ class CFRPlus(Peer):
 
 
 @dataclass(frozen=True)
-class ExternalSampling(Peer):
+class OpenSpielSampling(Peer):
     """Monte Carlo CFR with external sampling in OpenSpiel's C++ code.
 
     Its class is `ExternalSamplingMCCFRSolver`; an iteration walks once for every player.

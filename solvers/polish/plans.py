@@ -147,24 +147,16 @@ def _continue_play(
 
 
 @dataclass(frozen=True, eq=False)
-class Polished:
-    """Feasible plans, behavior that plays like them, and its largest regret.
+class PolishedPlans:
+    """Feasible plans, behavior that plays like them, and its largest regret."""
 
-    Attributes
-    ----------
-    weights : float64 (S,)
-    behavior : float64 (A,)
-        See `PlanGame.behavior` for places where the own plan does not lead.
-    regret : float
-        In payoff units, measured by the game's payoff model.
-    """
-
-    weights: FloatArray
+    weights: FloatArray  # float64 (S,)
+    # float64 (A,): see `PlanGame.behavior` for places where the own plan does not lead
     behavior: FloatArray
-    regret: float
+    regret: float  # in payoff units, measured by the game's payoff model
 
 
-def polish(game: Game, weights: NDArray) -> Polished:
+def polish(game: Game, weights: NDArray) -> PolishedPlans:
     """The profile with the smallest regret on the way to an equilibrium near `weights`.
 
     Parameters
@@ -173,16 +165,13 @@ def polish(game: Game, weights: NDArray) -> Polished:
         About realization plans of all players; small violations of any kind are put right. If
         nothing lowers the regret, the result is these plans made feasible.
 
-    Raises
-    ------
-    UsageError
-        If the shape is wrong or a weight is not finite.
+    Raises UsageError if the shape is wrong or a weight is not finite.
     """
     plan_game = PlanGame(game)
     return improve(plan_game, plan_game.feasible(weights))
 
 
-def improve(game: PlanGame, plans: FloatArray) -> Polished:
+def improve(game: PlanGame, plans: FloatArray) -> PolishedPlans:
     """Like `polish`, from feasible plans (S,)."""
     best = measured(game, plans)
     if game.form.n_actions > MOST_ACTIONS and best.regret <= SOLVED * game.scale:
@@ -209,7 +198,7 @@ def _starts(game: PlanGame, plans: FloatArray) -> Iterator[FloatArray]:
         yield plans
 
 
-def by_newton(game: PlanGame, plans: FloatArray, held: Held = ()) -> Iterator[Polished]:
+def by_newton(game: PlanGame, plans: FloatArray, held: Held = ()) -> Iterator[PolishedPlans]:
     """What Newton's method makes of the support of feasible plans (S,), step by step."""
     for made in corrected(game, plans, held):
         # weights that are nothing but rounding become 0
@@ -223,10 +212,10 @@ def descended(game: PlanGame, plans: FloatArray) -> FloatArray:
     return game.feasible(last.weights)
 
 
-def measured(game: PlanGame, plans: FloatArray) -> Polished:
+def measured(game: PlanGame, plans: FloatArray) -> PolishedPlans:
     """Feasible plans (S,) with their behavior and regret."""
     behavior = game.behavior(plans)
-    return Polished(plans, behavior, float(game.measure.regrets(behavior).max()))
+    return PolishedPlans(plans, behavior, float(game.measure.regrets(behavior).max()))
 
 
 def warm_up_polish(game: Game) -> None:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels
+from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import FloatArray
+from eqbench.model.tree import FloatArray, GameTree
 
-from ..ncp.presolve import CompactGame
+from ..ncp.presolve import CompactGame, RemainingPlay
 from ..search import importable
 from . import integrators, kernels
 from .integrators import LARGEST, Dop853, Integration, Taylor, refusal, stepper
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 # A trajectory that is requested as a whole ends after so many evaluations or steps: a quarter of
 # an hour in small games.
@@ -163,7 +162,7 @@ class ReplicatorFlow:
         return partial(Dop853, *game)
 
     @cached_property
-    def _moving(self) -> kernels.Field:
+    def _moving(self) -> kernels.VectorField:
         """The game as it is integrated: nothing in it but choices.
 
         In simplified three-player Kuhn poker 25 of 62 sequences are left.
@@ -212,14 +211,99 @@ def ascending(times: FloatArray) -> FloatArray:
     return times
 
 
-def field_of(form: SequenceForm, speed: FloatArray) -> kernels.Field:
+def field_of(form: SequenceForm, speed: FloatArray) -> kernels.VectorField:
     """The right side of the flow on a sequence form; `speed` is float64 (F,)."""
     n = form.n_players
     choices = Choices.of_blocks(form.block_start - n)
-    return kernels.Field(
+    return kernels.VectorField(
         form=form.arrays,
         start=choices.start.astype(np.uint32),
         action=(choices.action + n).astype(np.uint32),
         first=(choices.first + n).astype(np.uint32),
         speed=speed,
     )
+
+
+# -- averages of play over time --------------------------------------------------------------------
+
+# Between two states that an average takes, no log-odds move by more than the first; the second
+# bounds how many it takes of a unit of time.
+MOVE, MOST_POINTS = 2.0, 2**14
+# How far apart the times are, as a ratio, at which an average may begin.
+SPACING = 1.05
+
+
+class Averages:
+    """Integrals of the realization plans by the trapezoidal rule, from a state (F,) at time 0 on.
+
+    It takes `points` states of a unit of time.
+    """
+
+    def __init__(
+        self, form: SequenceForm, field: kernels.VectorField, state: FloatArray, *, points: int
+    ) -> None:
+        self._form, self._field, self._points = form, field, points
+        self._room = kernels.room(field)
+        self._total = np.zeros(form.n_sequences)
+        self.units = 0
+        kernels.add_plans(field, self._room, state[None, :], self._total)
+        self._marks = [(0, self._integral())]
+
+    def add(self, states: FloatArray) -> None:
+        """Go on by whole units of time; states are (K, F) with K a multiple of the points."""
+        while len(states):
+            mark = max(self.units + 1, math.ceil(SPACING * self._marks[-1][0]))
+            units = min(mark - self.units, len(states) // self._points)
+            kernels.add_plans(self._field, self._room, states[: units * self._points], self._total)
+            self.units += units
+            states = states[units * self._points :]
+            if self.units == mark:
+                self._marks.append((mark, self._integral()))
+
+    def latest(self, share: float) -> FloatArray:
+        """Frequencies (A,) that play like the average over at least the latest `share`."""
+        end = self._integral()
+        if self.units == 0:
+            plan = self._room.reach
+        else:
+            since = (1.0 - share) * self.units
+            units, begin = max((m for m in self._marks if m[0] <= since), key=lambda m: m[0])
+            plan = (end - begin) / (self._points * (self.units - units))
+        # of what is hardly ever reached, the difference is rounding and may be negative
+        return RealizationPlan(np.maximum(plan, 0.0)).to_behavior(self._form)
+
+    def _integral(self) -> FloatArray:
+        """Integral of the plans from the first time to now, less half of the first, (S,)."""
+        return self._total - 0.5 * self._room.reach
+
+
+def points_per_unit(tree: GameTree, choices: Choices, speed: FloatArray) -> int:
+    """Number of states that an average takes of a unit of time; log-odds (F,) have these speeds.
+
+    A power of two, so that times are exact, and at most `MOST_POINTS`. With fewer than that no
+    log-odds move by more than `MOVE` from one state to the next. Where a frequency goes from 0 to 1
+    so fast, the trapezoidal rule is off by less than 1e-4 of the distance of two states, since its
+    error at a logistic curve falls like exp(-2 pi**2 / MOVE) (Trefethen and Weideman 2014).
+    """
+    bounds = np.repeat(gain_bounds(tree)[choices.infoset], np.diff(choices.start))
+    with np.errstate(over="ignore"):
+        fastest = float((speed * bounds).max(initial=0.0))
+    return 2 ** math.ceil(math.log2(min(max(fastest / MOVE, 1.0), MOST_POINTS)))
+
+
+def gain_bounds(tree: GameTree) -> FloatArray:
+    """Bounds of differences of counterfactual values at each information set, float64 (I,).
+
+    At a node, payoffs differ by at most what all players together can make of it. A sum over
+    the nodes of a set counts them with the reach of chance, and that of all players is 1 at most.
+    """
+    nodes, n = np.flatnonzero(tree.infoset >= 0), tree.n_players
+    own, sets = tree.player[nodes], tree.infoset[nodes]
+    chance_reach = tree.along_paths(tree.chance_probability)
+    extremes = RemainingPlay(tree, exact=False).extremes(np.zeros(tree.n_nodes, dtype=bool))
+    with np.errstate(over="ignore"):  # infinite is a bound too
+        spread = -extremes[nodes, n + own] - extremes[nodes, own]
+        summed = np.bincount(sets, chance_reach[nodes] * spread, tree.n_infosets)
+    largest = np.zeros(tree.n_infosets)
+    np.maximum.at(largest, sets, spread)
+    return np.minimum(summed, largest)

@@ -25,7 +25,7 @@ HANDS_AT_ONCE, MOST_HANDS = 2048, 1e12
 
 
 @dataclass(eq=False)
-class HandByHand:
+class HandByHandPlay:
     """The flow as play would have it: no player knows the others' frequencies.
 
     Billingham (2017, arXiv:1704.08124) describes such play; the rules are ours.
@@ -44,7 +44,7 @@ class HandByHand:
     """
 
     game: Game
-    field: kernels.Field  # the game for kernels, with the speeds of the log-odds
+    field: kernels.VectorField  # the game for kernels, with the speeds of the log-odds
     memory: int  # number of hands that are remembered
     hand_time: float | None = None  # time that a hand takes; None for 0.01 / memory
     now = 0.0  # time that the latest play has reached
@@ -80,7 +80,7 @@ class HandByHand:
             )
         behavior, moves = np.ones(form.n_sequences), max(len(tree.levels) - 1, 1)
         kernels.frequencies(self.field, state, behavior)
-        table = kernels.Table(
+        table = kernels.PlayState(
             state=state.copy(),
             behavior=behavior,
             estimate=behavior.copy(),

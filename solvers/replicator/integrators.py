@@ -13,18 +13,16 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from eqbench.model.game import Game
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S
 
 from . import kernels
-
-if TYPE_CHECKING:
-    from eqbench.model.game import Game
 
 # Where floats are 1e-4 apart. Frequencies turn while log-odds change by about 1, so a little
 # further on the moves that matter are rounded, and later lost: the log-odds would stand still.
@@ -65,7 +63,7 @@ class Integration(ABC):
     unit: str  # of `work`, which counts what it took so far
 
     def __init__(
-        self, field: kernels.Field, tolerance: float, state: FloatArray, now: float
+        self, field: kernels.VectorField, tolerance: float, state: FloatArray, now: float
     ) -> None:
         self.state, self.now, self.work = state, now, 0  # at the end of the last step
         self._field, self._tolerance = field, tolerance
@@ -118,7 +116,7 @@ class Dop853(Integration):
     unit = "evaluations"
 
     def __init__(
-        self, field: kernels.Field, tolerance: float, state: FloatArray, start: float
+        self, field: kernels.VectorField, tolerance: float, state: FloatArray, start: float
     ) -> None:
         super().__init__(field, tolerance, state.copy(), start)
         self._game = (field, kernels.room(field, len(state)), tolerance)
@@ -151,7 +149,7 @@ def refusal(game: Game, most: int = MOST_PRODUCTS) -> str | None:
     )
 
 
-def stepper(field: kernels.Field, tolerance: float, tangent: bool) -> Any:  # noqa: FBT001
+def stepper(field: kernels.VectorField, tolerance: float, tangent: bool) -> Any:  # noqa: FBT001
     """Compile a `heyoka.taylor_adaptive` that stands at 0."""
     import heyoka
 
@@ -169,7 +167,7 @@ class Taylor(Integration):
     def __init__(
         self,
         compiled: Callable[[bool], Any],
-        field: kernels.Field,
+        field: kernels.VectorField,
         tolerance: float,
         state: FloatArray,
         start: float,
@@ -231,7 +229,7 @@ class Taylor(Integration):
         return kernels.REACHED
 
 
-def equations(field: kernels.Field, *, tangent: bool) -> list[tuple[Any, Any]]:
+def equations(field: kernels.VectorField, *, tangent: bool) -> list[tuple[Any, Any]]:
     """Variables with their derivatives by time, in the order of the integrated vector."""
     import heyoka
 

@@ -40,7 +40,7 @@ WEIGHTS = np.zeros((16, 16))
 WEIGHTS[:12, :12], WEIGHTS[12, :12], WEIGHTS[13:] = DOP853.A, DOP853.B, DOP853.A_EXTRA
 
 
-class Field(NamedTuple):
+class VectorField(NamedTuple):
     """The game as the right side reads it."""
 
     form: FormArrays
@@ -172,12 +172,12 @@ def sum_series(coefficients, since, rows):
             rows[k, m] = value
 
 
-def size_without_tangent(field: Field) -> int:
+def size_without_tangent(field: VectorField) -> int:
     """Length of what is integrated where no tangent is followed: log-odds and profits."""
     return len(field.action) + len(field.form.others) + 1
 
 
-def room(field: Field, length: int = 0) -> Room:
+def room(field: VectorField, length: int = 0) -> Room:
     """Work space for states of a length: with a tangent if it tells that there is one."""
     tangent = length > size_without_tangent(field)
     kind = np.complex128 if tangent else np.float64
@@ -371,7 +371,7 @@ def _error(tolerance, walk, trial):
     return walk.clock[2] * fifth / np.sqrt(1.0 + 0.01 * (third / fifth) ** 2)
 
 
-class Table(NamedTuple):
+class PlayState(NamedTuple):
     """Where play stands; kernels write into all arrays."""
 
     state: FloatArray  # (F,), log-odds of the free frequencies

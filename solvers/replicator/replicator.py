@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from eqbench.dynamics import HandByHand
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError, known_labels
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.solver import Availability, Candidate, Termination
+from eqbench.model.tree import FloatArray
+from eqbench.solver import Availability, Candidate, Monitor, Termination
 from eqbench.spec import parse_number
 
 from ..search import first_profile, importable, without_choice
 
 if TYPE_CHECKING:
-    from eqbench.dynamics import HandByHand
-    from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor
-
     from .flow import ReplicatorFlow
 
 SKP, SKP_RATE = "skp", 24.0
@@ -112,7 +110,7 @@ class Replicator:
 
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code, as heyoka does its own."""
-        from .averages import Averages
+        from .flow import Averages
 
         flow = self.flow(game)
         if flow.choices.size:
@@ -123,7 +121,7 @@ class Replicator:
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow a trajectory until the budget ends; `rng` only draws random starts."""
-        from .averages import MOST_POINTS, Averages, points_per_unit
+        from .flow import MOST_POINTS, Averages, points_per_unit
 
         if end := without_choice(game, monitor):
             return end
@@ -180,9 +178,9 @@ class Replicator:
 
     def hand_by_hand(self, game: Game, memory: int) -> HandByHand:
         """Repeated play at the speeds of the flow; see :class:`eqbench.dynamics.Dynamics`."""
-        from .hands import HandByHand as Hands
+        from .hands import HandByHandPlay
 
-        return Hands(game, self.flow(game).field, memory, self.hand_time)
+        return HandByHandPlay(game, self.flow(game).field, memory, self.hand_time)
 
     def _speeds(self, game: Game) -> tuple[float, FloatArray]:
         """Factor of all velocities, and those of each information set, float64 (I,)."""

@@ -118,7 +118,7 @@ def project(kind: str, z: np.ndarray, strength: float, actions: int = 2) -> np.n
     """Frequencies (sets, actions)."""
     sets = len(z) // (actions - 1)
     behavior, weight, by_log = np.empty(sets * actions), np.empty(sets * actions), np.empty(len(z))
-    module("arclength.kernels").project(
+    module("arclength.regularization").project(
         module("arclength.regularization").KINDS[kind],
         np.arange(sets + 1, dtype=np.int32) * (actions - 1),
         np.arange(sets, dtype=np.int32) * actions,

@@ -18,7 +18,7 @@ from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import Trembles
-from eqbench.solver import Budget
+from eqbench.solver import Budget, Monitor
 from eqbench.verdicts import Proof, credibility, sequential
 from eqbench.verification import verify
 
@@ -107,11 +107,11 @@ def test_nothing_is_done_where_all_is_on_the_path() -> None:
     assert offpath.refined(game, behavior).behavior is behavior
 
 
-@pytest.mark.parametrize("limit", [{"memory_bytes": 1}, {"goes_on": lambda: False}])
+@pytest.mark.parametrize("limit", [{"memory_bytes": 1}, {"time_s": 1e-9}])
 def test_the_profile_is_kept_where_memory_or_time_is_short(limit: dict[str, Any]) -> None:
     game = eqbench.load_game("kuhn2")
     (behavior,) = found("kuhn2", "lcp")
-    made = offpath.refined(game, behavior, **limit)
+    made = offpath.refined(game, behavior, Monitor(game, Budget(**limit), print))
     assert made.behavior is behavior
     assert made.reason
 
@@ -122,7 +122,7 @@ def test_pinned_frequencies_stay_along_the_whole_branch() -> None:
     tree = game.tree
     played = np.where(behavior > offpath.OFF_PATH, behavior, 0.0)
     rows = np.repeat(infoset_reach(tree, played) > 0, np.diff(tree.action_start))
-    branch = branches.Branch(game, flat=offpath.pinned(tree, np.where(rows, played, 0.0)))
+    branch = branches.LogitBranch(game, flat=offpath.pinned(tree, np.where(rows, played, 0.0)))
     branch.advance(np.array([1e6]), 1000)
     logs = branch.log_probabilities(branch.points())
     kept = rows & (played > 0)

@@ -22,6 +22,7 @@ import pytest
 
 import eqbench
 from eqbench.equilibria import known_sets
+from eqbench.equilibria.members import members
 from eqbench.model.profile import BehaviorProfile
 from eqbench.papers.billingham_2017 import lists, motion
 from eqbench.papers.billingham_2017.lists import Found, layout
@@ -40,7 +41,6 @@ from eqbench.papers.szafron.family import QUARTER, kuhn3, measured, sample
 from eqbench.papers.szafron.open_question import polished, settled
 from eqbench.papers.verdicts import Facts, verdict_of
 from eqbench.store.schema import CellRecord
-from eqbench.studies.flow.members import members
 from eqbench.studies.flow.points import SimulatedRun
 from eqbench.studies.kuhn_ranges import Range, kinds_of
 from eqbench.verification import verify

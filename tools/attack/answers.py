@@ -43,7 +43,7 @@ from eqbench.model.profile import BehaviorProfile, action_labels, label_parts
 from eqbench.model.tree import GameTree
 from eqbench.plots.style import Panel, draw_figure, line, svg_of
 from eqbench.solver import refusal_of
-from eqbench.solvers.logit.branch import Branch, Control
+from eqbench.solvers.logit.branch import LogitBranch
 from eqbench.text import cell_text, csv_text
 from eqbench.verdicts import kind_of
 from eqbench.verification import Verifier, verifier, verify, verify_exactly
@@ -482,7 +482,7 @@ def shown(payoffs: np.ndarray) -> Game:
 def end_of(game: Game, seed: int | None = None, **control: Any) -> tuple[np.ndarray, str]:
     """Frequencies at the end of a branch, and how far its steps passed their tests."""
     rng = None if seed is None else np.random.default_rng(seed)
-    branch = Branch(game, rng, control=Control(**control))
+    branch = LogitBranch(game, rng, **control)
     while branch.steps < 20_000 and branch.advance(np.array([1e6 * branch.flat.unit]), 64):
         pass
     return branch.behavior(), branch.check()
