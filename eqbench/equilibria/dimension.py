@@ -6,6 +6,7 @@ Symbols in shapes: A actions, I information sets, D free directions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from eqbench.model.choices import directions, exchanges
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.reference import realization
+from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray, GameTree
 
 IN_SUPPORT = 1e-6  # smallest frequency of an action that counts as played
@@ -57,10 +60,10 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     if not any(len(support) > 1 for support in supports):
         return Dimension(0, 0)
     behavior = _without_traces(tree, behavior)
-    jacobian = game.payoff_model().jacobian(behavior) / (tree.payoff_range or 1.0)
+    jacobian = _jacobian(game.sequence_form, behavior) / (tree.payoff_range or 1.0)
     moves = directions(*exchanges(supports), tree.n_actions)
     reached = infoset_reach(tree, behavior) > 0
-    others, first = _alternatives(supports, reached)
+    others, first = exchanges(compress(supports, reached))
     tangent = _null_space((jacobian[others] - jacobian[first]) @ moves)
     idle = sum(
         _idle_directions(tree, jacobian, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
@@ -79,7 +82,7 @@ def equalized(game: Game, behavior: FloatArray, in_support: float) -> FloatArray
     supports = _supports(tree, behavior, in_support)
     moves = directions(*exchanges(supports), tree.n_actions)
     current = _without_traces(tree, behavior, in_support)
-    others, first = _alternatives(supports, infoset_reach(tree, current) > 0)
+    others, first = exchanges(compress(supports, infoset_reach(tree, current) > 0))
     for _ in range(_ROUNDS):
         values, jacobian = model.counterfactual_values(current), model.jacobian(current)
         slopes = (jacobian[others] - jacobian[first]) @ moves
@@ -115,18 +118,32 @@ def _supports(
     ]
 
 
-def _alternatives(
-    supports: list[NDArray[np.int64]], reached: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Actions in use where play leads but for the first of each set, and that first one."""
-    pairs = [
-        (other, support[0])
-        for support, here in zip(supports, reached, strict=True)
-        if here
-        for other in support[1:]
-    ]
-    others, first = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return others, first
+def _jacobian(form: SequenceForm, behavior: FloatArray) -> FloatArray:
+    """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A).
+
+    In plain NumPy, since loading Numba takes longer than this.
+    """
+    n, size = form.n_players, form.n_sequences
+    reach, frequency = realization(form, behavior), np.concatenate((np.ones(n), behavior))
+    values, matrix, there = np.zeros(size), np.zeros((size, size)), reach[form.columns]
+    for p, own in enumerate(form.columns.T.astype(np.int64)):
+        weighted = form.payoffs[:, p] * np.delete(there, p, axis=1).prod(axis=1)
+        values += np.bincount(own, weighted, size)
+        for q in (q for q in range(n) if q != p):  # by the reach of another's sequence
+            weighted = form.payoffs[:, p] * np.delete(there, [p, q], axis=1).prod(axis=1)
+            place = own * size + form.columns[:, q]
+            matrix += np.bincount(place, weighted, size * size).reshape(size, size)
+    for i in reversed(range(form.n_infosets)):
+        above, here = form.parent[i], slice(form.block_start[i], form.block_start[i + 1])
+        # the reach of an action is that of its information set times its frequency
+        by_reach = matrix[:, here] @ frequency[here]
+        matrix[:, here] *= reach[above]
+        matrix[:, above] += by_reach
+        # and the value of what leads there contains that of own later play
+        matrix[above] += frequency[here] @ matrix[here]
+        matrix[above, here] += values[here]
+        values[above] += frequency[here] @ values[here]
+    return matrix[n:, n:]
 
 
 def _idle_directions(

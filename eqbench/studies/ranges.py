@@ -15,7 +15,7 @@ import numpy as np
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
-from eqbench.equilibria.formulas import TOLERANCE
+from eqbench.equilibria.reference import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
 from eqbench.harness.request import Request
 from eqbench.harness.run import Run, solving_s, stored_experiment
