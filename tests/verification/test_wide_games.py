@@ -244,7 +244,7 @@ def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() 
 
 
 def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr("eqbench.verification.exact.MOST_TERMINAL_DIGITS", 0)
+    monkeypatch.setattr("eqbench.verification.verifier.MOST_TERMINAL_DIGITS", 0)
     tree = wide_game(10**12)
     file, profile = tmp_path / "wide.efg", tmp_path / "profile.json"
     file.write_text(efg_text(tree))
@@ -261,7 +261,7 @@ def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> No
 
 
 def test_crossplay_takes_nothing_that_cannot_be_measured(monkeypatch) -> None:
-    monkeypatch.setattr("eqbench.verification.exact.MOST_TERMINAL_DIGITS", 0)
+    monkeypatch.setattr("eqbench.verification.verifier.MOST_TERMINAL_DIGITS", 0)
     game = Game("wide", wide_game(10**12))
     with pytest.raises(UsageError, match="measured"):
         recognized(Identifier(game), [("file", right(game.tree))], tolerance=1e-6)
