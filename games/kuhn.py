@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.deals import all_deals
-from eqbench.model.dealt import DealtRules, build_dealt
+from eqbench.model.dealt import DealtRules, all_deals, build_dealt
 from eqbench.model.tree import GameTree, Payoffs
 
 from .betting import LETTERS, check_raises, play_round, round_nodes
@@ -122,7 +121,6 @@ def build_kuhn(
 ) -> GameTree:
     """Tree of Kuhn poker with the actions that `allowed(history, card)` leaves."""
     rules = DealtRules(
-        players=[f"P{p + 1}" for p in range(players)],
         deals=all_deals(cards, players),
         turn=lambda history: play_round(history, players, range(players)).turn(1 + raises),
         after=lambda history, action: history + LETTERS[action],

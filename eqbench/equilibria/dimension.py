@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from eqbench.model.choices import directions, exchanges
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
-from eqbench.model.reference import realization
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.realization import jacobian
 from eqbench.model.tree import FloatArray, GameTree
 
 IN_SUPPORT = 1e-6  # smallest frequency of an action that counts as played
@@ -60,13 +59,13 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     if not any(len(support) > 1 for support in supports):
         return Dimension(0, 0)
     behavior = _without_traces(tree, behavior)
-    jacobian = _jacobian(game.sequence_form, behavior) / (tree.payoff_range or 1.0)
+    slopes = jacobian(game.sequence_form, behavior) / (tree.payoff_range or 1.0)
     moves = directions(*exchanges(supports), tree.n_actions)
     reached = infoset_reach(tree, behavior) > 0
     others, first = exchanges(compress(supports, reached))
-    tangent = _null_space((jacobian[others] - jacobian[first]) @ moves)
+    tangent = _null_space((slopes[others] - slopes[first]) @ moves)
     idle = sum(
-        _idle_directions(tree, jacobian, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
+        _idle_directions(tree, slopes, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
     )
     moved = (moves @ tangent)[np.repeat(reached, np.diff(tree.action_start))]
     return Dimension(tangent.shape[1] - idle, _rank(moved))
@@ -84,8 +83,8 @@ def equalized(game: Game, behavior: FloatArray, in_support: float) -> FloatArray
     current = _without_traces(tree, behavior, in_support)
     others, first = exchanges(compress(supports, infoset_reach(tree, current) > 0))
     for _ in range(_ROUNDS):
-        values, jacobian = model.counterfactual_values(current), model.jacobian(current)
-        slopes = (jacobian[others] - jacobian[first]) @ moves
+        values, slopes = model.counterfactual_values(current), model.jacobian(current)
+        slopes = (slopes[others] - slopes[first]) @ moves
         gaps = values[others] - values[first]
         current = current + moves @ np.linalg.lstsq(slopes, -gaps, rcond=_CUT)[0]
         if current.min() < -in_support:
@@ -118,40 +117,12 @@ def _supports(
     ]
 
 
-def _jacobian(form: SequenceForm, behavior: FloatArray) -> FloatArray:
-    """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A).
-
-    In plain NumPy, since loading Numba takes longer than this.
-    """
-    n, size = form.n_players, form.n_sequences
-    reach, frequency = realization(form, behavior), np.concatenate((np.ones(n), behavior))
-    values, matrix, there = np.zeros(size), np.zeros((size, size)), reach[form.columns]
-    for p, own in enumerate(form.columns.T.astype(np.int64)):
-        weighted = form.payoffs[:, p] * np.delete(there, p, axis=1).prod(axis=1)
-        values += np.bincount(own, weighted, size)
-        for q in (q for q in range(n) if q != p):  # by the reach of another's sequence
-            weighted = form.payoffs[:, p] * np.delete(there, [p, q], axis=1).prod(axis=1)
-            place = own * size + form.columns[:, q]
-            matrix += np.bincount(place, weighted, size * size).reshape(size, size)
-    for i in reversed(range(form.n_infosets)):
-        above, here = form.parent[i], slice(form.block_start[i], form.block_start[i + 1])
-        # the reach of an action is that of its information set times its frequency
-        by_reach = matrix[:, here] @ frequency[here]
-        matrix[:, here] *= reach[above]
-        matrix[:, above] += by_reach
-        # and the value of what leads there contains that of own later play
-        matrix[above] += frequency[here] @ matrix[here]
-        matrix[above, here] += values[here]
-        values[above] += frequency[here] @ values[here]
-    return matrix[n:, n:]
-
-
 def _idle_directions(
-    tree: GameTree, jacobian: FloatArray, infoset: int, support: NDArray[np.int64]
+    tree: GameTree, slopes: FloatArray, infoset: int, support: NDArray[np.int64]
 ) -> int:
     """Directions at an information set that change no other player's value of any action."""
     owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
-    others = jacobian[owner != tree.infoset_player[infoset]]
+    others = slopes[owner != tree.infoset_player[infoset]]
     return len(support) - 1 - _rank(others[:, support[1:]] - others[:, support[:1]])
 
 

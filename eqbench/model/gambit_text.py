@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
-from eqbench.model.file_labels import file_label, file_labels, quoted
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 
@@ -23,7 +23,7 @@ def efg_text(tree: GameTree, title: str = "") -> str:
     Exact payoffs and probabilities are written as integers or ``p/q``. Others are written with
     the digits that identify the float64; of such probabilities the largest at a node is
     replaced by what the others leave, since they must sum to 1 exactly. Labels are written as
-    :func:`eqbench.model.file_labels.file_labels` says.
+    :func:`file_labels` says.
     """
     return "".join(f"{line}\n" for line in efg_lines(tree, title))
 
@@ -162,3 +162,47 @@ def _profile_numbers(tree: GameTree, counts: list[int]) -> NDArray[np.int64]:
         above = tree.parent[level]
         number[level] = number[above] + stride[tree.player[above]] * tree.move[level]
     return number[tree.terminals]
+
+
+def quoted(label: str) -> str:
+    """Label in quotation marks; only quotation marks are escaped in these files."""
+    return '"' + label.replace('"', '\\"') + '"'
+
+
+def file_label(label: str) -> str:
+    """Label that Gambit 17 accepts: most stay as they are.
+
+    It wants no control characters and single spaces between words only. A backslash at the end
+    would escape the closing quotation mark, so an underscore follows it.
+    """
+    text = label.encode("utf-8", "replace").decode()
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return f"{text}_" if text.endswith("\\") else text
+
+
+def file_labels(labels: Sequence[str]) -> list[str]:
+    """Distinct labels that Gambit accepts, for labels that are distinct."""
+    return numbered([file_label(label) for label in labels])
+
+
+def numbered(labels: Sequence[str]) -> list[str]:
+    """Distinct labels: what is repeated gets its position, as in ``left_1, left_2``."""
+    return distinct(labels, [f"{label}_{k}" for k, label in enumerate(labels, start=1)])
+
+
+def distinct(labels: Sequence[str | None], substitutes: Sequence[str]) -> list[str]:
+    """Distinct labels: those that occur once stay, others become their substitutes.
+
+    A substitute that is a label already gets underscores. None is no label.
+    """
+    count = Counter(labels)
+    taken = {label for label in labels if count[label] == 1}
+    result = []
+    for label, substitute in zip(labels, substitutes, strict=True):
+        if label is None or count[label] > 1:
+            while substitute in taken:
+                substitute += "_"
+            taken.add(substitute)
+            label = substitute
+        result.append(label)
+    return result

@@ -299,3 +299,21 @@ def test_value_of_a_parameter_has_at_most_4000_digits(numerator: int) -> None:
     assert assemble(**parts(4000)).payoffs.exact
     with pytest.raises(GameFormatError, match="4,000"):
         assemble(**parts(4001))
+
+
+LAID_OUT = (
+    *("kuhn2", "kuhn3", "kuhn(players=4)", "kuhn3_reduced", "skp", "kuhn(players=3,raises=2)"),
+    *("kuhn(players=3,reduce=billingham)", "kuhn(cards=5,reduce=half_street)", "leduc(suits=3)"),
+    *(
+        "liars_dice(players=3,sides=2)",
+        "liars_dice(dice=2,sides=2)",
+        "goofspiel(players=3,cards=3)",
+    ),
+    *("goofspiel(prizes=ascending)", "random_tree(players=3,depth=6,actions=3,chance=1/2)"),
+)
+
+
+@pytest.mark.parametrize("spec", LAID_OUT)
+def test_trees_that_are_laid_out_in_bulk_pass_the_checks(spec: str) -> None:
+    """They are not checked when they are built, since these families are ours."""
+    check_tree(eqbench.load_game(spec).tree)

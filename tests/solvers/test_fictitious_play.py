@@ -8,7 +8,7 @@ from helpers.made_games import random_tree
 from helpers.solver_cases import bimatrix, run, tie
 
 import eqbench
-from eqbench.model import reference
+from eqbench.model import realization as reference
 from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
 

@@ -10,7 +10,7 @@ import pytest
 from helpers.solver_cases import bimatrix, random_two_player_game, run
 
 import eqbench
-from eqbench.model import reference
+from eqbench.model import realization as reference
 from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 from eqbench.model.realization import RealizationPlan
