@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from importlib.util import find_spec
@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.documents import read_file
 from eqbench.errors import (
@@ -31,11 +30,10 @@ from eqbench.errors import (
     UsageError,
     nearest,
 )
-from eqbench.model.assemble import InfosetTable, assemble
-from eqbench.model.builder import over_one_denominator
+from eqbench.model.builder import TreeBuilder, over_one_denominator
 from eqbench.model.gambit_text import distinct, numbered
 from eqbench.model.size_limit import check_expected_nodes, max_nodes, too_large
-from eqbench.model.tree import CHANCE, TERMINAL, GameTree, Payoffs
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 from .strategic import MAX_PLAYERS, strategic_form, strategic_form_nodes
 
@@ -310,64 +308,6 @@ class Infoset:
     probabilities: Sequence[Fraction] = ()
 
 
-@dataclass
-class Nodes:
-    """Nodes in depth-first order, as rows (parent, move, player, information set, depth).
-
-    Attributes
-    ----------
-    chance : probability by which each node is reached from its parent, 0 unless chance moves
-    payoffs : of the terminals, in their order
-    infosets : indices of `defined` by player and number
-    """
-
-    rows: list[tuple[int, int, int, int, int]] = field(default_factory=list)
-    chance: list[Fraction] = field(default_factory=list)
-    payoffs: list[tuple[Fraction, ...]] = field(default_factory=list)
-    infosets: dict[tuple[int, int], int] = field(default_factory=dict)
-    defined: list[Infoset] = field(default_factory=list)
-
-    def tree(self, players: Sequence[str]) -> GameTree:
-        """Checked game tree; information sets of equal depth stand in the order of their numbers.
-
-        Raises
-        ------
-        GameFormatError, ImperfectRecallError
-            As :func:`eqbench.model.assemble.assemble`.
-        """
-        parent, move, player, infoset, depth = np.array(self.rows, dtype=np.int64).T
-        # in depth-first order the nodes of one depth already stand as they should
-        order = np.argsort(depth, kind="stable")
-        rank = np.empty(len(order) + 1, dtype=np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        rank[-1] = -1
-        keys = sorted(self.infosets)
-        index = np.full(len(keys) + 1, -1, dtype=np.int32)
-        index[[self.infosets[key] for key in keys]] = np.arange(len(keys), dtype=np.int32)
-        chance, denominator = over_one_denominator([self.chance[node] for node in order])
-        nodes = {
-            "parent": rank[parent[order]],
-            "move": move[order].astype(np.int32),
-            "player": player[order].astype(np.int8),
-            "infoset": index[infoset[order]],
-            "chance": chance,
-        }
-        sets = [self.defined[self.infosets[key]] for key in keys]
-        table = InfosetTable(
-            [player for player, _ in keys],
-            _labels([player for player, _ in keys], sets),
-            [tuple(numbered(known.actions)) for known in sets],
-        )
-        payoffs = self._payoffs(player, order, len(players))
-        return assemble(players, nodes, table, payoffs, chance_denominator=denominator)
-
-    def _payoffs(self, player: NDArray, order: NDArray, players: int) -> Payoffs:
-        row = np.cumsum(player == TERMINAL) - 1
-        rows = [self.payoffs[row[node]] for node in order[player[order] == TERMINAL]]
-        flat, denominator = over_one_denominator([value for payoffs in rows for value in payoffs])
-        return Payoffs(flat.reshape(len(rows), players), denominator)
-
-
 def _labels(owners: Sequence[int], sets: Sequence[Infoset]) -> list[str]:
     """Labels of information sets that stand in order of player, distinct for each player."""
     labels: list[str] = []
@@ -427,7 +367,9 @@ class _Reader:
         self.scanner = Scanner(path, text)
         self.players = read_header(self.scanner, "EFG", "2")
         skip_comment(self.scanner)
-        self.nodes = Nodes()
+        self.builder, self.count = TreeBuilder(self.players), 0
+        self.infosets: dict[tuple[int, int], int] = {}  # of `defined`, by player and number
+        self.defined: list[Infoset] = []
         self.chances: dict[int, Infoset] = {}
         self.outcomes: dict[int, tuple[str, tuple[Fraction, ...]]] = {}
         self.path: list[_Branch] = []
@@ -446,37 +388,45 @@ class _Reader:
                 break
         if self.scanner.kind != "end":
             self.scanner.fail("the tree is complete, but more text follows; remove it")
-        if not self.nodes.defined:
+        if not self.defined:
             self.scanner.fail("no player has a decision in this game; add a node of kind p")
-        return self.nodes.tree(self.players)
+        keys = sorted(self.infosets)  # in which order sets of equal depth stand
+        sets = [self.defined[self.infosets[key]] for key in keys]
+        labels = _labels([player for player, _ in keys], sets)
+        names = [(player, str(number)) for player, number in keys]
+        return self.builder.tree(dict(zip(names, labels, strict=True)))
 
     def _node(self) -> None:
         """Read one node and add it below the path."""
         scanner, start = self.scanner, self.scanner.at
-        parent, move, chance = self._follow()
+        place = self._follow()
         kind = scanner.word("c", "p", "t", what="a node, which begins with c, p or t")
         scanner.string("the name of the node")
-        node, depth = len(self.nodes.rows), len(self.path)
+        node, depth = self.count, len(self.path)
         if node >= self.limit or depth > MAX_DEPTH:
             self._too_large(start)
+        self.count += 1
         player, infoset, defined = TERMINAL, -1, None
         if kind == "c":
             player, defined = CHANCE, self._chance(start)
         elif kind == "p":
             player, infoset, defined = self._decision(start)
         payoffs = self._outcome(self.path[-1].payoffs if self.path else None)
-        self.nodes.rows.append((parent, move, player, infoset, depth))
-        self.nodes.chance.append(chance)
+        before = (-1, -1)
         if defined is None:
-            self.nodes.payoffs.append(payoffs or (Fraction(0),) * len(self.players))
+            self.builder.terminal(place, payoffs or (Fraction(0),) * len(self.players))
+            return
+        if player == CHANCE:
+            self.builder.chance(place, defined.probabilities)
         else:
-            before = self.last[player] if player >= 0 else (-1, -1)
-            self.path.append(_Branch(node, player, infoset, defined, start, before, payoffs))
+            before = self.last[player]
+            self.builder.decision(place, player, str(defined.number), numbered(defined.actions))
+        self.path.append(_Branch(node, player, infoset, defined, start, before, payoffs))
 
-    def _follow(self) -> tuple[int, int, Fraction]:
-        """Take the next move at the end of the path: its node, its number, its probability."""
+    def _follow(self) -> tuple[int, int] | None:
+        """Take the next move at the end of the path: its node and its number; None at the root."""
         if not self.path:
-            return -1, -1, Fraction(0)
+            return None
         above = self.path[-1]
         above.move += 1
         if self.scanner.kind == "end":
@@ -484,10 +434,9 @@ class _Reader:
                 f"the file ends, but the node of line {self.scanner.line(above.at)} has "
                 f"{above.move} of {len(above.defined.actions)} children; is it truncated?"
             )
-        if above.player < 0:
-            return above.node, above.move, above.defined.probabilities[above.move]
-        self.last[above.player] = (above.infoset, above.move)
-        return above.node, above.move, Fraction(0)
+        if above.player >= 0:
+            self.last[above.player] = (above.infoset, above.move)
+        return above.node, above.move
 
     def _decision(self, start: int) -> tuple[int, int, Infoset]:
         """Player and information set of a decision node."""
@@ -501,14 +450,14 @@ class _Reader:
         if scanner.sees("{"):
             actions = scanner.listed(lambda: scanner.string("the label of an action"), "actions")
         what = f"information set {number} of player {self.players[player]}"
-        index = self.nodes.infosets.get((player, number))
+        index = self.infosets.get((player, number))
         if index is None:
             if not actions:
                 scanner.fail(f"{what} has no actions here, where it is first used", start)
-            index = self.nodes.infosets[player, number] = len(self.nodes.defined)
+            index = self.infosets[player, number] = len(self.defined)
             known = Infoset(number, label or "", actions, start, self.last[player])
-            self.nodes.defined.append(known)
-        known = self.nodes.defined[index]
+            self.defined.append(known)
+        known = self.defined[index]
         self._must_agree(what, known, label, actions, start)
         if known.before != self.last[player]:
             self._forgets(what, index, start)
@@ -599,7 +548,7 @@ class _Reader:
         return tuple(scanner.total(both, here) for both in zip(above, known[1], strict=True))
 
     def _forgets(self, what: str, index: int, start: int) -> None:
-        where = f"{what} (first in line {self.scanner.line(self.nodes.defined[index].at)})"
+        where = f"{what} (first in line {self.scanner.line(self.defined[index].at)})"
         twice = any(branch.infoset == index for branch in self.path)
         reason = "is met twice on one path" if twice else "is reached by different own moves"
         raise ImperfectRecallError(

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.choices import Choices
 from eqbench.model.compiled import kernel
-from eqbench.model.payoff_model import Linearization
+from eqbench.model.payoff_model import Linearization, PayoffModel
 from eqbench.model.tree import CHANCE, FloatArray, GameTree, frozen
 
 PLAYERS = 3
@@ -470,11 +470,11 @@ class Layout(NamedTuple):
         return cls(row.astype(np.uint64), sign, *(array.astype(np.uint64) for array in columns))
 
 
-class RankSums:
+class RankSums(PayoffModel):
     """Values and derivatives from sums over ranks; a payoff model for any number of cards."""
 
     def __init__(self, game: RankGame, choices: Choices) -> None:
-        self._game, self._weight = game, game.base
+        self._game, self._weight, self.n_actions = game, game.base, len(game.place)
         self._layout = Layout.of_choices(game, choices)
         self._action, self._first = game.place[choices.action], game.place[choices.first]
 
@@ -488,13 +488,6 @@ class RankSums:
         return model if tree.payoffs.value is None else model.at(float(tree.payoffs.value))
 
     def at(self, value: float) -> RankSums:
-        """Same model at another value of the payoff parameter; all else is shared.
-
-        Raises
-        ------
-        ValueError
-            If the game has no payoff parameter.
-        """
         if self._game.slope is None:
             raise ValueError("this game has no payoff parameter")
         model = copy(self)
@@ -502,37 +495,18 @@ class RankSums:
         model._weight.setflags(write=False)  # to Numba a writable array is another type
         return model
 
-    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
-        """Expected payoff of each player, float64 (3,)."""
-        return self._best_responses(behavior)[0]
-
     def counterfactual_values(self, behavior: NDArray) -> FloatArray:
-        """Counterfactual value of each action, float64 (A,).
-
-        Weighted with the reach of chance and of the other players, not with the own reach.
-        """
         game = self._game
         return counterfactual_values(
             game.place, self._weight, self._checked(behavior), game.n_cards
         )
 
-    def best_response_values(self, behavior: NDArray) -> FloatArray:
-        """Value of a best response of each player to the others' behavior, float64 (3,)."""
-        return self._best_responses(behavior)[1]
-
-    def regrets(self, behavior: NDArray) -> FloatArray:
-        """Best-response gain of each player, float64 (3,); rounding is not clipped."""
-        payoffs, best = self._best_responses(behavior)
-        return best - payoffs
-
     def jacobian(self, behavior: NDArray) -> FloatArray:
-        """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A)."""
         place, layout = self._game.place, Layout.of_moves(self._game.n_cards)
         _, matrix = linearize(place, self._weight, layout, self._checked(behavior))
         return matrix[np.ix_(place, place)]
 
     def linearize(self, behavior: NDArray) -> Linearization:
-        """Gains of the free actions and their derivatives, frequencies summing to one."""
         game, behavior = self._game, self._checked(behavior)
         values, jacobian = linearize(game.place, self._weight, self._layout, behavior)
         flat = values.ravel()
@@ -545,12 +519,3 @@ class RankSums:
     def _best_responses(self, behavior: NDArray) -> tuple[FloatArray, FloatArray]:
         game = self._game
         return best_responses(game.place, self._weight, self._checked(behavior), game.n_cards)
-
-    def _checked(self, behavior: NDArray) -> FloatArray:
-        """A copy that is writable, as the kernels expect; they check no bounds, so this does."""
-        if np.shape(behavior) != self._game.place.shape:
-            raise ValueError(
-                f"behavior has shape {np.shape(behavior)}; this game has "
-                f"{len(self._game.place)} frequencies"
-            )
-        return np.array(behavior, dtype=np.float64)
