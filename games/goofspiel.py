@@ -101,7 +101,8 @@ class _Layout(LevelLayout):
         losers = self.players - winners
         parts = math.lcm(*range(1, self.players))
         base = np.where(wins, parts // winners, -parts // np.maximum(losers, 1)) * (losers > 0)
-        return self.tree(self.players, lambda: Payoffs(base, parts), chance_denominator=1)
+        self.pay(base)
+        return self.tree(self.players, lambda base: Payoffs(base, parts), chance_denominator=1)
 
     def _decide(self, player: int) -> None:
         """Make the present level decisions of a player, and go down to the level below."""

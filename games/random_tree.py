@@ -105,7 +105,12 @@ class _Growth(LevelLayout):
                 chance, start = self._chances(player), first
             if left > 1:
                 self._observe(player)
-        return self.tree(game.players, self._payoffs, chance_denominator=2 * actions)
+        shape = (actions**game.depth, game.players)
+        payoffs = self.rng.integers(-LARGEST_PAYOFF, LARGEST_PAYOFF, shape, endpoint=True)
+        if game.zero_sum:
+            payoffs[:, -1] = -payoffs[:, :-1].sum(axis=1)
+        self.pay(payoffs)
+        return self.tree(game.players, Payoffs, chance_denominator=2 * actions)
 
     def _movers(self, *, last: bool) -> NDArray[np.int64]:
         by_chance = self.rng.random(len(self.turn)) < float(self.game.chance)
@@ -150,13 +155,6 @@ class _Growth(LevelLayout):
             self.seen[p] = [self.seen[p][view] + signs[sign] for view, sign in seen]
         self.view = after
         self.turn = np.repeat(turn, game.actions)
-
-    def _payoffs(self) -> Payoffs:
-        shape = (self.game.actions**self.game.depth, self.game.players)
-        payoffs = self.rng.integers(-LARGEST_PAYOFF, LARGEST_PAYOFF, shape, endpoint=True)
-        if self.game.zero_sum:
-            payoffs[:, -1] = -payoffs[:, :-1].sum(axis=1)
-        return Payoffs(payoffs)
 
 
 def _signs(actions: int) -> list[str]:

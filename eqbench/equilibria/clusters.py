@@ -363,9 +363,9 @@ def completeness(
             index = isolation.index(best)
         if index is None:
             exact = False
-            known = [i for i in members if is_exact_enough(game, regrets[i])]
-            spread = max((isolation.distance(best, i) for i in known), default=math.inf)
-            if spread <= SAME_OUTCOME:  # else a continuum
+            known = [i for i in ranked if is_exact_enough(game, regrets[i])]
+            spread = max((isolation.distance(best, i) for i in known[1:]), default=0.0)
+            if known and spread <= SAME_OUTCOME:  # else a continuum
                 # There may be an equilibrium as far away as the root of the regret, or none, and
                 # several where members differ; neither leaves larger pivots and losses than that.
                 root = math.sqrt(max(regrets[best] / (tree.payoff_scale or 1.0), 0.0))

@@ -63,7 +63,11 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     moves = directions(*exchanges(supports), tree.n_actions)
     reached = infoset_reach(tree, behavior) > 0
     others, first = exchanges(compress(supports, reached))
-    tangent = _null_space((slopes[others] - slopes[first]) @ moves)
+    conditions = (slopes[others] - slopes[first]) @ moves
+    lengths = np.linalg.norm(conditions, axis=1, keepdims=True)  # rows count by their directions
+    rows = (conditions / np.maximum(lengths, NO_CONDITION))[lengths[:, 0] > NO_CONDITION]
+    _, singular, right = np.linalg.svd(rows, full_matrices=True)
+    tangent = right[int((singular > RANK_TOLERANCE).sum()) :].T
     idle = sum(
         _idle_directions(tree, slopes, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
     )
@@ -124,14 +128,6 @@ def _idle_directions(
     owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
     others = slopes[owner != tree.infoset_player[infoset]]
     return len(support) - 1 - _rank(others[:, support[1:]] - others[:, support[:1]])
-
-
-def _null_space(matrix: FloatArray) -> FloatArray:
-    """Orthonormal basis in columns; rows count by their direction, however short they are."""
-    lengths = np.linalg.norm(matrix, axis=1)
-    longer = lengths > NO_CONDITION
-    _, singular, right = np.linalg.svd(matrix[longer] / lengths[longer, None], full_matrices=True)
-    return right[int((singular > RANK_TOLERANCE).sum()) :].T
 
 
 def _rank(matrix: FloatArray) -> int:

@@ -144,6 +144,7 @@ class LevelLayout:
     def __init__(self) -> None:
         self.table, self.placed = InfosetTable([], [], []), 0
         self._columns: dict[str, list[NDArray]] = {name: [] for name in NODE_ARRAYS}
+        self._paid: list[tuple[NDArray, ...]] = []
 
     def add(
         self,
@@ -159,17 +160,28 @@ class LevelLayout:
             self._columns[name].append(column.astype(_DTYPES.get(name, np.int64), copy=False))
         self.placed += len(parent)
 
+    def pay(self, *numerators: NDArray) -> None:
+        """Add payoffs of the next terminals, (Z, N), and their slopes if there is a parameter."""
+        self._paid.append(numerators)
+
     def tree(
-        self, players: int, payoffs: Callable[[], Payoffs], chance_denominator: int
+        self, players: int, payoffs: Callable[..., Payoffs], chance_denominator: int
     ) -> GameTree:
-        """Game tree of players P1, P2, … and the nodes that were added, which are let go."""
+        """Game tree of players P1, P2, … and all that was added, which is let go.
+
+        Parameters
+        ----------
+        payoffs : makes them from the stacked numerators
+        """
         # all of it twice would be what takes most memory, so the parts go as soon as they can
         nodes = {name: np.concatenate(self._columns.pop(name)) for name in NODE_ARRAYS}
+        numerators = [np.concatenate(parts) for parts in zip(*self._paid, strict=True)]
+        self._paid.clear()
         return arrange(
             [f"P{p + 1}" for p in range(players)],
             nodes,
             self.table,
-            payoffs(),
+            payoffs(*numerators),
             chance_denominator=chance_denominator,
         )
 

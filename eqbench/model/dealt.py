@@ -195,7 +195,6 @@ class _Layout(LevelLayout):
         self.rules, self.max_nodes = rules, max_nodes()
         self.cards = rules.deals.cards
         self.n_cards = int(self.cards.max())
-        self.numerators: list[list[NDArray]] = []
         self.dealt, denominator = dealing(rules.deals)
         outcomes = rules.public_chance.outcomes if rules.public_chance else 1
         self.chance_denominator = math.lcm(denominator, outcomes)
@@ -215,12 +214,7 @@ class _Layout(LevelLayout):
         while level is not None:
             level = self._descend(level, self._place(level))
 
-        def stacked() -> Payoffs:
-            numerators = [np.concatenate(parts) for parts in zip(*self.numerators, strict=True)]
-            self.numerators.clear()
-            return payoffs(*numerators)
-
-        return self.tree(self.cards.shape[1], stacked, self.chance_denominator)
+        return self.tree(self.cards.shape[1], payoffs, self.chance_denominator)
 
     def _place(self, level: _Level) -> IntArray:
         """Number the living nodes of a level and store their columns and payoffs."""
@@ -247,7 +241,7 @@ class _Layout(LevelLayout):
         if over:
             paid = [self.rules.payoffs(level.public[j].history, self.cards) for j in over]
             parts = zip(*paid, strict=True)
-            self.numerators.append([np.stack(part, axis=1)[alive[:, over]] for part in parts])
+            self.pay(*(np.stack(part, axis=1)[alive[:, over]] for part in parts))
         return number.astype(np.int32, copy=False)
 
     def _infosets(self, node: _PublicNode, turn: Turn, cards: NDArray) -> IntArray:

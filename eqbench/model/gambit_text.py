@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,10 +31,28 @@ def efg_text(tree: GameTree, title: str = "") -> str:
 
 def efg_lines(tree: GameTree, title: str = "") -> Iterator[str]:
     """Lines of :func:`efg_text` one by one, for games whose text is large."""
-    players = " ".join(map(quoted, file_labels(tree.players)))
-    yield f"EFG 2 R {quoted(file_label(title))} {{ {players} }}"
+    yield _header("EFG 2", tree, title)
     yield '""'
-    yield from _node_lines(tree)
+    first, decisions = tree.first_children(), _decision_lines(tree)
+    ends = _terminal_lines(tree)
+    row = np.searchsorted(tree.terminals, np.arange(tree.n_nodes))
+    chances = 0
+    for node in tree.in_depth():
+        player = tree.player[node]
+        if player == TERMINAL:
+            yield ends[row[node]]
+        elif player == CHANCE:
+            chances += 1
+            drawn = _probabilities(tree, tree.chance[first[node] : first[node + 1]])
+            moves = " ".join(f'"{k}" {value}' for k, value in enumerate(drawn, start=1))
+            yield f'c "" {chances} "" {{ {moves} }} 0'
+        else:
+            yield decisions[tree.infoset[node]]
+
+
+def _header(kind: str, tree: GameTree, title: str) -> str:
+    players = " ".join(map(quoted, file_labels(tree.players)))
+    return f"{kind} R {quoted(file_label(title))} {{ {players} }}"
 
 
 def exact_payoffs(tree: GameTree) -> list[list[Fraction]]:
@@ -52,23 +71,6 @@ def exact_sums(tree: GameTree) -> set[Fraction]:
     numerators, denominator = tree.payoffs.rational()
     sums = numerators.astype(object).sum(axis=1)  # which int64 may not hold
     return {Fraction(value, denominator) for value in set(sums.tolist())}
-
-
-def _node_lines(tree: GameTree) -> Iterator[str]:
-    first, decisions = tree.first_children(), _decision_lines(tree)
-    ends = _terminal_lines(tree)
-    row = np.searchsorted(tree.terminals, np.arange(tree.n_nodes))
-    chances = 0
-    for node in tree.in_depth():
-        player = tree.player[node]
-        if player == TERMINAL:
-            yield ends[row[node]]
-        elif player == CHANCE:
-            chances += 1
-            drawn = tree.chance[first[node] : first[node + 1]]
-            yield _chance_line(chances, _probabilities(tree, drawn))
-        else:
-            yield decisions[tree.infoset[node]]
 
 
 def _decision_lines(tree: GameTree) -> list[str]:
@@ -92,11 +94,6 @@ def _terminal_lines(tree: GameTree) -> list[str]:
         number = outcomes.setdefault(payoffs, len(outcomes) + 1)
         lines.append(f't "" {number} "" {{ {payoffs} }}')
     return lines
-
-
-def _chance_line(number: int, probabilities: list[Fraction]) -> str:
-    moves = " ".join(f'"{k}" {value}' for k, value in enumerate(probabilities, start=1))
-    return f'c "" {number} "" {{ {moves} }} 0'
 
 
 def _probabilities(tree: GameTree, chance: NDArray) -> list[Fraction]:
@@ -140,28 +137,16 @@ def nfg_lines(tree: GameTree, title: str = "") -> Iterator[str]:
             "this game is not in strategic form: for .nfg every player must move exactly once, "
             "without seeing the others, and chance not at all; write an .efg file instead"
         )
-    return _lines(tree, title, counts)
-
-
-def _lines(tree: GameTree, title: str, counts: list[int]) -> Iterator[str]:
-    players = " ".join(map(quoted, file_labels(tree.players)))
-    yield f"NFG 1 R {quoted(file_label(title))} {{ {players} }}"
-    sets = (" ".join(map(quoted, file_labels(actions))) for actions in tree.infoset_actions)
-    yield "{ " + " ".join(f"{{ {actions} }}" for actions in sets) + " }"
-    yield '""'
-    rows = exact_payoffs(tree)
-    for row in np.argsort(_profile_numbers(tree, counts)):
-        yield " ".join(map(str, rows[row]))
-
-
-def _profile_numbers(tree: GameTree, counts: list[int]) -> NDArray[np.int64]:
-    """Number of the profile that ends in each terminal, (Z,); player 1's action varies fastest."""
-    stride = np.cumprod([1, *counts[:-1]])
-    number = np.zeros(tree.n_nodes, dtype=np.int64)
+    number, stride = np.zeros(tree.n_nodes, dtype=np.int64), np.cumprod([1, *counts[:-1]])
     for level in tree.levels[1:]:
         above = tree.parent[level]
         number[level] = number[above] + stride[tree.player[above]] * tree.move[level]
-    return number[tree.terminals]
+    rows = exact_payoffs(tree)
+    # profiles by number, in which the action of player 1 varies fastest
+    bodies = (" ".join(map(str, rows[row])) for row in np.argsort(number[tree.terminals]))
+    sets = (" ".join(map(quoted, file_labels(actions))) for actions in tree.infoset_actions)
+    actions = "{ " + " ".join(f"{{ {own} }}" for own in sets) + " }"
+    return itertools.chain([_header("NFG 1", tree, title), actions, '""'], bodies)
 
 
 def quoted(label: str) -> str:

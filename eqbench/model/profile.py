@@ -169,7 +169,14 @@ class BehaviorProfile(Displayed):
         for player_label, sets in behavior.items():
             player = _player(tree, player_label)
             for label, row in _items(sets, f"player {player_label}"):
-                _read_row(tree, _infoset(tree, player, label), row, values)
+                i = _infoset(tree, player, label)
+                start, actions = int(tree.action_start[i]), tree.infoset_actions[i]
+                values[start : start + len(actions)] = [Fraction(0)] * len(actions)
+                for action, value in _items(row, place_of(tree, i)):
+                    frequency = _frequency(value, f"{action!r} at {place_of(tree, i)}")
+                    if action not in actions:
+                        raise _unknown_action(tree, i, action)
+                    values[start + actions.index(action)] = frequency
         for i in range(tree.n_infosets):
             start, stop = tree.action_start[i], tree.action_start[i + 1]
             if values[start] is None and stop - start > 1:
@@ -289,16 +296,6 @@ def _infoset(tree: GameTree, player: int, label: str) -> int:
 def _unknown_action(tree: GameTree, infoset: int, action: str) -> ProfileError:
     known = known_labels(action, tree.infoset_actions[infoset])
     return ProfileError(f"unknown action {action!r} at {place_of(tree, infoset)}: {known}")
-
-
-def _read_row(tree: GameTree, infoset: int, row: Any, values: list[Fraction | None]) -> None:
-    start, actions = int(tree.action_start[infoset]), tree.infoset_actions[infoset]
-    values[start : start + len(actions)] = [Fraction(0)] * len(actions)
-    for action, value in _items(row, place_of(tree, infoset)):
-        frequency = _frequency(value, f"{action!r} at {place_of(tree, infoset)}")
-        if action not in actions:
-            raise _unknown_action(tree, infoset, action)
-        values[start + actions.index(action)] = frequency
 
 
 def _items(data: Any, where: str) -> Any:
