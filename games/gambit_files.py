@@ -343,7 +343,7 @@ class EfgFile(GambitFile):
         GameFormatError, ImperfectRecallError, GameTooLargeError
             With file, line and reason.
         """
-        return _Reader(self.path, self.text).tree()
+        return _EfgReader(self.path, self.text).tree()
 
 
 @dataclass(slots=True)
@@ -360,7 +360,7 @@ class _Branch:
     move: int = -1
 
 
-class _Reader:
+class _EfgReader:
     """Goes through a file once, node by node, and keeps the path from the root."""
 
     def __init__(self, path: str, text: str) -> None:

@@ -56,14 +56,14 @@ class Goofspiel:
 
     def build(self) -> GameTree:
         """Game tree, laid out level by level."""
-        layout = _Layout(self.players, self.cards)
+        layout = _BiddingLayout(self.players, self.cards)
         prizes = range(1, self.cards + 1)
         for prize in prizes if self.prizes == "ascending" else reversed(prizes):
             layout.play_round(prize)
         return layout.scored()
 
 
-class _Layout(LevelLayout):
+class _BiddingLayout(LevelLayout):
     """All nodes above the present level, and what the play was before each of its M nodes.
 
     Past bids and winners are the decimal digits of a number, one for each round, so that they

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -355,18 +355,13 @@ def _broken(
     conditions += [*texts.constraints, *(part for p in read for part in (f"0 <= {p}", f"{p} <= 1"))]
     found = []
     for text in conditions:
-        by, is_open, left, right = _least_missed(text, names, exact=exact)
+        misses = []
+        for each in alternatives(text):
+            left, right = (compile_expression(s, exact=exact)(names) for s in (each[0], each[2]))
+            by = {"<": left - right, ">": right - left, "=": abs(left - right)}[each.sign[0]]
+            misses.append((by, each.sign in "<>", left, right))
+        by, is_open, left, right = min(misses, key=lambda each: each[0])
         if not (by < -tolerance if is_open else by <= tolerance):  # also if it is not a number
             where = dict.fromkeys(places[name] for name in names_in(text) if name in places)
             found.append(Broken(text, tuple(where), left, right, by))
     return tuple(found)
-
-
-def _least_missed(text: str, names: Mapping[str, Any], *, exact: bool) -> tuple[Any, ...]:
-    """By how much a condition is missed, whether it excludes its end, and its two sides."""
-    found = []
-    for each in alternatives(text):
-        left, right = (compile_expression(own, exact=exact)(names) for own in (each[0], each[2]))
-        miss = {"<": left - right, ">": right - left, "=": abs(left - right)}[each.sign[0]]
-        found.append((miss, len(each.sign) == 1, left, right))
-    return min(found, key=lambda each: each[0])

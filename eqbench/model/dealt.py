@@ -184,10 +184,10 @@ def build_dealt(
     GameTooLargeError
         If the game would have more nodes than are allowed.
     """
-    return _Layout(rules).build(payoffs)
+    return _DealtLayout(rules).build(payoffs)
 
 
-class _Layout(LevelLayout):
+class _DealtLayout(LevelLayout):
     """Nodes of one level stand deal by deal, which makes the whole order breadth-first."""
 
     def __init__(self, rules: DealtRules) -> None:

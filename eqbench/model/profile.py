@@ -327,17 +327,6 @@ def _complete(row: dict[str, Any]) -> None:
             row[largest] = f"{rest:f}"
 
 
-def check_exact_rows(tree: GameTree, exact: Sequence[Fraction]) -> None:
-    """Raise ProfileError unless every row of rationals sums to exactly 1."""
-    for i in range(tree.n_infosets):
-        total = sum(exact[tree.action_start[i] : tree.action_start[i + 1]], Fraction(0))
-        if total != 1:
-            raise ProfileError(
-                f"the frequencies at {place_of(tree, i)} sum to {total}, not exactly 1; exact "
-                'mode reads numbers as exact decimals, so write them as "p/q" strings'
-            )
-
-
 def completed_rows(tree: GameTree, profile: BehaviorProfile) -> tuple[Fraction, ...]:
     """Frequencies (A,) of a checked profile as rationals whose rows sum to exactly 1.
 
@@ -460,5 +449,11 @@ def exact_frequencies(tree: GameTree, profile: BehaviorProfile) -> tuple[Fractio
     if exact is None:
         exact = completed_rows(tree, BehaviorProfile.of(tree, profile.probabilities))
     BehaviorProfile.of_exact(tree, exact)
-    check_exact_rows(tree, exact)
+    for i in range(tree.n_infosets):
+        total = sum(exact[tree.action_start[i] : tree.action_start[i + 1]], Fraction(0))
+        if total != 1:
+            raise ProfileError(
+                f"the frequencies at {place_of(tree, i)} sum to {total}, not exactly 1; exact "
+                'mode reads numbers as exact decimals, so write them as "p/q" strings'
+            )
     return exact

@@ -418,7 +418,7 @@ def _own_derivatives(layout, values, matrix):
 # -- the payoff model ------------------------------------------------------------------------------
 
 
-class Layout(NamedTuple):
+class MatrixLayout(NamedTuple):
     """Where derivatives stand in a matrix, by move and card.
 
     Indices are unsigned, since Numba lets signed ones wrap around, and that check slows the
@@ -447,13 +447,13 @@ class Layout(NamedTuple):
     high: NDArray[np.uint64]
 
     @classmethod
-    def of_moves(cls, n: int) -> Layout:
+    def of_moves(cls, n: int) -> MatrixLayout:
         """A row and a column for every move and card: ``move * n + card``."""
         row = np.arange(MOVES * n).reshape(MOVES, n)
         return cls._of(row, np.ones(MOVES), row.ravel() % n, row[:, 0])
 
     @classmethod
-    def of_choices(cls, game: RankGame, choices: Choices) -> Layout:
+    def of_choices(cls, game: RankGame, choices: Choices) -> MatrixLayout:
         """A row and a column for each free action, which gains what the passive one loses."""
         n = game.n_cards
         active, passive = game.place[choices.action], game.place[choices.first]
@@ -463,7 +463,7 @@ class Layout(NamedTuple):
         return cls._of(row.reshape(MOVES, n), np.tile([-1.0, 1.0], MOVES // 2), active % n, start)
 
     @classmethod
-    def _of(cls, row: NDArray, sign: FloatArray, card: NDArray, start: NDArray) -> Layout:
+    def _of(cls, row: NDArray, sign: FloatArray, card: NDArray, start: NDArray) -> MatrixLayout:
         there = row < len(card)
         high = start[:, None] + np.cumsum(there, axis=1)
         columns = (card, start, high[:, -1], high - there, high)
@@ -475,7 +475,7 @@ class RankSums(PayoffModel):
 
     def __init__(self, game: RankGame, choices: Choices) -> None:
         self._game, self._weight, self.n_actions = game, game.base, len(game.place)
-        self._layout = Layout.of_choices(game, choices)
+        self._layout = MatrixLayout.of_choices(game, choices)
         self._action, self._first = game.place[choices.action], game.place[choices.first]
 
     @classmethod
@@ -502,7 +502,7 @@ class RankSums(PayoffModel):
         )
 
     def jacobian(self, behavior: NDArray) -> FloatArray:
-        place, layout = self._game.place, Layout.of_moves(self._game.n_cards)
+        place, layout = self._game.place, MatrixLayout.of_moves(self._game.n_cards)
         _, matrix = linearize(place, self._weight, layout, self._checked(behavior))
         return matrix[np.ix_(place, place)]
 
