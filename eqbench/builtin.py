@@ -40,7 +40,7 @@ def _kuhn(name: str, summary: str, **preset: OptionValue) -> Entry:
 
 
 def _classic(name: str, summary: str) -> Entry:
-    return _game(name, "matrix:Matrix", summary, {"name": name}, family="matrix")
+    return _game(name, "strategic:Matrix", summary, {"name": name}, family="matrix")
 
 
 def _solver(
@@ -128,7 +128,7 @@ BUILTIN_GAMES = _table(
     _game("goofspiel", "goofspiel:Goofspiel", "Goofspiel with hidden bids"),
     _game("liars_dice", "liars_dice:LiarsDice", "liar's dice, the highest face wild"),
     _game("skp", "kuhn:SimplifiedKuhn", "simplified three-player Kuhn poker (Billingham 2017)"),
-    _game("matrix", "matrix:Matrix", "a named classic in strategic form"),
+    _game("matrix", "strategic:Matrix", "a named classic in strategic form"),
     _classic("rock_paper_scissors", "rock, paper, scissors"),
     _classic("matching_pennies", "matching pennies"),
     _classic("prisoners_dilemma", "the prisoner's dilemma"),

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
+from eqbench.model.builder import payoff_rows
+from eqbench.model.rational import rational
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 
@@ -57,11 +59,7 @@ def _header(kind: str, tree: GameTree, title: str) -> str:
 
 def exact_payoffs(tree: GameTree) -> list[list[Fraction]]:
     """Payoffs of all terminals and players, (Z, N); a float counts as the decimal it prints as."""
-    if not tree.payoffs.exact:
-        return [[Fraction(repr(value)) for value in row] for row in tree.payoffs.table.tolist()]
-    numerators, denominator = tree.payoffs.rational()
-    known = {value: Fraction(value, denominator) for value in set(numerators.ravel().tolist())}
-    return [[known[value] for value in row] for row in numerators.tolist()]
+    return [list(map(rational, row)) for row in payoff_rows(tree)]
 
 
 def exact_sums(tree: GameTree) -> set[Fraction]:

@@ -107,21 +107,26 @@ def recognize(tree: GameTree) -> RankGame | None:
     move = 2 * situation[infoset] + active
     if np.any(np.diff(2 * (situation * n + card)[infoset] + active) <= 0):
         return None
-    deal = _deals(tree, n)
-    if deal is None or not _follows_the_play(tree, situation, move):
+    cards, over = _cards(tree, card, n), len(SITUATIONS)
+    here = np.append(situation, over)[tree.infoset]  # the last one where no player decides
+    expected = np.minimum(LEADS_TO, over)[move[tree.incoming]]
+    expected[tree.levels[1]] = 0
+    if cards is None or not np.array_equal(here[1:], expected[1:]):
         return None
-    cards = _cards(tree, card, deal)
-    if cards is None:
-        return None
-    ending = LEADS_TO[move[tree.incoming[tree.terminals]]] - len(SITUATIONS)
-    rank = _ranks(cards)[deal[tree.terminals]]
-    scale = 1 / (tree.payoffs.denominator * len(cards))
-    base, slope = _by_rank(tree.payoffs.base, ending, rank, scale), None
-    if tree.payoffs.slope is not None:
-        slope = _by_rank(tree.payoffs.slope, ending, rank, scale)
-    if base is None or (slope is None) != (tree.payoffs.slope is None):
-        return None
-    return RankGame(n, frozen(move * n + card[infoset]), base, slope)
+    ending = LEADS_TO[move[tree.incoming[tree.terminals]]] - over
+    others = (cards[:, [1, 2]], cards[:, [0, 2]], cards[:, [0, 1]])
+    rank = [(other > own[:, None]) @ [1, 2] for other, own in zip(others, cards.T, strict=True)]
+    scale = 1 / (tree.payoffs.denominator * (n * (n - 1) * (n - 2)))
+    tables: list[FloatArray] = []
+    for table in (each for each in (tree.payoffs.base, tree.payoffs.slope) if each is not None):
+        payoffs = np.zeros((len(ENDINGS), PLAYERS, 4))
+        for player, ranks in enumerate(rank):
+            payoffs[ending, player, ranks] = table[:, player]
+            if not np.array_equal(payoffs[ending, player, ranks], table[:, player]):
+                return None  # something else matters
+        tables.append(frozen(payoffs * scale))
+    slope = tables[1] if len(tables) > 1 else None
+    return RankGame(n, frozen(move * n + card[infoset]), tables[0], slope)
 
 
 def _infosets(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
@@ -138,8 +143,14 @@ def _infosets(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int64]] | N
     return np.array(situation), np.array(card)
 
 
-def _deals(tree: GameTree, n: int) -> NDArray[np.int32] | None:
-    """Deal of every node, int32 (M,), -1 at the root; None if they are not equally likely."""
+def _cards(tree: GameTree, card: NDArray, n: int) -> NDArray[np.int64] | None:
+    """Cards of the players at the terminals, int64 (Z, 3).
+
+    None unless chance deals in one move, each deal once and all equally likely, and each player has
+    one card in each of them. Situations then belong to the players to whom they should:
+    information sets stand in order of the players, and one who decides in situations of two players
+    would hold two cards.
+    """
     first = tree.levels[1]
     count = first.stop - first.start
     even = tree.chance[first] * count == tree.chance_denominator
@@ -150,26 +161,7 @@ def _deals(tree: GameTree, n: int) -> NDArray[np.int32] | None:
     deal[first] = np.arange(count)
     for level in tree.levels[2:]:
         deal[level] = deal[tree.parent[level]]
-    return deal
-
-
-def _follows_the_play(tree: GameTree, situation: NDArray, move: NDArray) -> bool:
-    """Whether every move leads to the situation that it should lead to, or ends the play."""
-    over = len(SITUATIONS)
-    here = np.append(situation, over)[tree.infoset]  # the last one where no player decides
-    expected = np.minimum(LEADS_TO, over)[move[tree.incoming]]
-    expected[tree.levels[1]] = 0
-    return np.array_equal(here[1:], expected[1:])
-
-
-def _cards(tree: GameTree, card: NDArray, deal: NDArray[np.int32]) -> NDArray[np.int64] | None:
-    """Cards of the players in every deal, int64 (D, 3), None unless each deal occurs once.
-
-    Situations then belong to the players to whom they should: information sets stand in order
-    of the players, and one who decides in situations of two players would hold two cards.
-    """
-    n = int(card.max()) + 1
-    cards = np.full((tree.levels[1].stop - 1, PLAYERS), -1)
+    cards = np.full((count, PLAYERS), -1)
     for player in range(PLAYERS):
         nodes = np.flatnonzero(tree.player == player)
         held, deals = card[tree.infoset[nodes]], deal[nodes]
@@ -177,28 +169,9 @@ def _cards(tree: GameTree, card: NDArray, deal: NDArray[np.int32]) -> NDArray[np
         if not np.array_equal(cards[deals, player], held):
             return None
     repeated = np.any(cards == np.roll(cards, 1, axis=1))
-    if repeated or len(np.unique(cards @ [n * n, n, 1])) < len(cards):
+    if repeated or len(np.unique(cards @ [n * n, n, 1])) < count:
         return None
-    return cards
-
-
-def _ranks(cards: NDArray[np.int64]) -> NDArray[np.int64]:
-    """By deal and player: 1 if the first other player is above, plus 2 if the second is."""
-    ranks = [
-        (cards[:, others] > cards[:, [player]]) @ [1, 2]
-        for player, others in enumerate(([1, 2], [0, 2], [0, 1]))
-    ]
-    return np.stack(ranks, axis=1)
-
-
-def _by_rank(table: NDArray, ending: NDArray, rank: NDArray, scale: float) -> FloatArray | None:
-    """Scaled payoffs by ending, player and rank, None if anything else matters."""
-    payoffs = np.zeros((len(ENDINGS), PLAYERS, 4))
-    for player in range(PLAYERS):
-        payoffs[ending, player, rank[:, player]] = table[:, player]
-        if not np.array_equal(payoffs[ending, player, rank[:, player]], table[:, player]):
-            return None
-    return frozen(payoffs * scale)
+    return cards[deal[tree.terminals]]
 
 
 # -- kernels ---------------------------------------------------------------------------------------
