@@ -309,10 +309,10 @@ def known_equilibria(game: Game) -> list[KnownEquilibria]:
 def meanings(known: KnownSet) -> dict[str, str]:
     """Meanings of the symbols in the name of a set and in the names of its members."""
     layout, texts = known.layout, known.texts
-    words = {
-        name: "how often {} plays {} at the information set {}".format(*_place(place))
-        for name, place in zip(layout.variables, layout.places, strict=True)
-    }
+    words = {}
+    for name, place in zip(layout.variables, layout.places, strict=True):
+        player, infoset, action = place.split("|")
+        words[name] = f"how often {player} plays {action} at the information set {infoset}"
     found = re.findall(r"[a-z]\w*", known.name.partition(":")[2])
     symbols = {name: words[name] for name in found if name in words}
     if (leading := known.leading) is not None:
@@ -320,12 +320,6 @@ def meanings(known: KnownSet) -> dict[str, str]:
         meaning = words.get(texts.readings.get(text, text), text)
         symbols[leading] = meaning if text == leading else f"{text}: {meaning}"
     return symbols
-
-
-def _place(place: str) -> tuple[str, str, str]:
-    """Player, action and information set of a place."""
-    player, infoset, action = place.split("|")
-    return player, action, infoset
 
 
 def _described(game: Game, pieces: Sequence[KnownSet]) -> KnownEquilibria:

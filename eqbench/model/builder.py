@@ -105,7 +105,13 @@ class TreeBuilder:
         if not self._place:
             raise GameFormatError("the game has no node")
         place = np.array(self._place, dtype=np.int64)
-        self._check_outcomes(place)
+        children = np.bincount(place[1:, 0], minlength=len(place))
+        for node, outcomes in self._outcomes.items():
+            if children[node] != outcomes:
+                raise GameFormatError(
+                    f"chance node {node} has {outcomes} probabilities, but {children[node]} "
+                    "outcomes were added; they must agree"
+                )
         order, parent = _breadth_first(place)
         chance, denominator = over_one_denominator(
             [self._probability.get(self._place[node], 0) for node in order]
@@ -130,16 +136,6 @@ class TreeBuilder:
         table = InfosetTable([owner for owner, _ in labels], list(labels.values()), actions)
         payoffs = Payoffs(flat.reshape(len(rows), len(self.players)), payoff_denominator)
         return assemble(self.players, nodes, table, payoffs, chance_denominator=denominator)
-
-    def _check_outcomes(self, place: NDArray) -> None:
-        """Children of a chance node must be as many as its probabilities."""
-        children = np.bincount(place[1:, 0], minlength=len(place))
-        for node, outcomes in self._outcomes.items():
-            if children[node] != outcomes:
-                raise GameFormatError(
-                    f"chance node {node} has {outcomes} probabilities, but {children[node]} "
-                    "outcomes were added; they must agree"
-                )
 
     def _add(self, place: Place, player: int, infoset: int) -> int:
         node = len(self._place)

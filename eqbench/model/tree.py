@@ -365,7 +365,11 @@ class GameTree:
         """Same tree with its payoff parameter set to `value`; all structure is shared."""
         if self.payoffs.parameter is None:
             raise ValueError("this game has no payoff parameter")
-        return _share_structure(self, replace(self, payoffs=replace(self.payoffs, value=value)))
+        tree = replace(self, payoffs=replace(self.payoffs, value=value))
+        for name in ("action_start", "terminals", "levels", "incoming", "chance_probability"):
+            if name in self.__dict__:
+                tree.__dict__[name] = self.__dict__[name]
+        return tree
 
 
 def breadth_first_levels(parent: NDArray, most: int | None = None) -> tuple[slice, ...]:
@@ -377,13 +381,6 @@ def breadth_first_levels(parent: NDArray, most: int | None = None) -> tuple[slic
         first = parent.dtype.type(start)
         levels.append(slice(start, int(np.searchsorted(parent, first, side="left"))))
     return tuple(levels)
-
-
-def _share_structure(old: GameTree, new: GameTree) -> GameTree:
-    for name in ("action_start", "terminals", "levels", "incoming", "chance_probability"):
-        if name in old.__dict__:
-            new.__dict__[name] = old.__dict__[name]
-    return new
 
 
 def frozen(array: NDArray) -> NDArray:

@@ -54,10 +54,7 @@ class TreeSweep:
         self.tree = tree
         self.mover = np.where(tree.incoming < 0, -1, tree.player[tree.parent])
         self.last_own = [self._last_own_action(p) for p in range(tree.n_players)]
-        self.own_depth = np.zeros(tree.n_infosets, dtype=np.int64)  # earlier own decisions, (I,)
-        for i, above in enumerate(tree.infoset_parent):  # parents come first
-            if above >= 0:
-                self.own_depth[i] = self.own_depth[tree.action_infoset[above]] + 1
+        self.own_depth = self._own_depth()
         # own actions by own depth, the latest first: numbers, where sets begin, actions above
         self._steps: list[list[tuple[slice, NDArray, NDArray]]] = []
         for p in range(tree.n_players):
@@ -86,6 +83,14 @@ class TreeSweep:
             inherited[own] = tree.incoming[level][own] + 1
             last[level] = inherited
         return last[tree.terminals]
+
+    def _own_depth(self) -> NDArray[np.int64]:
+        """Earlier own decisions before each information set, (I,)."""
+        depth = np.zeros(self.tree.n_infosets, dtype=np.int64)
+        for i, above in enumerate(self.tree.infoset_parent):  # parents come first
+            if above >= 0:
+                depth[i] = depth[self.tree.action_infoset[above]] + 1
+        return depth
 
     def evaluate(self, numbers: Numbers) -> tuple[NDArray, NDArray]:
         """Expected payoffs and best-response values of all players, two (N,)."""
