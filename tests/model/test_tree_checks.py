@@ -211,10 +211,6 @@ def table(owners: list[int], labels: list[str]) -> dict[str, Any]:
     return {"infosets": InfosetTable(owners, labels, [("left", "right")] * len(labels))}
 
 
-def paid(*rows: list[float]) -> dict[str, Any]:
-    return {"payoffs": Payoffs(np.array(rows))}
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -229,16 +225,7 @@ def paid(*rows: list[float]) -> dict[str, Any]:
         (nodes(chance=np.array([0, 0])), "must have the same length"),
         (table([-1], ["x"]), "belongs to a player who is not in the game"),
         (table([1], ["x"]), "belongs to a player who is not in the game"),
-        (table([0, 0], ["x", "x"]), "two information sets labeled 'x'"),
         (table([0, 0], ["x", "y"]), "'y' contains no node"),
-        (paid([1.0], [np.nan]), "payoff is not finite"),
-        (paid([1], [2], [3]), r"shape \(3, 1\); expected \(2, 1\)"),
-        (
-            {"players": ["P1", "P2"]}
-            | nodes(player=np.array([1, TERMINAL, TERMINAL]))
-            | paid([0, 0], [0, 0]),
-            "a node of another player",
-        ),
     ],
 )
 def test_arrays_that_are_no_tree_are_refused(changes: dict[str, Any], message: str) -> None:
@@ -299,21 +286,3 @@ def test_value_of_a_parameter_has_at_most_4000_digits(numerator: int) -> None:
     assert assemble(**parts(4000)).payoffs.exact
     with pytest.raises(GameFormatError, match="4,000"):
         assemble(**parts(4001))
-
-
-LAID_OUT = (
-    *("kuhn2", "kuhn3", "kuhn(players=4)", "kuhn3_reduced", "skp", "kuhn(players=3,raises=2)"),
-    *("kuhn(players=3,reduce=billingham)", "kuhn(cards=5,reduce=half_street)", "leduc(suits=3)"),
-    *(
-        "liars_dice(players=3,sides=2)",
-        "liars_dice(dice=2,sides=2)",
-        "goofspiel(players=3,cards=3)",
-    ),
-    *("goofspiel(prizes=ascending)", "random_tree(players=3,depth=6,actions=3,chance=1/2)"),
-)
-
-
-@pytest.mark.parametrize("spec", LAID_OUT)
-def test_trees_that_are_laid_out_in_bulk_pass_the_checks(spec: str) -> None:
-    """They are not checked when they are built, since these families are ours."""
-    check_tree(eqbench.load_game(spec).tree)
