@@ -58,12 +58,13 @@ class _EqualActions:
         """Number of nodes of the tree, known without building it."""
         return strategic_form_nodes([self.n_actions] * self.players)
 
-    def _tree(
-        self, payoffs: NDArray, prefix: str = "a", first: int = 1, denominator: int = 1
-    ) -> GameTree:
-        """Tree of payoffs (A, ..., A, N) whose actions are a prefix and consecutive numbers."""
-        labels = [f"{prefix}{first + action}" for action in range(self.n_actions)]
-        return strategic_form([labels] * self.players, payoffs, denominator=denominator)
+
+def with_numbered_actions(
+    payoffs: NDArray, prefix: str = "a", first: int = 1, denominator: int = 1
+) -> GameTree:
+    """Tree of payoffs (A, ..., A, N) whose actions are a prefix and consecutive numbers."""
+    labels = [f"{prefix}{first + action}" for action in range(payoffs.shape[0])]
+    return strategic_form([labels] * payoffs.shape[-1], payoffs, denominator=denominator)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Dispersion(_EqualActions):
         if self.seed is not None:
             values = np.sort(np.random.default_rng(self.seed).random(len(distinct)))
         common = values[::-1][place.reshape(product.shape)]
-        return self._tree(np.repeat(common[..., None], self.players, axis=-1))
+        return with_numbered_actions(np.repeat(common[..., None], self.players, axis=-1))
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class MinimumEffort(_EqualActions):
         effort = profiles(self.players, self.efforts) + 1
         (a, b, c), denominator = over_one_denominator(self.a, self.b, self.c)
         payoffs = a + b * effort.min(axis=-1, keepdims=True) - c * effort
-        return self._tree(payoffs, prefix="", denominator=denominator)
+        return with_numbered_actions(payoffs, prefix="", denominator=denominator)
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class MajorityVoting(_EqualActions):
             votes = np.count_nonzero(vote == candidate, axis=-1)
             winner[votes > most] = candidate
             most = np.maximum(most, votes)
-        return self._tree(utility.T[winner], prefix="")
+        return with_numbered_actions(utility.T[winner], prefix="")
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,7 @@ class TravelersDilemma(_EqualActions):
         least = claim.min(axis=-1, keepdims=True)
         alone = np.count_nonzero(claim == least, axis=-1, keepdims=True) == 1
         gain = np.where(claim > least, -penalty, reward * alone)
-        return self._tree(denominator * least + gain, "", self.lowest, denominator)
+        return with_numbered_actions(denominator * least + gain, "", self.lowest, denominator)
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ class RandomGame(_EqualActions):
         """Game tree with actions a1, a2, ... of every player."""
         shape = (self.actions,) * self.players
         payoffs = np.random.default_rng(self.seed).random((*shape, self.players))
-        return self._tree(payoffs)
+        return with_numbered_actions(payoffs)
 
 
 @dataclass(frozen=True)
@@ -277,7 +278,7 @@ class SignedRandomGame(RandomGame):
         """Game tree with actions a1, a2, ... of every player."""
         shape = (self.players, *[self.actions] * self.players)
         payoffs = np.random.RandomState(self.seed).uniform(-1, 1, shape)
-        return self._tree(np.moveaxis(payoffs, 0, -1))
+        return with_numbered_actions(np.moveaxis(payoffs, 0, -1))
 
 
 @dataclass(frozen=True)
@@ -321,7 +322,7 @@ class CovarianceGame(_EqualActions):
         normal = np.random.default_rng(self.seed).standard_normal((*shape, self.players))
         mean = normal.mean(axis=-1, keepdims=True)
         common = float(1 + (self.players - 1) * self.rho) ** 0.5
-        return self._tree(common * mean + float(1 - self.rho) ** 0.5 * (normal - mean))
+        return with_numbered_actions(common * mean + float(1 - self.rho) ** 0.5 * (normal - mean))
 
 
 Draws = np.random.Generator
@@ -380,7 +381,7 @@ class Gamut(_EqualActions):
         payoffs = DISTRIBUTIONS[self.distribution](self.players, self.actions, rng)
         payoffs = payoffs.reshape(*[self.actions] * self.players, self.players)
         least, most = payoffs.min(), payoffs.max()
-        return self._tree(2 * ((payoffs - least) / (most - least)) - 1)
+        return with_numbered_actions(2 * ((payoffs - least) / (most - least)) - 1)
 
 
 def edges_of(graph: str, nodes: int, rng: Draws) -> NDArray[np.bool_]:

@@ -20,7 +20,8 @@ from helpers.walks import KINDS, TreeWalk, disagreement, draw_behavior
 
 import eqbench
 from eqbench.errors import UsageError
-from eqbench.model import kernels, reference
+from eqbench.model import kernels
+from eqbench.model import realization as reference
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows, random_profile
 from eqbench.model.profile_json import parse_profile, profile_from_json
