@@ -110,9 +110,8 @@ class Identifier:
         reaches = self._reaches(max_regret)
         for known in self.known:  # the pieces of one set share its name
             match = _match(known, seen, reaches)
-            if match is not None:
-                other = matches.setdefault(known.name, match)
-                matches[known.name] = match if match.rank < other.rank else other
+            if match is not None and match.better_than(matches.get(known.name)):
+                matches[known.name] = match
         if not matches:
             return None
         best = min(matches.values(), key=lambda match: match.rank)
@@ -192,6 +191,9 @@ class _Match:
         """
         at_end = not self.strict and self.known.is_at_open_end(self.parameters)
         return self.on_path and self.rank[0] <= max(best.rank[0], 1) and not at_end
+
+    def better_than(self, other: _Match | None) -> bool:
+        return other is None or self.rank < other.rank
 
 
 def _match(known: KnownSet, seen: SeenProfile, reaches: tuple[float, float]) -> _Match | None:

@@ -307,8 +307,9 @@ def test_wide_games_have_no_allowance_for_rounding() -> None:
 def test_payoffs_of_which_little_is_left_are_rounded_once(parameter: Fraction) -> None:
     """Base and slope are far apart and cancel all but 1 of the payoff."""
     base, slope = -(parameter.numerator - 1), parameter.denominator
-    payoffs = Payoffs(np.array([[base], [0]]), slope=np.array([[slope], [0]]))
-    tree = replace(choice(1, 0), payoffs=replace(payoffs, parameter="pot", value=parameter))
+    columns = (np.array([[value], [0]]) for value in (base, slope))
+    payoffs = Payoffs(next(columns), 1, next(columns), "pot", parameter)
+    tree = replace(choice(1, 0), payoffs=payoffs)
     assert tree.payoffs.table.tolist() == [[1.0], [0.0]]
     wrong = BehaviorProfile.of_exact(tree, [0, 1])
     assert found(wrong, tree, claimed_regret=1e-9).refuted is not None
