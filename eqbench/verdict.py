@@ -25,7 +25,7 @@ from eqbench.plugins import describe
 from eqbench.solver import Budget
 from eqbench.text import printable, shortened
 from eqbench.verification import Allowance, Verification
-from eqbench.verification.exact import EXACT_NODE_DIGITS, NODE_DIGITS, ExactRules
+from eqbench.verification.verifier import EXACT_NODE_DIGITS, NODE_DIGITS, ExactRules
 
 
 class Judgment(Protocol):

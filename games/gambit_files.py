@@ -7,26 +7,286 @@ what Gambit 17 reads decides. See docs/game_files.md.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eqbench.errors import GameTooLargeError, ImperfectRecallError, SpecError, UsageError, nearest
-from eqbench.model.assemble import InfosetTable, assemble
-from eqbench.model.builder import over_one_denominator
-from eqbench.model.file_labels import distinct, numbered
+from eqbench.documents import read_file
+from eqbench.errors import (
+    GameFormatError,
+    GameTooLargeError,
+    ImperfectRecallError,
+    SpecError,
+    UsageError,
+    nearest,
+)
+from eqbench.model.builder import TreeBuilder, over_one_denominator
+from eqbench.model.gambit_text import distinct, numbered
 from eqbench.model.size_limit import check_expected_nodes, max_nodes, too_large
-from eqbench.model.tree import CHANCE, TERMINAL, GameTree, Payoffs
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
-from .gambit_text import GambitFile, Scanner, read_header, skip_comment
 from .strategic import MAX_PLAYERS, strategic_form, strategic_form_nodes
+
+T = TypeVar("T")
+
+MAX_BYTES = 256 * 2**20
+CACHED_FROM = 2**20  # characters; smaller files are read about as fast as their arrays
+MOST_PLAYERS = 100
+
+_LONGEST_NUMBER = 100
+_LARGEST_EXPONENT = 200  # so that sums and products stay far from the largest float
+_MAX_BITS = 4096
+_LONGEST_SHOWN = 40
+
+# Possessive, so that an open quotation mark costs one pass. Only quotation marks are escaped: in
+# `\\"` the first backslash stands for itself and the second makes the mark part of the text.
+_TOKEN = re.compile(
+    r"""\s*+(?:
+      "(?P<string>[^"\\]*+(?:\\"?+[^"\\]*+)*+)"
+    | (?P<mark>[{},])
+    | (?P<word>[^\s"{},]++)
+    | (?P<open>")
+    | (?P<end>\Z)
+    )""",
+    re.VERBOSE | re.ASCII,
+)
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+/\d+|(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?)", re.ASCII)
+
+
+def read_text(path: str) -> str:
+    """Text of a game file: UTF-8, with or without a byte order mark.
+
+    Raises
+    ------
+    GameFormatError
+        If there is no such regular file, or it is too large, unreadable or in another encoding.
+    """
+    try:
+        # unlike that of `Path`, it leaves unknown users alone
+        data = read_file(os.path.expanduser(path), MAX_BYTES)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise GameFormatError(
+            f"{path}: cannot be read: {reason}; give the path of a game file of Gambit that "
+            "exists and ends in .efg or .nfg; relative ones start at the current folder"
+        ) from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise GameFormatError(
+            f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8, the encoding of game "
+            "files; convert the file, for example with iconv -t UTF-8"
+        ) from None
+
+
+@dataclass(frozen=True)
+class GambitFile:
+    """A game file; it is read once, when its text is first needed.
+
+    Parameters
+    ----------
+    path : path of the file
+    """
+
+    path: str
+
+    @property
+    def spec(self) -> str:
+        """The path as it was typed."""
+        return self.path
+
+    @cached_property
+    def text(self) -> str:
+        """Text of the file, kept: what is built and the key of the cache belong together.
+
+        Raises
+        ------
+        GameFormatError
+            As :func:`read_text`.
+        """
+        return read_text(self.path)
+
+    def cache_key(self) -> str:
+        """Hash of the contents of a large file; empty if it is small."""
+        if len(self.text) < CACHED_FROM:
+            return ""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+class Scanner:
+    """Reads one token after the other; every complaint names the file and the line."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.size = len(text)
+        self._text = text
+        self._tokens = _TOKEN.finditer(text)
+        self._numbers: dict[str, Fraction] = {}
+        self.advance()
+
+    def advance(self) -> None:
+        """Go to the next token; the last one is the end."""
+        self._token = token = next(self._tokens)
+        self.kind = str(token.lastgroup)
+        self.value: str = token[self.kind]
+        if self.kind == "open":
+            self.fail('this quotation mark is never closed; end the text with "')
+
+    @property
+    def at(self) -> int:
+        """Position of the current token in the text."""
+        return self._token.start(self.kind)
+
+    def sees(self, mark: str) -> bool:
+        """Whether the current token is this mark."""
+        return self.kind == "mark" and self.value == mark
+
+    def expect(self, mark: str, what: str) -> None:
+        """Pass over a mark, which `what` is about."""
+        if not self.sees(mark):
+            self.wanted(f"{mark!r} {what}")
+        self.advance()
+
+    def word(self, *allowed: str, what: str) -> str:
+        """The current word, which must be one of those allowed."""
+        if self.kind != "word" or self.value not in allowed:
+            self.wanted(what)
+        return self._taken()
+
+    def string(self, what: str) -> str:
+        """The current quoted text."""
+        if self.kind != "string":
+            self.wanted(f"{what} in quotation marks")
+        return self._taken().replace('\\"', '"')
+
+    def integer(self, what: str) -> int:
+        """The current integer, of at most 18 digits."""
+        if self.kind != "word" or not _INTEGER.fullmatch(self.value):
+            self.wanted(f"{what}, an integer")
+        return int(self._taken())
+
+    def number(self, what: str) -> Fraction:
+        """The current number, exactly."""
+        known = self._numbers.get(self.value)
+        if known is None or self.kind != "word":
+            known = self._numbers[self.value] = self._number(what)
+        self.advance()
+        return known
+
+    def listed(self, item: Callable[[], T], what: str) -> list[T]:
+        """Items between braces."""
+        self.expect("{", f"before {what}")
+        items = []
+        while not self.sees("}"):
+            items.append(item())
+        self.advance()
+        return items
+
+    def payoffs(self, players: int) -> tuple[Fraction, ...]:
+        """Payoffs up to a closing brace, one per player, with or without commas between."""
+        start, values = self.at, []
+        while not self.sees("}"):
+            values.append(self.number("a payoff"))
+            if self.sees(","):
+                self.advance()
+                if self.sees("}"):
+                    self.wanted("a payoff after the comma")
+        if len(values) != players:
+            self.fail(f"{len(values)} payoffs for {players} players; give one each", start)
+        self.advance()
+        return tuple(values)
+
+    def total(self, values: Iterable[Fraction], at: int) -> Fraction:
+        """Sum of values that stand at a position; refused if it takes too many digits."""
+        total = Fraction(0)
+        for value in values:
+            total += value
+            if total.denominator.bit_length() > _MAX_BITS:
+                self.fail("the sum of these fractions has thousands of digits; round them", at)
+        return total
+
+    def wanted(self, what: str) -> NoReturn:
+        """Complain that something else stands here."""
+        if self.kind == "end":
+            self.fail(f"the file ends where {what} should follow; is it truncated?")
+        shown = _short(self.value)
+        self.fail(f"expected {what}, found " + (f'"{shown}"' if self.kind == "string" else shown))
+
+    def fail(self, reason: str, at: int | None = None) -> NoReturn:
+        """Raise the error that gives the reason, at the current token or at a position."""
+        raise GameFormatError(self.located(reason, at))
+
+    def located(self, reason: str, at: int | None = None) -> str:
+        """Text of a complaint about the current token or about a position."""
+        return f"{self.path}:{self.line(self.at if at is None else at)}: {reason}"
+
+    def line(self, at: int) -> int:
+        """Line of a position, from 1."""
+        return self._text.count("\n", 0, at) + 1
+
+    def _taken(self) -> str:
+        value = self.value
+        self.advance()
+        return value
+
+    def _number(self, what: str) -> Fraction:
+        match = _NUMBER.fullmatch(self.value) if self.kind == "word" else None
+        if match is None:
+            self.wanted(f"{what}: a finite number such as 3, -0.25, 1e3 or 1/3")
+        if len(self.value) > _LONGEST_NUMBER or abs(int(match[1] or 0)) > _LARGEST_EXPONENT:
+            self.fail(
+                f"the number {_short(self.value)} is too large; numbers have at most "
+                f"{_LONGEST_NUMBER} characters and exponents up to {_LARGEST_EXPONENT}"
+            )
+        try:
+            return Fraction(self.value)
+        except ZeroDivisionError:
+            self.fail(f"{self.value} divides by zero; write p/q with q > 0")
+
+
+def read_header(scanner: Scanner, kind: str, version: str) -> list[str]:
+    """Labels of the players, after the kind of file, its version, type and title.
+
+    Names that are empty or repeated become P1, P2, … by position.
+    """
+    scanner.word(kind, what=f"{kind} as the first word of such a file")
+    scanner.word(version, what=f"version {version} of the format {kind}")
+    scanner.word("R", "D", what="R or D after the version")
+    scanner.string("the title")
+    start = scanner.at
+    names = scanner.listed(lambda: scanner.string("the name of a player"), "the players")
+    if not 1 <= len(names) <= MOST_PLAYERS:
+        scanner.fail(f"{len(names)} players; allowed are 1 to {MOST_PLAYERS}", start)
+    marked = [name if name else None for name in names]
+    return distinct(marked, [f"P{k}" for k in range(1, len(names) + 1)])
+
+
+def skip_comment(scanner: Scanner) -> None:
+    """Pass over the comment that may follow the header."""
+    if scanner.kind == "string":
+        scanner.advance()
+
+
+def _short(text: str) -> str:
+    """Start of a text, with what cannot be printed as escapes."""
+    start = text[:_LONGEST_SHOWN]
+    shown = start if start.isprintable() else repr(start)[1:-1]
+    return shown if len(text) <= _LONGEST_SHOWN else f"{shown}…"
+
+
+# -- extensive form --------------------------------------------------------------------------------
 
 
 @dataclass
@@ -46,64 +306,6 @@ class Infoset:
     at: int
     before: tuple[int, int] = (-1, -1)
     probabilities: Sequence[Fraction] = ()
-
-
-@dataclass
-class Nodes:
-    """Nodes in depth-first order, as rows (parent, move, player, information set, depth).
-
-    Attributes
-    ----------
-    chance : probability by which each node is reached from its parent, 0 unless chance moves
-    payoffs : of the terminals, in their order
-    infosets : indices of `defined` by player and number
-    """
-
-    rows: list[tuple[int, int, int, int, int]] = field(default_factory=list)
-    chance: list[Fraction] = field(default_factory=list)
-    payoffs: list[tuple[Fraction, ...]] = field(default_factory=list)
-    infosets: dict[tuple[int, int], int] = field(default_factory=dict)
-    defined: list[Infoset] = field(default_factory=list)
-
-    def tree(self, players: Sequence[str]) -> GameTree:
-        """Checked game tree; information sets of equal depth stand in the order of their numbers.
-
-        Raises
-        ------
-        GameFormatError, ImperfectRecallError
-            As :func:`eqbench.model.assemble.assemble`.
-        """
-        parent, move, player, infoset, depth = np.array(self.rows, dtype=np.int64).T
-        # in depth-first order the nodes of one depth already stand as they should
-        order = np.argsort(depth, kind="stable")
-        rank = np.empty(len(order) + 1, dtype=np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        rank[-1] = -1
-        keys = sorted(self.infosets)
-        index = np.full(len(keys) + 1, -1, dtype=np.int32)
-        index[[self.infosets[key] for key in keys]] = np.arange(len(keys), dtype=np.int32)
-        chance, denominator = over_one_denominator([self.chance[node] for node in order])
-        nodes = {
-            "parent": rank[parent[order]],
-            "move": move[order].astype(np.int32),
-            "player": player[order].astype(np.int8),
-            "infoset": index[infoset[order]],
-            "chance": chance,
-        }
-        sets = [self.defined[self.infosets[key]] for key in keys]
-        table = InfosetTable(
-            [player for player, _ in keys],
-            _labels([player for player, _ in keys], sets),
-            [tuple(numbered(known.actions)) for known in sets],
-        )
-        payoffs = self._payoffs(player, order, len(players))
-        return assemble(players, nodes, table, payoffs, chance_denominator=denominator)
-
-    def _payoffs(self, player: NDArray, order: NDArray, players: int) -> Payoffs:
-        row = np.cumsum(player == TERMINAL) - 1
-        rows = [self.payoffs[row[node]] for node in order[player[order] == TERMINAL]]
-        flat, denominator = over_one_denominator([value for payoffs in rows for value in payoffs])
-        return Payoffs(flat.reshape(len(rows), players), denominator)
 
 
 def _labels(owners: Sequence[int], sets: Sequence[Infoset]) -> list[str]:
@@ -141,7 +343,7 @@ class EfgFile(GambitFile):
         GameFormatError, ImperfectRecallError, GameTooLargeError
             With file, line and reason.
         """
-        return _Reader(self.path, self.text).tree()
+        return _EfgReader(self.path, self.text).tree()
 
 
 @dataclass(slots=True)
@@ -158,14 +360,16 @@ class _Branch:
     move: int = -1
 
 
-class _Reader:
+class _EfgReader:
     """Goes through a file once, node by node, and keeps the path from the root."""
 
     def __init__(self, path: str, text: str) -> None:
         self.scanner = Scanner(path, text)
         self.players = read_header(self.scanner, "EFG", "2")
         skip_comment(self.scanner)
-        self.nodes = Nodes()
+        self.builder, self.count = TreeBuilder(self.players), 0
+        self.infosets: dict[tuple[int, int], int] = {}  # of `defined`, by player and number
+        self.defined: list[Infoset] = []
         self.chances: dict[int, Infoset] = {}
         self.outcomes: dict[int, tuple[str, tuple[Fraction, ...]]] = {}
         self.path: list[_Branch] = []
@@ -184,37 +388,45 @@ class _Reader:
                 break
         if self.scanner.kind != "end":
             self.scanner.fail("the tree is complete, but more text follows; remove it")
-        if not self.nodes.defined:
+        if not self.defined:
             self.scanner.fail("no player has a decision in this game; add a node of kind p")
-        return self.nodes.tree(self.players)
+        keys = sorted(self.infosets)  # in which order sets of equal depth stand
+        sets = [self.defined[self.infosets[key]] for key in keys]
+        labels = _labels([player for player, _ in keys], sets)
+        names = [(player, str(number)) for player, number in keys]
+        return self.builder.tree(dict(zip(names, labels, strict=True)))
 
     def _node(self) -> None:
         """Read one node and add it below the path."""
         scanner, start = self.scanner, self.scanner.at
-        parent, move, chance = self._follow()
+        place = self._follow()
         kind = scanner.word("c", "p", "t", what="a node, which begins with c, p or t")
         scanner.string("the name of the node")
-        node, depth = len(self.nodes.rows), len(self.path)
+        node, depth = self.count, len(self.path)
         if node >= self.limit or depth > MAX_DEPTH:
             self._too_large(start)
+        self.count += 1
         player, infoset, defined = TERMINAL, -1, None
         if kind == "c":
             player, defined = CHANCE, self._chance(start)
         elif kind == "p":
             player, infoset, defined = self._decision(start)
         payoffs = self._outcome(self.path[-1].payoffs if self.path else None)
-        self.nodes.rows.append((parent, move, player, infoset, depth))
-        self.nodes.chance.append(chance)
+        before = (-1, -1)
         if defined is None:
-            self.nodes.payoffs.append(payoffs or (Fraction(0),) * len(self.players))
+            self.builder.terminal(place, payoffs or (Fraction(0),) * len(self.players))
+            return
+        if player == CHANCE:
+            self.builder.chance(place, defined.probabilities)
         else:
-            before = self.last[player] if player >= 0 else (-1, -1)
-            self.path.append(_Branch(node, player, infoset, defined, start, before, payoffs))
+            before = self.last[player]
+            self.builder.decision(place, player, str(defined.number), numbered(defined.actions))
+        self.path.append(_Branch(node, player, infoset, defined, start, before, payoffs))
 
-    def _follow(self) -> tuple[int, int, Fraction]:
-        """Take the next move at the end of the path: its node, its number, its probability."""
+    def _follow(self) -> tuple[int, int] | None:
+        """Take the next move at the end of the path: its node and its number; None at the root."""
         if not self.path:
-            return -1, -1, Fraction(0)
+            return None
         above = self.path[-1]
         above.move += 1
         if self.scanner.kind == "end":
@@ -222,10 +434,9 @@ class _Reader:
                 f"the file ends, but the node of line {self.scanner.line(above.at)} has "
                 f"{above.move} of {len(above.defined.actions)} children; is it truncated?"
             )
-        if above.player < 0:
-            return above.node, above.move, above.defined.probabilities[above.move]
-        self.last[above.player] = (above.infoset, above.move)
-        return above.node, above.move, Fraction(0)
+        if above.player >= 0:
+            self.last[above.player] = (above.infoset, above.move)
+        return above.node, above.move
 
     def _decision(self, start: int) -> tuple[int, int, Infoset]:
         """Player and information set of a decision node."""
@@ -239,14 +450,14 @@ class _Reader:
         if scanner.sees("{"):
             actions = scanner.listed(lambda: scanner.string("the label of an action"), "actions")
         what = f"information set {number} of player {self.players[player]}"
-        index = self.nodes.infosets.get((player, number))
+        index = self.infosets.get((player, number))
         if index is None:
             if not actions:
                 scanner.fail(f"{what} has no actions here, where it is first used", start)
-            index = self.nodes.infosets[player, number] = len(self.nodes.defined)
+            index = self.infosets[player, number] = len(self.defined)
             known = Infoset(number, label or "", actions, start, self.last[player])
-            self.nodes.defined.append(known)
-        known = self.nodes.defined[index]
+            self.defined.append(known)
+        known = self.defined[index]
         self._must_agree(what, known, label, actions, start)
         if known.before != self.last[player]:
             self._forgets(what, index, start)
@@ -337,7 +548,7 @@ class _Reader:
         return tuple(scanner.total(both, here) for both in zip(above, known[1], strict=True))
 
     def _forgets(self, what: str, index: int, start: int) -> None:
-        where = f"{what} (first in line {self.scanner.line(self.nodes.defined[index].at)})"
+        where = f"{what} (first in line {self.scanner.line(self.defined[index].at)})"
         twice = any(branch.infoset == index for branch in self.path)
         reason = "is met twice on one path" if twice else "is reached by different own moves"
         raise ImperfectRecallError(

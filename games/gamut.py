@@ -40,18 +40,31 @@ class _EqualActions:
     """A game in strategic form in which every player has as many actions as the others."""
 
     players: int
-    actions: int
-    seed: int | None
+    seed: int | None = None
+    counted = "actions"  # name of the option that says how many
 
     def __post_init__(self) -> None:
         check_players(self.players)
-        check_at_least(2, actions=self.actions)
+        check_at_least(2, **{self.counted: self.n_actions})
         if self.seed is not None:
             check_at_least(0, seed=self.seed)
 
+    @property
+    def n_actions(self) -> int:
+        """Number of actions of every player."""
+        return int(getattr(self, self.counted))
+
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.actions] * self.players)
+        return strategic_form_nodes([self.n_actions] * self.players)
+
+
+def with_numbered_actions(
+    payoffs: NDArray, prefix: str = "a", first: int = 1, denominator: int = 1
+) -> GameTree:
+    """Tree of payoffs (A, ..., A, N) whose actions are a prefix and consecutive numbers."""
+    labels = [f"{prefix}{first + action}" for action in range(payoffs.shape[0])]
+    return strategic_form([labels] * payoffs.shape[-1], payoffs, denominator=denominator)
 
 
 @dataclass(frozen=True)
@@ -95,14 +108,11 @@ class Dispersion(_EqualActions):
         if self.seed is not None:
             values = np.sort(np.random.default_rng(self.seed).random(len(distinct)))
         common = values[::-1][place.reshape(product.shape)]
-        labels = [f"a{action + 1}" for action in range(self.actions)]
-        return strategic_form(
-            [labels] * self.players, np.repeat(common[..., None], self.players, axis=-1)
-        )
+        return with_numbered_actions(np.repeat(common[..., None], self.players, axis=-1))
 
 
 @dataclass(frozen=True)
-class MinimumEffort:
+class MinimumEffort(_EqualActions):
     """A player gets a + b * (least effort of all) - c * (own effort), efforts 1, 2, ....
 
     The weakest-link game of Van Huyck, Battalio and Beil 1990, whose treatment A the defaults
@@ -122,30 +132,25 @@ class MinimumEffort:
     a: Fraction = Fraction(3, 5)
     b: Fraction = Fraction(1, 5)
     c: Fraction = Fraction(1, 10)
+    counted = "efforts"
 
     def __post_init__(self) -> None:
-        check_players(self.players)
-        check_at_least(2, efforts=self.efforts)
+        super().__post_init__()
         if not 0 <= self.c < self.b:
             raise SpecError(f"b={self.b}, c={self.c}; the game needs 0 <= c < b")
         (a, b, c), denominator = over_one_denominator(self.a, self.b, self.c)
         check_within_int64(max(abs(a) + (b + c) * self.efforts, denominator))
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.efforts] * self.players)
 
     def build(self) -> GameTree:
         """Game tree whose actions are the efforts."""
         effort = profiles(self.players, self.efforts) + 1
         (a, b, c), denominator = over_one_denominator(self.a, self.b, self.c)
         payoffs = a + b * effort.min(axis=-1, keepdims=True) - c * effort
-        labels = [str(level + 1) for level in range(self.efforts)]
-        return strategic_form([labels] * self.players, payoffs, denominator=denominator)
+        return with_numbered_actions(payoffs, prefix="", denominator=denominator)
 
 
 @dataclass(frozen=True)
-class MajorityVoting:
+class MajorityVoting(_EqualActions):
     """The candidate with most votes wins; of several such, the one with the lowest number.
 
     GAMUT's MajorityVoting. What a player gets when a candidate wins is drawn uniformly from
@@ -161,15 +166,7 @@ class MajorityVoting:
     players: int = 3
     candidates: int = 3
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_players(self.players)
-        check_at_least(2, candidates=self.candidates)
-        check_at_least(0, seed=self.seed)
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.candidates] * self.players)
+    counted = "candidates"
 
     def build(self) -> GameTree:
         """Game tree whose actions are the numbers of the candidates."""
@@ -181,12 +178,11 @@ class MajorityVoting:
             votes = np.count_nonzero(vote == candidate, axis=-1)
             winner[votes > most] = candidate
             most = np.maximum(most, votes)
-        labels = [str(candidate + 1) for candidate in range(self.candidates)]
-        return strategic_form([labels] * self.players, utility.T[winner])
+        return with_numbered_actions(utility.T[winner], prefix="")
 
 
 @dataclass(frozen=True)
-class TravelersDilemma:
+class TravelersDilemma(_EqualActions):
     """Everybody gets the lowest claim, whoever made it a reward, and those above pay for it.
 
     The defaults are the game of Basu 1994. For more players, as in GAMUT's TravelersDilemma,
@@ -221,22 +217,20 @@ class TravelersDilemma:
         (reward, loss), denominator = over_one_denominator(self.reward, penalty)
         check_within_int64(self.highest * denominator + reward + loss)
 
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return strategic_form_nodes([self.highest - self.lowest + 1] * self.players)
+    @property
+    def n_actions(self) -> int:
+        """Number of amounts that can be claimed."""
+        return self.highest - self.lowest + 1
 
     def build(self) -> GameTree:
         """Game tree whose actions are the claims."""
         assert self.penalty is not None  # __post_init__ filled it in
         (reward, penalty), denominator = over_one_denominator(self.reward, self.penalty)
-        claim = profiles(self.players, self.highest - self.lowest + 1) + self.lowest
+        claim = profiles(self.players, self.n_actions) + self.lowest
         least = claim.min(axis=-1, keepdims=True)
         alone = np.count_nonzero(claim == least, axis=-1, keepdims=True) == 1
         gain = np.where(claim > least, -penalty, reward * alone)
-        labels = [str(amount) for amount in range(self.lowest, self.highest + 1)]
-        return strategic_form(
-            [labels] * self.players, denominator * least + gain, denominator=denominator
-        )
+        return with_numbered_actions(denominator * least + gain, "", self.lowest, denominator)
 
 
 @dataclass(frozen=True)
@@ -329,12 +323,6 @@ class CovarianceGame(_EqualActions):
         mean = normal.mean(axis=-1, keepdims=True)
         common = float(1 + (self.players - 1) * self.rho) ** 0.5
         return with_numbered_actions(common * mean + float(1 - self.rho) ** 0.5 * (normal - mean))
-
-
-def with_numbered_actions(payoffs: NDArray) -> GameTree:
-    """Tree of payoffs (A, ..., A, N) with actions a1 to aA."""
-    labels = [f"a{action + 1}" for action in range(payoffs.shape[0])]
-    return strategic_form([labels] * payoffs.shape[-1], payoffs)
 
 
 Draws = np.random.Generator

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.assemble import InfosetTable, assemble
+from eqbench.model.assemble import LevelLayout
 from eqbench.model.tree import TERMINAL, GameTree, Payoffs
 
 Prizes = Literal["descending", "ascending"]
@@ -57,14 +56,14 @@ class Goofspiel:
 
     def build(self) -> GameTree:
         """Game tree, laid out level by level."""
-        layout = _Layout(self.players, self.cards)
+        layout = _BiddingLayout(self.players, self.cards)
         prizes = range(1, self.cards + 1)
         for prize in prizes if self.prizes == "ascending" else reversed(prizes):
             layout.play_round(prize)
-        return layout.tree()
+        return layout.scored()
 
 
-class _Layout:
+class _BiddingLayout(LevelLayout):
     """All nodes above the present level, and what the play was before each of its M nodes.
 
     Past bids and winners are the decimal digits of a number, one for each round, so that they
@@ -72,6 +71,7 @@ class _Layout:
     """
 
     def __init__(self, players: int, cards: int) -> None:
+        super().__init__()
         self.players, self.cards = players, cards
         self.holds = np.ones((1, players, cards), dtype=bool)
         self.bid = np.zeros((1, players), dtype=np.int64)  # in this round
@@ -79,11 +79,6 @@ class _Layout:
         self.winners = np.zeros(1, dtype=np.int64)
         self.points = np.zeros((1, players), dtype=np.int64)
         self.parent, self.move = np.array([-1]), np.array([-1])
-        self.table = InfosetTable([], [], [])
-        self.nodes: dict[str, list[NDArray]] = {
-            name: [] for name in ("parent", "move", "player", "infoset", "chance")
-        }
-        self.placed = 0
 
     def play_round(self, prize: int) -> None:
         """Let everybody bid, which takes no decision with the last card, and pay the prize."""
@@ -98,26 +93,21 @@ class _Layout:
         self.bids = 10 * self.bids + self.bid
         self.winners = 10 * self.winners + np.where(won.any(axis=1), won.argmax(axis=1) + 1, 0)
 
-    def tree(self) -> GameTree:
+    def scored(self) -> GameTree:
         """Game tree in which the play is over at the present level."""
-        self._place(TERMINAL, np.full(len(self.parent), -1))
+        self.add(self.parent, self.move, TERMINAL)
         wins = self.points == self.points.max(axis=1, keepdims=True)
         winners = wins.sum(axis=1, keepdims=True)
         losers = self.players - winners
         parts = math.lcm(*range(1, self.players))
         base = np.where(wins, parts // winners, -parts // np.maximum(losers, 1)) * (losers > 0)
-        return assemble(
-            [f"P{p + 1}" for p in range(self.players)],
-            {name: np.concatenate(columns) for name, columns in self.nodes.items()},
-            self.table,
-            Payoffs(base, parts),
-            chance_denominator=1,
-        )
+        self.pay(base)
+        return self.tree(self.players, lambda base: Payoffs(base, parts), chance_denominator=1)
 
     def _decide(self, player: int) -> None:
         """Make the present level decisions of a player, and go down to the level below."""
         keys, infoset = np.unique(self.bids[:, player] * 10**9 + self.winners, return_inverse=True)
-        self._place(player, infoset + len(self.table.label))
+        self.add(self.parent, self.move, player, infoset + len(self.table.label))
         for key in keys.tolist():
             self._add_infoset(player, *divmod(key, 10**9))
         row, card = np.nonzero(self.holds[:, player])
@@ -135,17 +125,3 @@ class _Layout:
         self.table.player.append(player)
         self.table.label.append(f"{own}:{past}")
         self.table.actions.append(tuple(card for card in held if card not in own))
-
-    def _place(self, player: int, infoset: NDArray[np.int64]) -> None:
-        """Store the nodes of the present level, all of which are one player's."""
-        count = len(self.parent)
-        columns = {
-            "parent": self.parent,
-            "move": self.move,
-            "player": np.full(count, player),
-            "infoset": infoset,
-            "chance": np.zeros(count, dtype=np.int64),
-        }
-        for name, column in columns.items():
-            self.nodes[name].append(column)
-        self.placed += count

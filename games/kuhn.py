@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.deals import all_deals
-from eqbench.model.dealt import DealtRules, build_dealt
+from eqbench.model.dealt import DealtRules, all_deals, build_dealt
 from eqbench.model.tree import GameTree, Payoffs
 
 from .betting import LETTERS, check_raises, play_round, round_nodes
@@ -112,9 +111,9 @@ class Kuhn:
 
     def _allowed(self, history: str, card: int) -> tuple[str, ...]:
         assert self.cards is not None
-        deleted = _REDUCTIONS[self.reduce](history, card, self.cards)
+        deleted = _deleted(self.reduce, history, card, self.cards)
         actions = ANSWERING if "B" in history else OPENING
-        return tuple(action for action in actions if action not in deleted)
+        return tuple(action for action in actions if action != deleted)
 
 
 def build_kuhn(
@@ -122,7 +121,6 @@ def build_kuhn(
 ) -> GameTree:
     """Tree of Kuhn poker with the actions that `allowed(history, card)` leaves."""
     rules = DealtRules(
-        players=[f"P{p + 1}" for p in range(players)],
         deals=all_deals(cards, players),
         turn=lambda history: play_round(history, players, range(players)).turn(1 + raises),
         after=lambda history, action: history + LETTERS[action],
@@ -177,38 +175,20 @@ def _three_player_deals(cards: int, absent: tuple[frozenset[int], ...]) -> int:
     return a * b * c - ab * c - ac * b - bc * a + 2 * (cards - len(frozenset().union(*absent)))
 
 
-def _dominated21(history: str, card: int, cards: int) -> tuple[str, ...]:
-    answering, called = "B" in history, "C" in history
-    if answering and (card == 1 or (card == 2 and called)):
-        return ("call",)
-    return ("fold",) if answering and card == cards else ()
+def _deleted(reduce: Reduction, history: str, card: int, cards: int) -> str | None:
+    """Action that a reduction takes away from a card, if there is one.
 
-
-def _billingham(history: str, card: int, cards: int) -> tuple[str, ...]:
-    """With two checks the highest card is bet; also what :func:`_dominated21` deletes."""
-    if history == "KK" and card == cards:
-        return ("check",)
-    return _dominated21(history, card, cards)
-
-
-def _dominated25(history: str, card: int, cards: int) -> tuple[str, ...]:
-    if "B" not in history and card == cards - 1:
-        return ("bet",)
-    return _billingham(history, card, cards)
-
-
-def _half_street(history: str, card: int, cards: int) -> tuple[str, ...]:
-    return ("bet",) if not history else ()
-
-
-# With four cards Billingham's 22 deletions are the 21 and the bet with the highest card.
-_REDUCTIONS = {
-    "dominated21": _dominated21,
-    "dominated22": _billingham,
-    "billingham": _billingham,
-    "dominated25": _dominated25,
-    "half_street": _half_street,
-}
+    With four cards Billingham's 22 deletions are the 21 and the check with the highest card.
+    """
+    if reduce == "half_street":
+        return None if history else "bet"
+    if "B" in history:
+        if card == 1 or (card == 2 and "C" in history):
+            return "call"
+        return "fold" if card == cards else None
+    if reduce == "dominated25" and card == cards - 1:
+        return "bet"
+    return "check" if history == "KK" and card == cards and reduce != "dominated21" else None
 
 
 # -- simplified three-player Kuhn poker (SKP) of Billingham 2017: J, Q, K, A are cards 1 to 4 ------

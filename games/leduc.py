@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.deals import all_deals
-from eqbench.model.dealt import DealtRules, PublicChance, Turn, build_dealt
+from eqbench.model.dealt import DealtRules, PublicChance, Turn, all_deals, build_dealt
 from eqbench.model.tree import CHANCE, GameTree, Payoffs
 
 from .betting import LETTERS, BettingRound, check_raises, play_round, round_nodes
@@ -81,7 +80,6 @@ class Leduc:
         """Game tree; chance deals the private cards one after another."""
         names = {self._name(card): card for card in range(1, self.n_cards + 1)}
         rules = DealtRules(
-            players=[f"P{p + 1}" for p in range(self.players)],
             deals=all_deals(self.n_cards, self.players, one_by_one=True),
             turn=lambda history: self._turn(history, tuple(names)),
             after=lambda history, move: history + LETTERS.get(move, f"/{move}:"),

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.deals import independent_deals
-from eqbench.model.dealt import DealtRules, Turn, build_dealt
+from eqbench.model.dealt import DealtRules, Turn, build_dealt, independent_deals
 from eqbench.model.tree import GameTree, Payoffs
 
 LARGEST = 100
@@ -64,7 +63,6 @@ class LiarsDice:
         deals = independent_deals([_orders(roll) for roll in rolls], self.players)
         showing = self._showing(np.array(rolls))[deals.cards - 1].sum(axis=1)
         rules = DealtRules(
-            players=[f"P{p + 1}" for p in range(self.players)],
             deals=deals,
             turn=self._turns(),
             after=lambda history, move: f"{history},{move}" if history else move,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.assemble import InfosetTable, assemble
+from eqbench.model.assemble import LevelLayout
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree, Payoffs
 
 from .strategic import check_at_least, check_players
@@ -73,10 +73,10 @@ class RandomTree:
 
     def build(self) -> GameTree:
         """Game tree with information sets labeled by what their player has seen."""
-        return _Growth(self, np.random.default_rng(self.seed)).tree()
+        return _Growth(self, np.random.default_rng(self.seed)).grown()
 
 
-class _Growth:
+class _Growth(LevelLayout):
     """Grows the tree level by level; arrays hold the nodes of the present level.
 
     Two nodes look the same to a player if they have the same number in that player's row of
@@ -84,51 +84,33 @@ class _Growth:
     """
 
     def __init__(self, game: RandomTree, rng: np.random.Generator) -> None:
+        super().__init__()
         self.game, self.rng = game, rng
         self.turn = np.zeros(1, dtype=np.int64)  # who moves next, unless chance does
         self.view = np.zeros((game.players, 1), dtype=np.int64)
         self.seen: list[list[str]] = [[""] for _ in range(game.players)]
-        self.sets = InfosetTable([], [], [])
-        self.levels: list[dict[str, NDArray]] = []
 
-    def tree(self) -> GameTree:
-        game = self.game
-        chance = np.zeros(1, dtype=np.int64)
-        first, start = 0, -1
-        for left in range(game.depth, 0, -1):
-            player = self._movers(last=left == 1)
-            self._add(start, player, self._infosets(player), chance)
-            chance = self._chances(player)
-            start, first = first, first + len(player)
+    def grown(self) -> GameTree:
+        """Game tree of the present draws."""
+        game, actions = self.game, self.game.actions
+        chance, start = np.zeros(1, dtype=np.int64), -1
+        for left in range(game.depth, -1, -1):
+            # who moves next, unless chance does; the last move of a path is never chance's
+            player = self._movers(last=left == 1) if left else np.full(len(chance), TERMINAL)
+            child, first = np.arange(len(player)), self.placed
+            move = np.where(start < 0, -1, child % actions)
+            infoset = self._infosets(player) if left else -1
+            self.add(start + child // actions, move, player, infoset, chance)
+            if left:
+                chance, start = self._chances(player), first
             if left > 1:
                 self._observe(player)
-        count = game.actions**game.depth
-        leaves = np.full(count, TERMINAL)
-        self._add(start, leaves, np.full(count, -1), chance)
-        nodes = {
-            name: np.concatenate([level[name] for level in self.levels]) for name in self.levels[0]
-        }
-        return assemble(
-            [f"P{p + 1}" for p in range(game.players)],
-            nodes,
-            self.sets,
-            self._payoffs(count),
-            chance_denominator=2 * game.actions,
-        )
-
-    def _add(self, start: int, player: NDArray, infoset: NDArray, chance: NDArray) -> None:
-        """Keep a level whose parents are the nodes from `start` on; -1 at the root."""
-        child = np.arange(len(player))
-        actions = self.game.actions
-        self.levels.append(
-            {
-                "parent": (start + child // actions).astype(np.int32),
-                "move": np.where(start < 0, -1, child % actions).astype(np.int32),
-                "player": player.astype(np.int8),
-                "infoset": infoset.astype(np.int32),
-                "chance": chance,
-            }
-        )
+        shape = (actions**game.depth, game.players)
+        payoffs = self.rng.integers(-LARGEST_PAYOFF, LARGEST_PAYOFF, shape, endpoint=True)
+        if game.zero_sum:
+            payoffs[:, -1] = -payoffs[:, :-1].sum(axis=1)
+        self.pay(payoffs)
+        return self.tree(game.players, Payoffs, chance_denominator=2 * actions)
 
     def _movers(self, *, last: bool) -> NDArray[np.int64]:
         by_chance = self.rng.random(len(self.turn)) < float(self.game.chance)
@@ -141,10 +123,10 @@ class _Growth:
         for p in range(self.game.players):
             own = player == p
             views, place = np.unique(self.view[p, own], return_inverse=True)
-            infoset[own] = len(self.sets.label) + place
-            self.sets.player.extend([p] * len(views))
-            self.sets.label.extend(self.seen[p][view] for view in views)
-            self.sets.actions.extend([actions] * len(views))
+            infoset[own] = len(self.table.label) + place
+            self.table.player.extend([p] * len(views))
+            self.table.label.extend(self.seen[p][view] for view in views)
+            self.table.actions.extend([actions] * len(views))
         return infoset
 
     def _chances(self, player: NDArray) -> NDArray[np.int64]:
@@ -173,14 +155,6 @@ class _Growth:
             self.seen[p] = [self.seen[p][view] + signs[sign] for view, sign in seen]
         self.view = after
         self.turn = np.repeat(turn, game.actions)
-
-    def _payoffs(self, count: int) -> Payoffs:
-        payoffs = self.rng.integers(
-            -LARGEST_PAYOFF, LARGEST_PAYOFF, (count, self.game.players), endpoint=True
-        )
-        if self.game.zero_sum:
-            payoffs[:, -1] = -payoffs[:, :-1].sum(axis=1)
-        return Payoffs(payoffs)
 
 
 def _signs(actions: int) -> list[str]:

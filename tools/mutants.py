@@ -117,7 +117,8 @@ GUARDED = {
     "eqbench/model/assemble.py": TREES,
     "eqbench/model/tree_files.py": TREES,
     "eqbench/equilibria/identity.py": KNOWN,
-    "eqbench/equilibria/nearest.py": KNOWN,
+    "eqbench/equilibria/known.py": KNOWN,
+    "eqbench/equilibria/clusters.py": KNOWN,
     "eqbench/studies/flow/regimes.py": "studies/test_regimes.py",
 }
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from eqbench.documents import checked
 from eqbench.equilibria import Identifier, Identity, known_sets
-from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.equilibria.membership import Membership, in_component, in_published
+from eqbench.equilibria.identity import Membership, in_component, in_published
+from eqbench.equilibria.reference import TOLERANCE
 from eqbench.errors import ProfileError, UsageError, first_of, nearest
 from eqbench.model.game import Game
 from eqbench.model.play import Play

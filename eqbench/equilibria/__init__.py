@@ -3,14 +3,17 @@
 Whether a profile is an equilibrium is measured elsewhere; here it is only recognized.
 """
 
-from eqbench.equilibria.completeness import Completeness, completeness
+from eqbench.equilibria.clusters import (
+    Completeness,
+    Component,
+    completeness,
+    connected_components,
+)
 from eqbench.equilibria.dimension import Dimension, local_dimension
 from eqbench.equilibria.identity import (
-    Component,
     Identifier,
     Identity,
     cluster_identities,
-    connected_components,
 )
 from eqbench.equilibria.known import KnownEquilibria, known_corners, known_equilibria, known_sets
 from eqbench.equilibria.reference import KnownSet

@@ -6,6 +6,7 @@ Symbols in shapes: A actions, I information sets, D free directions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from eqbench.model.choices import directions, exchanges
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.realization import jacobian
 from eqbench.model.tree import FloatArray, GameTree
 
 IN_SUPPORT = 1e-6  # smallest frequency of an action that counts as played
@@ -57,13 +59,17 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     if not any(len(support) > 1 for support in supports):
         return Dimension(0, 0)
     behavior = _without_traces(tree, behavior)
-    jacobian = game.payoff_model().jacobian(behavior) / (tree.payoff_range or 1.0)
+    slopes = jacobian(game.sequence_form, behavior) / (tree.payoff_range or 1.0)
     moves = directions(*exchanges(supports), tree.n_actions)
     reached = infoset_reach(tree, behavior) > 0
-    others, first = _alternatives(supports, reached)
-    tangent = _null_space((jacobian[others] - jacobian[first]) @ moves)
+    others, first = exchanges(compress(supports, reached))
+    conditions = (slopes[others] - slopes[first]) @ moves
+    lengths = np.linalg.norm(conditions, axis=1, keepdims=True)  # rows count by their directions
+    rows = (conditions / np.maximum(lengths, NO_CONDITION))[lengths[:, 0] > NO_CONDITION]
+    _, singular, right = np.linalg.svd(rows, full_matrices=True)
+    tangent = right[int((singular > RANK_TOLERANCE).sum()) :].T
     idle = sum(
-        _idle_directions(tree, jacobian, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
+        _idle_directions(tree, slopes, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
     )
     moved = (moves @ tangent)[np.repeat(reached, np.diff(tree.action_start))]
     return Dimension(tangent.shape[1] - idle, _rank(moved))
@@ -79,10 +85,10 @@ def equalized(game: Game, behavior: FloatArray, in_support: float) -> FloatArray
     supports = _supports(tree, behavior, in_support)
     moves = directions(*exchanges(supports), tree.n_actions)
     current = _without_traces(tree, behavior, in_support)
-    others, first = _alternatives(supports, infoset_reach(tree, current) > 0)
+    others, first = exchanges(compress(supports, infoset_reach(tree, current) > 0))
     for _ in range(_ROUNDS):
-        values, jacobian = model.counterfactual_values(current), model.jacobian(current)
-        slopes = (jacobian[others] - jacobian[first]) @ moves
+        values, slopes = model.counterfactual_values(current), model.jacobian(current)
+        slopes = (slopes[others] - slopes[first]) @ moves
         gaps = values[others] - values[first]
         current = current + moves @ np.linalg.lstsq(slopes, -gaps, rcond=_CUT)[0]
         if current.min() < -in_support:
@@ -115,35 +121,13 @@ def _supports(
     ]
 
 
-def _alternatives(
-    supports: list[NDArray[np.int64]], reached: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Actions in use where play leads but for the first of each set, and that first one."""
-    pairs = [
-        (other, support[0])
-        for support, here in zip(supports, reached, strict=True)
-        if here
-        for other in support[1:]
-    ]
-    others, first = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return others, first
-
-
 def _idle_directions(
-    tree: GameTree, jacobian: FloatArray, infoset: int, support: NDArray[np.int64]
+    tree: GameTree, slopes: FloatArray, infoset: int, support: NDArray[np.int64]
 ) -> int:
     """Directions at an information set that change no other player's value of any action."""
     owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
-    others = jacobian[owner != tree.infoset_player[infoset]]
+    others = slopes[owner != tree.infoset_player[infoset]]
     return len(support) - 1 - _rank(others[:, support[1:]] - others[:, support[:1]])
-
-
-def _null_space(matrix: FloatArray) -> FloatArray:
-    """Orthonormal basis in columns; rows count by their direction, however short they are."""
-    lengths = np.linalg.norm(matrix, axis=1)
-    longer = lengths > NO_CONDITION
-    _, singular, right = np.linalg.svd(matrix[longer] / lengths[longer, None], full_matrices=True)
-    return right[int((singular > RANK_TOLERANCE).sum()) :].T
 
 
 def _rank(matrix: FloatArray) -> int:

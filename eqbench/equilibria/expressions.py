@@ -76,6 +76,11 @@ def evaluate(text: str | ast.expr, names: Mapping[str, Any], *, exact: bool = Tr
     return compile_expression(text, exact=exact)(names)
 
 
+def names_in(text: str) -> list[str]:
+    """Names in an expression or relation, as often as they occur."""
+    return [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+
+
 def alternatives(constraint: str) -> list[Relation]:
     """The relations of a constraint, of which one must hold: several if it says ``or``.
 
@@ -86,7 +91,14 @@ def alternatives(constraint: str) -> list[Relation]:
     """
     node = ast.parse(constraint, mode="eval").body
     parts = node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) else [node]
-    return [_relation(part) for part in parts]
+    found = []
+    for part in parts:
+        match part:
+            case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in _SIGNS:
+                found.append(Relation(left, _SIGNS[type(sign)], right))
+            case _:
+                raise ValueError(f"not a relation: {ast.unparse(part)}")
+    return found
 
 
 def call_of(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
@@ -113,13 +125,6 @@ def call_of(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
     if not isinstance(node, ast.Call):
         raise ValueError(f"not a call: {text}")
     return value(node)
-
-
-def _relation(node: ast.expr) -> Relation:
-    match node:
-        case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in _SIGNS:
-            return Relation(left, _SIGNS[type(sign)], right)
-    raise ValueError(f"not a relation: {ast.unparse(node)}")
 
 
 def _compile(node: ast.expr, number: Arithmetic) -> Expression:

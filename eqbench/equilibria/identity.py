@@ -1,290 +1,29 @@
 """Say which equilibrium a profile is: a member of a published set, or of a cluster of its own.
 
-Symbols in shapes: A actions, S sequences, n profiles.
+Symbols in shapes: A actions, K parameters.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eqbench.equilibria.dimension import EXACT_ENOUGH, Dimension, is_exact_enough, local_dimension
-from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.equilibria.known import known_sets
-from eqbench.equilibria.layout import Layout
-from eqbench.equilibria.nearest import nearest_member
-from eqbench.equilibria.reference import KnownSet
-from eqbench.equilibria.regularity import exact_play, index_of, plan_weights, rounded_index
+from eqbench.equilibria.clusters import connected_components, most_compared, outcome_distribution
+from eqbench.equilibria.dimension import is_exact_enough, local_dimension
+from eqbench.equilibria.expressions import alternatives, compile_expression, names_in
+from eqbench.equilibria.known import known_sets, nearest_member
+from eqbench.equilibria.reference import TOLERANCE, KnownSet, Layout
+from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.realization import RealizationPlan, shares
+from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.tree import FloatArray
-from eqbench.verification import Allowance, certify
-
-if TYPE_CHECKING:
-    from eqbench.model.payoff_model import PayoffModel
-
-
-SAME_PLAN = 1e-9  # difference of weights up to which two are repetitions
-SAME_OUTCOME = 1e-6  # difference of probabilities up to which two play alike
-ROUNDING = 1e-9  # regret between two exact equilibria, as a share of the payoff range
-NOISE = 10.0  # and how much more than theirs it may be if they are inexact
-_EXPONENT = -6  # of ten, of the least margin with which floats prove anything
-_UNIT = 1e-15  # regret as a share of the payoff scale that floats always leave open
-_BETWEEN = (0.5, 0.25, 0.75)
-_MOST_CHECKS = 20_000  # of what lies between two; more would take seconds
-_MOST_PLACES = 2_000  # whose distances are compared
-_MOST_REMEMBERED = 64  # identities of a game
-_MOST_DIMENSIONS = 15  # a component of so many has one dimension or another most often
-
-
-@dataclass(frozen=True)
-class Component:
-    """Equilibria that are one up to behavior off the path of play, or lie in one continuum.
-
-    Attributes
-    ----------
-    members : their positions in the sequence that was given, ascending
-    dimension : of the set of equilibria around most of them; None in games that are too large,
-        and where no member is exact enough
-    """
-
-    members: tuple[int, ...]
-    dimension: Dimension | None
-
-
-def connected_components(
-    game: Game, profiles: Sequence[BehaviorProfile], regrets: Sequence[float]
-) -> list[Component]:
-    """Connected pieces that equilibria of a game belong to, in the order of their first members.
-
-    Two are connected if their outcome distributions agree within 1e-6, or if what lies between
-    them is an equilibrium too: mixtures of their realization plans, in three places, with a
-    regret that is rounding or at most ten times theirs. So a continuum counts once, unless it is
-    bent and its members are too few to show that. Of very many isolated ones the nearest 20,000
-    pairs are looked at.
-
-    What is proved to be isolated, exactly or in floats with a margin, is connected with nothing
-    else, however near that is, as far as proofs take about a second in all.
-
-    Parameters
-    ----------
-    regrets : measured max regret of each, in payoff units
-    """
-    found, isolation = [], Isolation(game, profiles, regrets)
-    for members in isolation.parts():
-        exact = [i for i in members if is_exact_enough(game, regrets[i])][:_MOST_DIMENSIONS]
-        usual = _usual([local_dimension(game, profiles[i].probabilities) for i in exact])
-        if usual is not None and usual.total and any(map(isolation.index, exact)):
-            usual = Dimension(0, 0)  # the conditions on it are shorter than floats resolve
-        found.append(Component(members, usual))
-    return found
-
-
-class Isolation:
-    """Equilibria as in :func:`connected_components`, and which are proved to be isolated."""
-
-    def __init__(
-        self,
-        game: Game,
-        profiles: Sequence[BehaviorProfile],
-        regrets: Sequence[float],
-        allowance: Allowance | None = None,
-    ) -> None:
-        self.game, self.profiles, self.regrets = game, profiles, regrets
-        self._allowance = allowance or Allowance()
-        plans = (RealizationPlan.of(game.sequence_form, each.probabilities) for each in profiles)
-        self._plans = np.array([plan.weights for plan in plans])
-        self._shares = np.maximum(np.array(regrets) / (game.tree.payoff_scale or 1.0), _UNIT)
-        self.index, self.exact_plan = functools.cache(self._index), functools.cache(self._weights)
-        self._rounded = functools.cache(self._regular)
-
-    def parts(self) -> list[tuple[int, ...]]:
-        """Members of each component, in the order of the first ones."""
-        if not self.profiles:
-            return []
-        order = np.argsort(self.regrets, kind="stable")
-        places, where = different(self._plans, order, SAME_PLAN)
-        behavior = [self.profiles[i].probabilities for i in places]
-        outcomes = np.array([outcome_distribution(self.game, each) for each in behavior])
-        _, group = different(outcomes, np.arange(len(places)), SAME_OUTCOME)
-        _join(self.game, self._plans[places], [self.regrets[i] for i in places], group)
-        label = group[where]
-        joined = [np.flatnonzero(label == k).tolist() for k in dict.fromkeys(label.tolist())]
-        return sorted(part for members in joined for part in self._split(members))
-
-    def _split(self, members: Sequence[int]) -> list[tuple[int, ...]]:
-        """Connected equilibria, but those that are isolated each with what may be the same one."""
-        exact = [i for i in members if self.profiles[i].exact is not None]
-        spread = np.ptp(self._plans[members], axis=0).max()
-        if spread <= SAME_OUTCOME and len(set(map(self.exact_plan, exact))) < 2:
-            return [tuple(members)]
-        ranked = sorted(members, key=lambda i: (self.profiles[i].exact is None, self.regrets[i]))
-        centers: list[int] = []
-        for i in ranked[: max(len(exact), _MOST_DIMENSIONS)]:
-            is_regular = self.index(i) or self._rounded(i, _EXPONENT)
-            is_new = is_regular and all(self._is_apart(center, i) for center in centers)
-            if is_new and any(self._is_apart(i, other) for other in members):
-                centers.append(i)
-        rest = [i for i in exact if i not in centers and self.index(i) == 0]
-        parts: dict[int, list[int]] = {}
-        for i in members:
-            near = [c for c in (*centers, *rest) if not self._is_apart(c, i)]
-            nearest = min(near, key=lambda c: self.distance(c, i), default=-1)
-            parts.setdefault(nearest if nearest in centers else -1, []).append(i)
-        return [*map(tuple, parts.values())]
-
-    def _is_apart(self, center: int, other: int) -> bool:
-        """Whether an equilibrium is proved to be isolated, and another not to be the same one.
-
-        A regret s leaves an equilibrium open by s/m², as shares of the payoff scale, where
-        frequencies, losses and pivots are at least m.
-        """
-        if self.index(center) and self.index(other) is not None:
-            return self.exact_plan(center) != self.exact_plan(other)
-        distance, worse = self.distance(center, other), max(self._shares[[center, other]])
-        if distance <= SAME_OUTCOME:
-            return False
-        exponent = math.ceil(math.log10(NOISE * worse / distance) / 2)  # few, since each is tried
-        return exponent < 0 and self._rounded(center, max(_EXPONENT, exponent)) is not None
-
-    def distance(self, one: int, other: int) -> float:
-        """Largest difference of the realization weights of two."""
-        return float(np.abs(self._plans[one] - self._plans[other]).max())
-
-    def _index(self, i: int) -> int | None:
-        """Index in Fractions: 0 of an equilibrium without; None of what is not proved to be one."""
-        tree, profile = self.game.tree, self.profiles[i]
-        play = None if self.regrets[i] > 0 else exact_play(tree, profile, self._allowance)
-        if play is not None and (index := index_of(play)):
-            return index
-        proved = play and certify(tree, profile, self._allowance)
-        return 0 if proved and proved.max_regret == 0 else None
-
-    def _regular(self, i: int, exponent: int) -> int | None:
-        """Index in floats with a power of ten as the margin."""
-        if self._shares[i] > EXACT_ENOUGH:
-            return None
-        margin = 10.0**exponent
-        return rounded_index(self.game.tree, self.profiles[i], margin, margin, self._allowance)
-
-    def _weights(self, i: int) -> tuple[Any, ...]:
-        """Realization weights in Fractions."""
-        return tuple(plan_weights(self.game.tree, self.profiles[i].exact or ()))
-
-
-def different(
-    rows: FloatArray, order: NDArray[np.int64], tolerance: float
-) -> tuple[list[int], NDArray[np.int64]]:
-    """Rows that differ from all before them in an order, and which of these each row is like."""
-    first: list[int] = []
-    like = np.empty(len(rows), dtype=np.int64)
-    kept = np.empty_like(rows)
-    for i in order.tolist():
-        distance = np.abs(kept[: len(first)] - rows[i]).max(axis=1, initial=0.0)
-        same = np.flatnonzero(distance <= tolerance)
-        like[i] = same[0] if len(same) else len(first)
-        if not len(same):
-            kept[len(first)] = rows[i]
-            first.append(i)
-    return first, like
-
-
-def _join(
-    game: Game, plans: FloatArray, regrets: Sequence[float], group: NDArray[np.int64]
-) -> None:
-    """Give plans (n, S) that are connected the same number in `group` (n,)."""
-    model, checks = game.payoff_model(), 0
-    rounding = ROUNDING * game.tree.payoff_scale
-    for i, j in _nearest_first(plans[:_MOST_PLACES]):
-        if group[i] == group[j]:
-            continue
-        if checks == _MOST_CHECKS:
-            break
-        checks += 1
-        allowed = max(rounding, NOISE * max(regrets[i], regrets[j]))
-        if _equilibria_between(game, model, (plans[i], plans[j]), allowed):
-            group[group == group[j]] = group[i]
-
-
-def _nearest_first(plans: FloatArray) -> Iterator[tuple[int, int]]:
-    """Pairs of realization plans (n, S), those with the least distance first."""
-    n = len(plans)
-    squares = (plans**2).sum(axis=1)
-    distances = squares[:, None] + squares - 2 * plans @ plans.T
-    first, second = np.triu_indices(n, 1)
-    for k in np.argsort(distances[first, second], kind="stable"):
-        yield int(first[k]), int(second[k])
-
-
-def _equilibria_between(
-    game: Game, model: PayoffModel, ends: tuple[FloatArray, FloatArray], allowed: float
-) -> bool:
-    """Whether mixtures of two realization plans (S,) have no regret above what is allowed."""
-    for share in _BETWEEN:
-        mixture = (1 - share) * ends[0] + share * ends[1]
-        if model.regrets(shares(game.sequence_form, mixture)).max() > allowed:
-            return False
-    return True
-
-
-def _usual(dimensions: Sequence[Dimension | None]) -> Dimension | None:
-    """The dimension that most members have; the larger one in a draw."""
-    counts = Counter(dimension for dimension in dimensions if dimension is not None)
-    if not counts:
-        return None
-    return max(counts, key=lambda d: (counts[d], d.total, d.on_path))
-
-
-# Outcome distributions are compared pair by pair, so all are in memory at once.
-_MOST_NUMBERS = 50_000_000
-
-
-def most_compared(game: Game) -> int:
-    """How many equilibria of a game can be compared within memory; at least 1."""
-    return max(1, _MOST_NUMBERS // len(game.sequence_form.columns))
-
-
-def cluster_identities(
-    game: Game, profiles: Sequence[BehaviorProfile], regrets: Sequence[float]
-) -> list[Identity | None]:
-    """Identity ``cluster:k`` of each of several equilibria of a game.
-
-    Parameters
-    ----------
-    regrets : measured max regret of each, in payoff units
-
-    Returns
-    -------
-    list
-        One identity per profile. In very large games only as many as fit into memory get one,
-        those with the smallest regrets.
-    """
-    kept = most_compared(game)
-    chosen = sorted(np.argsort(regrets, kind="stable")[:kept].tolist())
-    found: list[Identity | None] = [None] * len(profiles)
-    parts = connected_components(game, [profiles[i] for i in chosen], [regrets[i] for i in chosen])
-    for number, part in enumerate(parts, start=1):
-        members = [chosen[m] for m in part.members]
-        outcomes = {i: outcome_distribution(game, profiles[i].probabilities) for i in members}
-        best = outcomes[min(members, key=lambda i: regrets[i])]
-        for i in members:
-            difference = outcomes[i] - best
-            found[i] = Identity(
-                name=f"cluster:{number}",
-                distance=float(np.abs(difference).max()),
-                dimension=None if part.dimension is None else part.dimension.total,
-            )
-    return found
-
+from eqbench.verification import DEFAULT_TOLERANCE, Verifier, certify
 
 # Up to this difference of outcomes a profile counts as near a set; random profiles are ten
 # times as far away.
@@ -294,6 +33,7 @@ NEAR = 1e-3
 SAME_PLAY = 1e-5
 # Where play leads less often, even a large difference of behavior hardly shows in the outcomes.
 SELDOM = 1e-5
+_MOST_REMEMBERED = 64  # identities of a game
 
 
 @dataclass(frozen=True)
@@ -330,16 +70,6 @@ class Identity:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
         return asdict(self) | {"also": list(self.also)}
-
-
-def outcome_distribution(game: Game, behavior: FloatArray) -> FloatArray:
-    """Probability of each outcome of play, float64 (Z,), owned by the caller.
-
-    Terminals that all players reach by the same sequences count as one outcome.
-    """
-    form = game.sequence_form
-    weights = RealizationPlan.of(form, behavior).weights
-    return form.chance * weights[form.columns].prod(axis=1)
 
 
 class Identifier:
@@ -385,7 +115,8 @@ class Identifier:
         if not matches:
             return None
         best = min(matches.values(), key=lambda match: match.rank)
-        around = self._dimension(behavior, max_regret)
+        is_exact = max_regret is not None and is_exact_enough(self.game, max_regret)
+        around = local_dimension(self.game, behavior) if is_exact else None
         return Identity(
             name=best.known.name,
             also=tuple(m.known.name for m in matches.values() if m is not best and m.also(best)),
@@ -405,11 +136,6 @@ class Identifier:
         reach = infoset_reach(self.game.tree, behavior)[layout.infoset]
         nearest = [nearest_member(own, seen.frequencies, reach) for own in self.known]
         return min(map(seen.distance, self.known, nearest))
-
-    def _dimension(self, behavior: FloatArray, max_regret: float | None) -> Dimension | None:
-        if max_regret is None or not is_exact_enough(self.game, max_regret):
-            return None
-        return local_dimension(self.game, behavior)
 
     def _reaches(self, max_regret: float | None) -> tuple[float, float]:
         """Distances up to which a profile with such a regret plays as a member, and is near one.
@@ -493,3 +219,151 @@ def _off_path(match: _Match, seen: SeenProfile) -> dict[str, float]:
     elsewhere = (seen.reach <= SELDOM) & (np.abs(differences) > TOLERANCE)
     order = sorted(np.flatnonzero(elsewhere).tolist(), key=lambda v: -abs(differences[v]))
     return {known.layout.places[v]: float(differences[v]) for v in order}
+
+
+def cluster_identities(
+    game: Game, profiles: Sequence[BehaviorProfile], regrets: Sequence[float]
+) -> list[Identity | None]:
+    """Identity ``cluster:k`` of each of several equilibria of a game.
+
+    Parameters
+    ----------
+    regrets : measured max regret of each, in payoff units
+
+    Returns
+    -------
+    list
+        One identity per profile. In very large games only as many as fit into memory get one,
+        those with the smallest regrets.
+    """
+    kept = most_compared(game)
+    chosen = sorted(np.argsort(regrets, kind="stable")[:kept].tolist())
+    found: list[Identity | None] = [None] * len(profiles)
+    parts = connected_components(game, [profiles[i] for i in chosen], [regrets[i] for i in chosen])
+    for number, part in enumerate(parts, start=1):
+        members = [chosen[m] for m in part.members]
+        outcomes = {i: outcome_distribution(game, profiles[i].probabilities) for i in members}
+        best = outcomes[min(members, key=lambda i: regrets[i])]
+        for i in members:
+            difference = outcomes[i] - best
+            found[i] = Identity(
+                name=f"cluster:{number}",
+                distance=float(np.abs(difference).max()),
+                dimension=None if part.dimension is None else part.dimension.total,
+            )
+    return found
+
+
+# -- membership in a published set, or in a computed component -------------------------------------
+
+
+class Broken(NamedTuple):
+    """A condition such as ``K_bets == 3*alpha`` that a profile breaks, and by how much."""
+
+    condition: str
+    places: tuple[str, ...]  #: of the frequencies in it, ``PLAYER|INFOSET|ACTION``
+    left: Any
+    right: Any
+    by: Any  #: 0 at an end that is excluded
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Whether a profile is in a set, which it is true or false as, and what is nearest to it there.
+
+    Attributes
+    ----------
+    broken : published conditions that fail
+    distance : largest difference of an outcome's probability to the nearest member
+    differences : of frequencies to it, by ``PLAYER|INFOSET|ACTION``, the largest first
+    parameters : its figures, if the set was published
+    dimension : of the equilibria around it, if it was computed
+    """
+
+    name: str
+    contains: bool
+    max_regret: float
+    distance: float
+    differences: dict[str, float]
+    broken: tuple[Broken, ...] = ()
+    exact: bool = False  #: whether it was decided in Fractions
+    parameters: dict[str, float] = field(default_factory=dict)
+    dimension: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.contains
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; sides of conditions, and by how much they fail, are texts."""
+        texts = [Broken(*own[:2], *map(str, own[2:]))._asdict() for own in self.broken]
+        return asdict(self) | {"broken": texts}
+
+
+def in_component(game: Game, name: str, profiles: Sequence[BehaviorProfile]) -> Membership:
+    """Membership of the first of some profiles in the component of the others, as in clusters."""
+    behavior = [profile.probabilities for profile in profiles]
+    verifier = Verifier(game.tree)
+    measured = (certify(game.tree, own) or verifier.verify(own) for own in profiles)
+    regrets = [float(each.max_regret) for each in measured]
+    allowed = DEFAULT_TOLERANCE * game.tree.payoff_scale
+    if min(regrets[1:]) > allowed:
+        raise UsageError(f"{name} is no equilibrium, its max regret is {min(regrets[1:]):.2g}")
+    first, *others = (outcome_distribution(game, each) for each in behavior)
+    distances = [float(np.abs(other - first).max()) for other in others]
+    best = int(np.argmin(distances)) + 1
+    begin = int(regrets[0] > allowed)  # is no equilibrium
+    parts = connected_components(game, profiles[begin:], regrets[begin:])
+    part = next(each for each in parts if best - begin in each.members)
+    gaps = _differences(game, behavior[0] - behavior[best])
+    dimension = None if part.dimension is None else part.dimension.total
+    figures = regrets[0], distances[best - 1], gaps
+    return Membership(name, not begin and 0 in part.members, *figures, dimension=dimension)
+
+
+def in_published(
+    game: Game, sets: Sequence[KnownSet], profile: BehaviorProfile, tolerance: float
+) -> Membership:
+    """Membership in that of some sets which has a profile, or else is nearest."""
+    behavior, exact = profile.probabilities, None if tolerance else profile.exact
+    seen, values = SeenProfile(game, sets[0].layout, behavior), exact or behavior.tolist()
+    failed = {own.name: _broken(own, values, tolerance, exact=bool(exact)) for own in sets}
+    candidates = [own for own in sets if not failed[own.name]] or sets
+    near = [(own, nearest_member(own, seen.frequencies, seen.reach)) for own in candidates]
+    own, parameters = min(near, key=lambda each: seen.distance(*each))
+    gaps = _differences(game, behavior - own.layout.behavior(own.frequencies(parameters)))
+    max_regret = float(Verifier(game.tree).verify(profile).max_regret)
+    figures = max_regret, seen.distance(own, parameters), gaps
+    broken, shown = failed[own.name], own.shown(parameters)
+    return Membership(own.name, not broken, *figures, broken, bool(exact), shown)
+
+
+def _differences(game: Game, gaps: FloatArray) -> dict[str, float]:
+    labels, order = action_labels(game.tree), np.argsort(-np.abs(gaps), kind="stable")
+    return {labels[a]: float(gaps[a]) for a in order.tolist() if abs(gaps[a]) > TOLERANCE}
+
+
+def _broken(
+    known: KnownSet, values: Sequence[Any], tolerance: float, *, exact: bool
+) -> tuple[Broken, ...]:
+    """Conditions that fail, with the parameters of which the frequencies (A,) themselves speak."""
+    layout, texts, formulas = known.layout, known.texts, known.exact if exact else known.formulas
+    played = [values[a] if a >= 0 else 0 for a in layout.action.tolist()]
+    given = dict(zip(layout.variables, played, strict=True))
+    read = dict(zip(known.parameters, (own(given) for own in formulas.readings), strict=True))
+    names = formulas.names(read) | given
+    places = dict(zip(layout.variables, layout.places, strict=True))
+    places |= {name: places[text] for name, text in texts.readings.items() if text in places}
+    conditions = [f"{name} == {text}" for name, text in texts.values.items() if text != name]
+    conditions += [*texts.constraints, *(part for p in read for part in (f"0 <= {p}", f"{p} <= 1"))]
+    found = []
+    for text in conditions:
+        misses = []
+        for each in alternatives(text):
+            left, right = (compile_expression(s, exact=exact)(names) for s in (each[0], each[2]))
+            by = {"<": left - right, ">": right - left, "=": abs(left - right)}[each.sign[0]]
+            misses.append((by, each.sign in "<>", left, right))
+        by, is_open, left, right = min(misses, key=lambda each: each[0])
+        if not (by < -tolerance if is_open else by <= tolerance):  # also if it is not a number
+            where = dict.fromkeys(places[name] for name in names_in(text) if name in places)
+            found.append(Broken(text, tuple(where), left, right, by))
+    return tuple(found)

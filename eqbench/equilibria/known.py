@@ -1,7 +1,9 @@
 """The published sets of a game as far as the verifier agrees: members, corners, ends, in words.
 
 Payoffs are linear in each player's realization plan, so what holds at the corners of a set of
-plans, such as a lower bound of a payoff, holds for all of it. Symbols in shapes: K parameters.
+plans, such as a lower bound of a payoff, holds for all of it.
+
+Symbols in shapes: V named frequencies, K parameters, C constraints.
 """
 
 from __future__ import annotations
@@ -14,11 +16,10 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqbench.equilibria.expressions import IrrationalError
-from eqbench.equilibria.formulas import TOLERANCE, Formulas
-from eqbench.equilibria.nearest import linearized, nearest_member
-from eqbench.equilibria.reference import KnownSet, published_sets
+from eqbench.equilibria.reference import TOLERANCE, Formulas, KnownSet, published_sets
 from eqbench.model.game import Game
 from eqbench.model.polytope import Affine, Number, value_at, vertices
 from eqbench.model.profile import BehaviorProfile
@@ -28,6 +29,10 @@ from eqbench.verification import Verifier
 _ROUNDING = 1e-9  # share of the payoff range
 _ROUNDS = 10
 _SETTLED = 1e-11  # of a step of the parameters
+_INSIDE = 0.99  # upper bound where the search starts; formulas may have poles at 1
+_FITS = 6
+_STEP = 1e-5  # of difference quotients; the formulas are of low degree
+_FEASIBLE = 1e-10  # as exactly as HiGHS can hold constraints
 SAME_PAYOFF = 1e-9  # of payoffs, or of their range; sets meet where their ranges of the pot end
 
 
@@ -40,25 +45,99 @@ def known_sets(game: Game) -> tuple[KnownSet, ...]:
     published = published_sets(game)
     if not published:
         return ()
-    verifier = Verifier(game.tree)
-    return tuple(known for known in published if _holds(known, verifier))
-
-
-def _holds(known: KnownSet, verifier: Verifier) -> bool:
-    """Whether a member is an equilibrium with the published payoffs."""
-    parameters = some_member(known)
-    behavior = np.clip(known.layout.behavior(known.frequencies(parameters)), 0.0, 1.0)
-    measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
-    gaps = np.array(measured.payoffs, dtype=float) - known.payoffs_near(parameters)
-    tree = verifier.tree
-    stands = measured.max_regret <= _ROUNDING * tree.payoff_scale
-    return bool(stands and np.abs(gaps).max() <= _ROUNDING * tree.payoff_range)
+    tree, verifier, held = game.tree, Verifier(game.tree), []
+    for known in published:
+        parameters = some_member(known)
+        behavior = np.clip(known.layout.behavior(known.frequencies(parameters)), 0.0, 1.0)
+        measured = verifier.verify(BehaviorProfile.of(tree, behavior))
+        gaps = np.array(measured.payoffs, dtype=float) - known.payoffs_near(parameters)
+        is_equilibrium = measured.max_regret <= _ROUNDING * tree.payoff_scale
+        if is_equilibrium and np.abs(gaps).max() <= _ROUNDING * tree.payoff_range:
+            held.append(known)
+    return tuple(held)
 
 
 def some_member(known: KnownSet) -> FloatArray:
     """Parameters (K,) of a member of a set."""
     count = len(known.layout.variables)
     return nearest_member(known, np.full(count, 0.5), np.ones(count))
+
+
+def nearest_member(known: KnownSet, frequencies: FloatArray, reach: FloatArray) -> FloatArray:
+    """Parameters (K,) of a nearest member, owned by the caller.
+
+    First it minimizes the sum of the differences of frequencies, weighted with the reach of
+    their information sets; then, among such members, the sum of the differences where that
+    reach is 0. So it agrees on the path of play as well as it can, and elsewhere after that.
+
+    The formulas are linear in the parameters but for a few products: it is a sequence of linear
+    programs, usually of one or two.
+
+    Parameters
+    ----------
+    frequencies, reach : float64 (V,)
+    """
+    parameters = np.nan_to_num(np.clip(known.read(frequencies), 0.0, _INSIDE))
+    if not len(parameters):
+        return parameters
+    reached = reach > 0
+    free = np.ones(len(reach), dtype=bool)
+    parameters = _fit(known, frequencies, parameters, reach, ~free)
+    if not reached.all():
+        parameters = _fit(known, frequencies, parameters, (~reached).astype(float), reached)
+    return parameters
+
+
+def _fit(
+    known: KnownSet,
+    frequencies: FloatArray,
+    parameters: FloatArray,
+    weights: FloatArray,
+    held: NDArray[np.bool_],
+) -> FloatArray:
+    """Parameters that minimize the weighted sum of differences; those `held` do not grow.
+
+    Each step minimizes sum w |gap + slopes x|, with bounds on what is held and G x <= h.
+    """
+    from scipy.optimize import linprog  # takes longer to load than most profiles to recognize
+
+    allowed, k = np.abs(known.frequencies(parameters) - frequencies), len(parameters)
+    for _ in range(_FITS):
+        values, slopes = linearized(known.frequencies, parameters)
+        excess, excess_slopes = linearized(known.violations, parameters)
+        moving = (np.abs(slopes).max(axis=1) > 0) & (held | (weights > 0))
+        gap = (values - slopes @ parameters - frequencies)[moving]
+        largest = np.where(held[moving], allowed[moving] + _FEASIBLE, np.inf)
+        cost, slopes, identity = weights[moving], slopes[moving], np.eye(len(gap))
+        none = np.zeros((len(excess), len(gap)))
+        program = linprog(
+            c=np.concatenate((np.zeros(k), cost / max(cost.max(initial=0.0), 1e-300))),
+            A_ub=np.block([[slopes, -identity], [-slopes, -identity], [excess_slopes, none]]),
+            b_ub=np.concatenate((-gap, gap, excess_slopes @ parameters - excess)),
+            bounds=[(0.0, 1.0)] * k + [(0.0, bound) for bound in largest],
+            method="highs",
+            options={
+                "primal_feasibility_tolerance": _FEASIBLE,
+                "dual_feasibility_tolerance": _FEASIBLE,
+            },
+        )
+        if program.x is None:
+            break
+        step, parameters = np.abs(program.x[:k] - parameters).max(), program.x[:k]
+        if step <= _SETTLED:
+            break
+    return parameters
+
+
+def linearized(
+    function: Callable[[FloatArray], FloatArray], parameters: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Values (·,) of a function and their derivatives (·, K) by the parameters."""
+    steps = _STEP * np.eye(len(parameters))
+    slopes = [
+        (function(parameters + step) - function(parameters - step)) / (2 * _STEP) for step in steps
+    ]
+    return function(parameters), np.stack(slopes, axis=1)
 
 
 def known_corners(game: Game) -> list[tuple[str, BehaviorProfile]]:
@@ -230,10 +309,10 @@ def known_equilibria(game: Game) -> list[KnownEquilibria]:
 def meanings(known: KnownSet) -> dict[str, str]:
     """Meanings of the symbols in the name of a set and in the names of its members."""
     layout, texts = known.layout, known.texts
-    words = {
-        name: "how often {} plays {} at the information set {}".format(*_place(place))
-        for name, place in zip(layout.variables, layout.places, strict=True)
-    }
+    words = {}
+    for name, place in zip(layout.variables, layout.places, strict=True):
+        player, infoset, action = place.split("|")
+        words[name] = f"how often {player} plays {action} at the information set {infoset}"
     found = re.findall(r"[a-z]\w*", known.name.partition(":")[2])
     symbols = {name: words[name] for name in found if name in words}
     if (leading := known.leading) is not None:
@@ -241,12 +320,6 @@ def meanings(known: KnownSet) -> dict[str, str]:
         meaning = words.get(texts.readings.get(text, text), text)
         symbols[leading] = meaning if text == leading else f"{text}: {meaning}"
     return symbols
-
-
-def _place(place: str) -> tuple[str, str, str]:
-    """Player, action and information set of a place."""
-    player, infoset, action = place.split("|")
-    return player, action, infoset
 
 
 def _described(game: Game, pieces: Sequence[KnownSet]) -> KnownEquilibria:

@@ -14,8 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from eqbench.equilibria.known import linear_constraints
-from eqbench.equilibria.nearest import nearest_member
+from eqbench.equilibria.known import linear_constraints, nearest_member
 from eqbench.equilibria.reference import KnownSet
 from eqbench.model.polytope import vertices
 from eqbench.model.tree import FloatArray

@@ -1,32 +1,45 @@
-"""The published sets of equilibria of a game, read from data by the game's content."""
+"""The published sets of equilibria of a game, read from data by the game's content.
+
+Symbols in shapes: A actions of the game, V named frequencies, K parameters, C constraints.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property, partial
+from graphlib import TopologicalSorter
 from importlib import resources
 from itertools import product
-from math import gcd
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.expressions import alternatives, evaluate
-from eqbench.equilibria.formulas import Formulas, Texts, compile_formulas
-from eqbench.equilibria.layout import Layout
+from eqbench.equilibria.expressions import (
+    Expression,
+    Relation,
+    alternatives,
+    compile_expression,
+    evaluate,
+    names_in,
+)
 from eqbench.errors import SpecError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.spec import Spec, is_foreign, parse_spec
+from eqbench.spec import is_foreign, parse_spec
 
 LARGEST = 1_000  # nodes; none of the games with published sets is larger
+FILES = ("kuhn2", "kuhn3", "skp", "matrix")
+TOLERANCE = 1e-7  # up to which a constraint holds and a frequency or an outcome agrees
+# An open end is passed by more than the tolerance: what lies closer belongs to the other side.
+_OPEN_MARGIN = 2 * TOLERANCE
+_AT_END = 1e-5
 
 
 def fingerprint(tree: GameTree) -> str | None:
@@ -54,12 +67,189 @@ def fingerprint(tree: GameTree) -> str | None:
 
 def _lowest_terms(numerators: NDArray, denominator: int) -> list[int]:
     flat = [denominator, *numerators.ravel().tolist()]
-    common = gcd(*flat)
+    common = math.gcd(*flat)
     return [value // common for value in flat]
 
 
-FILES = ("kuhn2", "kuhn3", "skp", "matrix")
-_AT_END = 1e-5
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Named frequencies on a tree; at each information set at most one action has no name.
+
+    Attributes
+    ----------
+    tree : GameTree
+    variables : names of the V frequencies
+    places : ``PLAYER|INFOSET|ACTION`` of each of them
+    action : int64 (V,)
+        Action of each, -1 if the game has deleted it.
+    infoset : int64 (V,)
+        Information set of each.
+    rest : int64 (A,)
+        1 at the actions that have no name: they get what the others leave.
+    spread : float64 (A, V)
+        With `rest` it gives the behavior: ``rest + spread @ frequencies``.
+    """
+
+    tree: GameTree
+    variables: tuple[str, ...]
+    places: tuple[str, ...]
+    action: NDArray[np.int64]
+    infoset: NDArray[np.int64]
+    rest: NDArray[np.int64]
+    spread: FloatArray
+
+    @classmethod
+    def of(cls, tree: GameTree, variables: Mapping[str, str]) -> Layout | None:
+        """Layout of frequencies given as ``PLAYER|INFOSET|ACTION``; None if it does not fit.
+
+        An action that the game has deleted is no misfit: its frequency is 0 there.
+        """
+        action, infoset = [], []
+        for place in variables.values():
+            player, label, name = place.split("|")
+            try:
+                i = tree.infoset_of(tree.players.index(player), label)
+            except (KeyError, ValueError):
+                return None
+            names = tree.infoset_actions[i]
+            action.append(tree.action_start[i] + names.index(name) if name in names else -1)
+            infoset.append(i)
+        rest = np.ones(tree.n_actions, dtype=np.int64)
+        rest[[a for a in action if a >= 0]] = 0
+        if np.add.reduceat(rest, tree.action_start[:-1]).max() > 1:
+            return None
+        spread = np.zeros((tree.n_actions, len(variables)))
+        for v, (a, i) in enumerate(zip(action, infoset, strict=True)):
+            block = slice(tree.action_start[i], tree.action_start[i + 1])
+            if a >= 0:
+                spread[block, v] = -rest[block]
+                spread[a, v] = 1
+        return cls(
+            tree,
+            tuple(variables),
+            tuple(variables.values()),
+            np.array(action, dtype=np.int64),
+            np.array(infoset, dtype=np.int64),
+            rest,
+            spread,
+        )
+
+    def frequencies(self, behavior: FloatArray) -> FloatArray:
+        """The V named frequencies of behavior (A,); 0 for actions that the game has deleted."""
+        return np.where(self.action >= 0, behavior[self.action], 0.0)
+
+    def behavior(self, frequencies: FloatArray) -> FloatArray:
+        """Behavior (A,) with the V named frequencies."""
+        return self.rest + self.spread @ frequencies
+
+    def exact_profile(self, frequencies: Sequence[Fraction]) -> BehaviorProfile:
+        """Exact profile with the V named frequencies.
+
+        Raises
+        ------
+        ProfileError
+            If a frequency is outside [0, 1], or stands at an action that was deleted.
+        """
+        values = [Fraction(int(rest)) for rest in self.rest]
+        for v, frequency in enumerate(frequencies):
+            for a in np.flatnonzero(self.spread[:, v]):
+                values[a] += int(self.spread[a, v]) * frequency
+        return BehaviorProfile.of_exact(self.tree, values)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A set as it was written down.
+
+    Attributes
+    ----------
+    constants : values of names that stand for what is given, such as the pot
+    values : frequencies as expressions
+    readings : parameters as expressions of frequencies
+    figures : what members are named by, as expressions of all these
+    constraints, payoffs : in all these
+    """
+
+    constants: Mapping[str, Fraction]
+    values: Mapping[str, str]
+    readings: Mapping[str, str]
+    figures: Mapping[str, str]
+    constraints: tuple[str, ...]
+    payoffs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The expressions of a set, compiled for one arithmetic.
+
+    Attributes
+    ----------
+    values : frequencies, each after those that it names
+    violations : by how much each constraint is violated; at most 0 where it holds
+    open_violations : the same of those constraints that exclude their end
+    """
+
+    constants: Mapping[str, Any]
+    values: Mapping[str, Expression]
+    readings: tuple[Expression, ...]
+    violations: tuple[Expression, ...]
+    open_violations: tuple[Expression, ...]
+    shown: Mapping[str, Expression]
+    payoffs: tuple[Expression, ...]
+
+    @classmethod
+    def of(cls, texts: Texts, constraints: Sequence[Relation], *, exact: bool) -> Formulas:
+        """Compile a set to functions of names, in Fractions or floats.
+
+        Parameters
+        ----------
+        constraints : those that confine the parameters, in place of those in `texts`
+
+        Raises
+        ------
+        ValueError
+            If an expression is none, or values depend on each other.
+        """
+        number, compiled = Fraction if exact else float, partial(compile_expression, exact=exact)
+        given = {*texts.constants, *texts.readings, "sqrt"}
+        needs = {
+            name: {name for name in names_in(text) if name not in given}
+            for name, text in texts.values.items()
+            if name not in given
+        }
+        sides = [(each.sign, _violations(each, exact=exact)) for each in constraints]
+        return cls(
+            constants={name: number(value) for name, value in texts.constants.items()},
+            values={
+                name: compiled(texts.values[name])
+                for name in TopologicalSorter(needs).static_order()
+            },
+            readings=tuple(map(compiled, texts.readings.values())),
+            violations=tuple(side for _, own in sides for side in own),
+            open_violations=tuple(side for sign, own in sides if sign in "<>" for side in own),
+            shown={name: compiled(text) for name, text in texts.figures.items()},
+            payoffs=tuple(map(compiled, texts.payoffs)),
+        )
+
+    def names(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Value of every name: constants, parameters and frequencies."""
+        names = dict(self.constants) | dict(parameters)
+        for name, value in self.values.items():
+            names[name] = value(names)
+        return names
+
+
+def _violations(relation: Relation, *, exact: bool) -> list[Expression]:
+    """By how much a relation is violated, as functions of names; an equation has two sides."""
+    left = compile_expression(relation.left, exact=exact)
+    right = compile_expression(relation.right, exact=exact)
+    margin = _OPEN_MARGIN if relation.sign in "<>" and not exact else 0
+    sides: list[Expression] = []
+    if ">" not in relation.sign:
+        sides.append(lambda names: left(names) - right(names) + margin)
+    if "<" not in relation.sign:
+        sides.append(lambda names: right(names) - left(names) + margin)
+    return sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +265,8 @@ class KnownSet:
     leading : the shown figure that tells members apart best, for example because payoffs follow
         it; None if there is none
     layout : where the V frequencies stand in the game
-    formulas : values, constraints and payoffs as functions of the parameters
-    exact : the same in Fractions
-    texts : the same as they are written
+    texts : values, constraints and payoffs as they are written
+    constraints : those that confine the parameters of this piece
     """
 
     name: str
@@ -86,9 +275,18 @@ class KnownSet:
     idle: tuple[int, ...]
     leading: str | None
     layout: Layout
-    formulas: Formulas
-    exact: Formulas
     texts: Texts
+    constraints: tuple[Relation, ...]
+
+    @cached_property
+    def formulas(self) -> Formulas:
+        """Values, constraints and payoffs as functions of the parameters, in floats."""
+        return Formulas.of(self.texts, self.constraints, exact=False)
+
+    @cached_property
+    def exact(self) -> Formulas:
+        """The same in Fractions."""
+        return Formulas.of(self.texts, self.constraints, exact=True)
 
     def read(self, frequencies: FloatArray) -> FloatArray:
         """Parameters (K,) that the V frequencies of a profile speak of."""
@@ -155,11 +353,20 @@ def published_sets(game: Game) -> tuple[KnownSet, ...]:
         return ()
     content = fingerprint(game.tree) if is_foreign(spec.name) else None
     for document in _documents():
-        if content in document["contents"] or _is_of(parse_spec(document["game"]), spec):
-            layout = Layout.of(game.tree, document["variables"])
-            constants = _constants(document, game, content)
-            if layout is not None and constants is not None:
-                return tuple(_sets(document, layout, constants))
+        wanted = parse_spec(document["game"])
+        is_named = wanted.name == spec.name and set(wanted.options) <= set(spec.options)
+        if not is_named and content not in document["contents"]:
+            continue
+        layout, constants = Layout.of(game.tree, document["variables"]), {}
+        if "pot" in document:
+            pot: Any = game.tree.payoffs.value
+            if content:
+                pot = dict(parse_spec(document["contents"][content]).options)["pot"]
+            if pot is None:
+                continue
+            constants = {document["pot"]: Fraction(pot)}
+        if layout is not None:
+            return tuple(_pieces(document, layout, constants))
     return ()
 
 
@@ -170,31 +377,24 @@ def _documents() -> tuple[dict[str, Any], ...]:
     return tuple(document for text in texts for document in json.loads(text))
 
 
-def _is_of(wanted: Spec, spec: Spec) -> bool:
-    """Whether a game has the name and all the options that a document names."""
-    return wanted.name == spec.name and set(wanted.options) <= set(spec.options)
-
-
-def _constants(
-    document: Mapping[str, Any], game: Game, content: str | None
-) -> dict[str, Fraction] | None:
-    """Names of constants with their values; None if the game lacks one."""
-    if "pot" not in document:
-        return {}
-    value: Any = game.tree.payoffs.value
-    if content:
-        value = dict(parse_spec(document["contents"][content]).options)["pot"]
-    return None if value is None else {document["pot"]: Fraction(value)}
-
-
-def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, Fraction]) -> Any:
-    """Sets that exist at the present constants, each as its convex pieces.
+def _pieces(
+    document: Mapping[str, Any], layout: Layout, constants: Mapping[str, Fraction]
+) -> Iterator[KnownSet]:
+    """Convex pieces of the sets that exist at the present constants.
 
     Parameters lie in [0, 1], whatever else confines them.
     """
     for entry in document["sets"]:
-        if not _in_range(entry, constants):
-            continue
+        if "from" in entry:  # both ends belong to a range of the pot
+            (pot,) = constants.values()
+            # an end that is irrational cannot be met, so floats decide as well as exact numbers
+            # would, but for pots with more digits than floats have
+            low, high = (
+                math.inf if text == "oo" else evaluate(text, {}, exact="sqrt" not in text)
+                for text in (entry["from"], entry["to"])
+            )
+            if not low <= pot <= high:
+                continue
         texts = Texts(
             constants,
             document.get("common", {}) | entry["values"],
@@ -205,8 +405,7 @@ def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, F
         )
         parameters = tuple(texts.readings)
         box = [text for p in parameters for text in (f"0 <= {p}", f"{p} <= 1")]
-        choices = [alternatives(constraint) for constraint in [*texts.constraints, *box]]
-        for constraints in product(*choices):
+        for constraints in product(*map(alternatives, [*texts.constraints, *box])):
             yield KnownSet(
                 name=entry["name"],
                 source=document["source"],
@@ -214,23 +413,6 @@ def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, F
                 idle=tuple(parameters.index(p) for p in document.get("idle", ())),
                 leading=entry.get("leading"),
                 layout=layout,
-                formulas=compile_formulas(texts, constraints, exact=False),
-                exact=compile_formulas(texts, constraints, exact=True),
                 texts=texts,
+                constraints=constraints,
             )
-
-
-def _in_range(entry: Mapping[str, Any], constants: Mapping[str, Fraction]) -> bool:
-    """Whether the pot lies in the range of a set; its ends belong to it.
-
-    An end that is irrational cannot be met, so floats decide as well as exact numbers would,
-    but for pots with more digits than floats have.
-    """
-    if "from" not in entry:
-        return True
-    (pot,) = constants.values()
-    low, high = (
-        math.inf if text == "oo" else evaluate(text, {}, exact="sqrt" not in text)
-        for text in (entry["from"], entry["to"])
-    )
-    return bool(low <= pot <= high)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree, sum_by
-from eqbench.verification.exact import EXACT_NODE_DIGITS, NODE_DIGITS, Allowance, length
+from eqbench.verification.verifier import EXACT_NODE_DIGITS, NODE_DIGITS, Allowance, length
 
 LEAST_PIVOT = 1e-9  # of the largest entry; what is smaller may be rounding
 

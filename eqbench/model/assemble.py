@@ -1,13 +1,13 @@
 """From raw node arrays to a checked, canonical :class:`GameTree`.
 
-All builders end here, so that every game passes the same checks: each decision node offers
+Trees from files, from plugins and node by node pass the same checks: each decision node offers
 exactly the actions of its information set, chance sums to one, payoffs are finite, and the
 players have perfect recall.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -28,8 +28,8 @@ from eqbench.model.tree import (
 NODE_ARRAYS = ("parent", "move", "player", "infoset", "chance")
 MOST_PLAYERS = 127  # they are stored as int8, and memory grows with the square of their number
 MOST_MOVES = 100_000  # on a path; every sweep over a tree takes one step for each
-VALUE_DIGITS = 4000  # Python writes no longer integers
 _HALF = 31
+_DTYPES = {"parent": np.int32, "move": np.int32, "player": np.int8, "infoset": np.int32}
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,37 @@ def assemble(
     parent, move, player = nodes["parent"], nodes["move"], nodes["player"]
     infoset, chance = nodes["infoset"], nodes["chance"]
     _check_labels(players, infosets)
-    _check_players(players)
     _check_shape(parent, player)
     _check_infosets(players, player, infoset, infosets)
     _check_moves(parent, move, infoset, infosets)
     _check_chance(parent, player, chance, chance_denominator)
     _check_payoffs(player, payoffs, len(players))
+    return arrange(players, nodes, infosets, payoffs, chance_denominator=chance_denominator)
+
+
+def arrange(
+    players: Sequence[str],
+    nodes: dict[str, NDArray],
+    infosets: InfosetTable,
+    payoffs: Payoffs,
+    *,
+    chance_denominator: int,
+) -> GameTree:
+    """Game tree of the parts that :func:`assemble` takes, of which only recall is checked.
+
+    Raises
+    ------
+    ImperfectRecallError
+        If a player forgets an own earlier action or information set.
+    """
     previous = _previous_own_move(players, nodes, infosets)
-    order = _canonical_order(infosets, previous)
+    above = np.append(previous[:, 0], -1)  # the last entry stands for "none", where -1 leads
+    depth = (above >= 0).astype(np.int64)
+    while np.any(above >= 0):  # every round doubles the number of decisions that are counted
+        depth += depth[above]
+        above = above[above]
+    # by player, then by the number of earlier own decisions, then by first appearance
+    order = np.lexsort((np.arange(len(previous)), depth[:-1], np.asarray(infosets.player)))
     rank = np.empty(len(order) + 1, dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     rank[-1] = -1
@@ -87,12 +110,10 @@ def assemble(
     starts = np.concatenate(([0], np.cumsum([len(a) for a in actions], dtype=np.int64)))
     own_infoset, own_move = previous[order].T
     infoset_parent = np.where(own_infoset < 0, -1, starts[rank[own_infoset]] + own_move)
-    arrays = {
-        "parent": parent.astype(np.int32, copy=False),
-        "move": move.astype(np.int32, copy=False),
-        "player": player.astype(np.int8, copy=False),
-        "infoset": rank[infoset],
-        "chance": chance,
+    arrays = {name: nodes[name].astype(dtype, copy=False) for name, dtype in _DTYPES.items()}
+    arrays |= {
+        "infoset": rank[nodes["infoset"]],
+        "chance": nodes["chance"],
         "infoset_player": np.asarray(infosets.player, dtype=np.int32)[order],
         "infoset_parent": infoset_parent.astype(np.int32),
     }
@@ -107,6 +128,62 @@ def assemble(
         infoset_actions=actions,
         **arrays,
     )
+
+
+class LevelLayout:
+    """A tree that is laid out in bulk, level by level, in breadth-first order.
+
+    Only the built-in families use it: tests hold their trees against :func:`check_tree`.
+
+    Attributes
+    ----------
+    table : information sets so far, to which a family adds its own
+    placed : number of nodes so far
+    """
+
+    def __init__(self) -> None:
+        self.table, self.placed = InfosetTable([], [], []), 0
+        self._columns: dict[str, list[NDArray]] = {name: [] for name in NODE_ARRAYS}
+        self._paid: list[tuple[NDArray, ...]] = []
+
+    def add(
+        self,
+        parent: NDArray,
+        move: NDArray | int,
+        player: NDArray | int,
+        infoset: NDArray | int = -1,
+        chance: NDArray | int = 0,
+    ) -> None:
+        """Add nodes as described at :class:`GameTree`; what is no array holds for all of them."""
+        for name, column in zip(NODE_ARRAYS, (parent, move, player, infoset, chance), strict=True):
+            column = np.broadcast_to(column, len(parent))
+            self._columns[name].append(column.astype(_DTYPES.get(name, np.int64), copy=False))
+        self.placed += len(parent)
+
+    def pay(self, *numerators: NDArray) -> None:
+        """Add payoffs of the next terminals, (Z, N), and their slopes if there is a parameter."""
+        self._paid.append(numerators)
+
+    def tree(
+        self, players: int, payoffs: Callable[..., Payoffs], chance_denominator: int
+    ) -> GameTree:
+        """Game tree of players P1, P2, … and all that was added, which is let go.
+
+        Parameters
+        ----------
+        payoffs : makes them from the stacked numerators
+        """
+        # all of it twice would be what takes most memory, so the parts go as soon as they can
+        nodes = {name: np.concatenate(self._columns.pop(name)) for name in NODE_ARRAYS}
+        numerators = [np.concatenate(parts) for parts in zip(*self._paid, strict=True)]
+        self._paid.clear()
+        return arrange(
+            [f"P{p + 1}" for p in range(players)],
+            nodes,
+            self.table,
+            payoffs(*numerators),
+            chance_denominator=chance_denominator,
+        )
 
 
 def check_tree(tree: GameTree) -> None:
@@ -179,7 +256,7 @@ def _check_denominator(of: str, denominator: int, *, exact: bool) -> None:
 
 
 def _check_labels(players: Sequence[str], table: InfosetTable) -> None:
-    """Every label must be a text that a file can hold."""
+    """Every label must be a text that a file can hold, and those of players distinct."""
     texts = [*players, *table.label, *chain.from_iterable(table.actions)]
     for text in texts:
         if not isinstance(text, str):
@@ -189,9 +266,6 @@ def _check_labels(players: Sequence[str], table: InfosetTable) -> None:
     except UnicodeEncodeError as error:
         part = error.object[error.start : error.end]
         raise GameFormatError(f"a label holds {part!r}, which is half a character") from None
-
-
-def _check_players(players: Sequence[str]) -> None:
     if not players or len(set(players)) != len(players):
         raise GameFormatError(
             f"the players are {list(players)}; a game needs at least one, with distinct labels"
@@ -321,20 +395,7 @@ def _check_payoffs(player: NDArray, payoffs: Payoffs, n_players: int) -> None:
         if not np.all(np.isfinite(column)):
             raise GameFormatError("a payoff is not finite; payoffs must be finite numbers")
     _check_denominator("the payoffs", payoffs.denominator, exact=payoffs.exact)
-    _check_parameter(payoffs)
     _ = payoffs.table  # refuses what floats cannot hold
-
-
-def _check_parameter(payoffs: Payoffs) -> None:
-    """A slope has a named parameter with a value, and there is none without a slope."""
-    given = [part is not None for part in (payoffs.slope, payoffs.parameter, payoffs.value)]
-    if any(given) != all(given):
-        raise GameFormatError("payoffs with a parameter need its name, its value and a slope")
-    value = payoffs.value or 0
-    if max(abs(value.numerator), value.denominator) >= 10**VALUE_DIGITS:
-        raise GameFormatError(
-            f"the value of {payoffs.parameter} has more than {VALUE_DIGITS:,} digits"
-        )
 
 
 def _previous_own_move(
@@ -365,13 +426,3 @@ def _previous_own_move(
                 "recall, so split the information set or leave the game out"
             )
     return np.column_stack((np.where(previous < 0, -1, previous // width), previous % width))
-
-
-def _canonical_order(table: InfosetTable, previous: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Order by player, then number of earlier own decisions, then first appearance."""
-    above = np.append(previous[:, 0], -1)  # the last entry stands for "none", where -1 leads
-    depth = (above >= 0).astype(np.int64)
-    while np.any(above >= 0):  # every round doubles the number of decisions that are counted
-        depth += depth[above]
-        above = above[above]
-    return np.lexsort((np.arange(len(previous)), depth[:-1], np.asarray(table.player)))

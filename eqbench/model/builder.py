@@ -7,7 +7,7 @@ bulk by :mod:`eqbench.model.dealt`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from numbers import Rational
 
@@ -89,8 +89,13 @@ class TreeBuilder:
         self._add(place, TERMINAL, -1)
         self._payoffs.append(tuple(payoffs))
 
-    def tree(self) -> GameTree:
+    def tree(self, labels: Mapping[tuple[int, str], str] | None = None) -> GameTree:
         """Checked game tree of everything added so far.
+
+        Parameters
+        ----------
+        labels : other labels of all information sets, by player and label, in the order in which
+            those of equal depth are to stand
 
         Raises
         ------
@@ -100,32 +105,6 @@ class TreeBuilder:
         if not self._place:
             raise GameFormatError("the game has no node")
         place = np.array(self._place, dtype=np.int64)
-        self._check_outcomes(place)
-        order, parent = _breadth_first(place)
-        move, player = place[order, 1], np.array(self._player, dtype=np.int64)[order]
-        chance, denominator = over_one_denominator(
-            [self._probability.get(self._place[node], 0) for node in order]
-        )
-        row = np.cumsum(np.array(self._player) == TERMINAL) - 1
-        rows = [self._payoffs[row[node]] for node in order if self._player[node] == TERMINAL]
-        flat, payoff_denominator = over_one_denominator(
-            [value for payoffs in rows for value in payoffs]
-        )
-        nodes = {
-            "parent": parent,
-            "move": np.where(parent < 0, -1, move).astype(np.int32),
-            "player": player,
-            "infoset": np.array(self._infoset, dtype=np.int32)[order],
-            "chance": chance,
-        }
-        table = InfosetTable(
-            [key[0] for key in self._infosets], [key[1] for key in self._infosets], self._actions
-        )
-        payoffs = Payoffs(flat.reshape(len(rows), len(self.players)), payoff_denominator)
-        return assemble(self.players, nodes, table, payoffs, chance_denominator=denominator)
-
-    def _check_outcomes(self, place: NDArray) -> None:
-        """Children of a chance node must be as many as its probabilities."""
         children = np.bincount(place[1:, 0], minlength=len(place))
         for node, outcomes in self._outcomes.items():
             if children[node] != outcomes:
@@ -133,6 +112,30 @@ class TreeBuilder:
                     f"chance node {node} has {outcomes} probabilities, but {children[node]} "
                     "outcomes were added; they must agree"
                 )
+        order, parent = _breadth_first(place)
+        chance, denominator = over_one_denominator(
+            [self._probability.get(self._place[node], 0) for node in order]
+        )
+        player = np.array(self._player, dtype=np.int64)
+        row = np.cumsum(player == TERMINAL) - 1
+        rows = [self._payoffs[row[node]] for node in order[player[order] == TERMINAL]]
+        flat, payoff_denominator = over_one_denominator(
+            [value for payoffs in rows for value in payoffs]
+        )
+        labels = labels or {key: key[1] for key in self._infosets}
+        index = np.full(len(labels) + 1, -1, dtype=np.int32)  # the last one where no player decides
+        index[[self._infosets[key] for key in labels]] = np.arange(len(labels), dtype=np.int32)
+        nodes = {
+            "parent": parent,
+            "move": np.where(parent < 0, -1, place[order, 1]).astype(np.int32),
+            "player": player[order],
+            "infoset": index[np.array(self._infoset)[order]],
+            "chance": chance,
+        }
+        actions = [self._actions[self._infosets[key]] for key in labels]
+        table = InfosetTable([owner for owner, _ in labels], list(labels.values()), actions)
+        payoffs = Payoffs(flat.reshape(len(rows), len(self.players)), payoff_denominator)
+        return assemble(self.players, nodes, table, payoffs, chance_denominator=denominator)
 
     def _add(self, place: Place, player: int, infoset: int) -> int:
         node = len(self._place)

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from eqbench.model.cache import cache_root, package_sources, source_hash
 
-SWEEP = "compiled_sweep.py"
-
 
 def kernel(function: Callable) -> Callable:
     """Compile `function` with Numba, without the GIL, and keep the result on disk."""
@@ -125,9 +123,5 @@ def cache_folder() -> Path | None:
 
 
 def kernel_sources() -> list[Path]:
-    """All Python files of the model, of the built-in solvers and of the verifier's own kernels.
-
-    In a fixed order. The rest of the verifier, which is compiled nowhere, is left out.
-    """
-    verifier = [file for file in package_sources("eqbench.verification") if file.name == SWEEP]
-    return package_sources("eqbench.model", "eqbench.solvers") + verifier
+    """All Python files that may hold kernels, in a fixed order: model, verifier, solvers."""
+    return package_sources("eqbench.model", "eqbench.solvers", "eqbench.verification")

@@ -6,6 +6,7 @@ level with NumPy, so that 3.3 million nodes take about a second.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,98 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.assemble import InfosetTable, assemble
-from eqbench.model.deals import Deals, dealing
+from eqbench.errors import GameFormatError
+from eqbench.model.assemble import LevelLayout
 from eqbench.model.size_limit import max_nodes, too_large
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree, IntArray, Payoffs
 
+MAX_DEALS = 2_000_000
 Turn = tuple[int, tuple[str, ...]]  # who moves, and the moves that the rules allow
+
+
+@dataclass(frozen=True, eq=False)
+class Deals:
+    """All ways in which the play can begin.
+
+    Attributes
+    ----------
+    cards : int64 (D, N)
+        The card of each player in every deal, rows in lexicographic order. Cards are 1..C.
+    weights : int64 (D,)
+        Positive and proportional to the probabilities of the deals.
+    one_by_one : bool
+        Whether there is a chance node for the card of every player, instead of one for all.
+    """
+
+    cards: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    one_by_one: bool = False
+
+
+def all_deals(cards: int, players: int, *, one_by_one: bool = False) -> Deals:
+    """All ways to deal one of the cards 1..C to each player, equally likely.
+
+    Raises
+    ------
+    GameFormatError
+        If there are more than two million; this is known before any is listed.
+    """
+    count = math.perm(cards, players)
+    _check(count, f"{cards} cards for {players} players")
+    deals = itertools.chain.from_iterable(itertools.permutations(range(1, cards + 1), players))
+    flat = np.fromiter(deals, dtype=np.int64, count=count * players)
+    return Deals(flat.reshape(count, players), np.ones(count, dtype=np.int64), one_by_one)
+
+
+def independent_deals(weights: Sequence[int], players: int) -> Deals:
+    """All ways in which each player draws one of the cards 1..C, independently of the others.
+
+    Parameters
+    ----------
+    weights : sequence of C ints
+        Positive and proportional to the probabilities of the cards.
+
+    Raises
+    ------
+    GameFormatError
+        If there are more than two million.
+    """
+    _check(len(weights) ** players, f"{len(weights)} cards for each of {players} players")
+    cards = np.indices((len(weights),) * players).reshape(players, -1).T
+    return Deals(cards + 1, np.asarray(weights, dtype=np.int64)[cards].prod(axis=1))
+
+
+def dealing(deals: Deals) -> tuple[list[tuple[NDArray[np.int64], ...]], int]:
+    """Levels from the root down to one node per deal, and the denominator of chance.
+
+    Of each level three int64 (K,): positions of the parents in the level above, positions of the
+    nodes among their siblings, both -1 at the root, and numerators of the probability of the move.
+    """
+    cards, players = deals.cards, deals.cards.shape[1]
+    above, whole = np.zeros(len(cards), dtype=np.int64), deals.weights.sum(keepdims=True)
+    found: list[tuple[NDArray, NDArray, NDArray]] = []
+    for dealt in range(1, players + 1) if deals.one_by_one else [players]:
+        begins = np.ones(len(cards), dtype=bool)
+        begins[1:] = np.any(np.diff(cards[:, :dealt], axis=0), axis=1)
+        first = np.flatnonzero(begins)
+        weight, parent = np.add.reduceat(deals.weights, first), above[first]
+        common = np.gcd(weight, whole[parent])
+        found.append((parent, weight // common, whole[parent] // common))
+        above, whole = np.cumsum(begins) - 1, weight
+    denominator = math.lcm(*(total for _, _, totals in found for total in set(totals.tolist())))
+    levels: list[tuple[NDArray[np.int64], ...]] = [tuple(np.array([k]) for k in (-1, -1, 0))]
+    for parent, share, total in found:
+        move = np.arange(len(parent)) - np.searchsorted(parent, parent)
+        levels.append((parent, move, share * (denominator // total)))
+    return levels, denominator
+
+
+def _check(count: int, what: str) -> None:
+    if count > MAX_DEALS:
+        raise GameFormatError(
+            f"{what} are {count:,} deals; at most {MAX_DEALS:,} can be built, so choose fewer "
+            "cards or players"
+        )
 
 
 @dataclass(frozen=True)
@@ -44,7 +131,6 @@ class DealtRules:
 
     Attributes
     ----------
-    players : labels of the players
     deals : what chance hands out at first
     turn : history -> (player or CHANCE, moves), or None when the play is over
     after : (history, move) -> the history with that move; the first history is empty
@@ -56,7 +142,6 @@ class DealtRules:
     public_chance : None if chance only deals
     """
 
-    players: Sequence[str]
     deals: Deals
     turn: Callable[[str], Turn | None]
     after: Callable[[str, str], str]
@@ -64,15 +149,6 @@ class DealtRules:
     allowed: Callable[[str, int], tuple[str, ...]] | None = None
     card_name: Callable[[int], str] = str
     public_chance: PublicChance | None = None
-
-
-_COLUMNS = {
-    "parent": np.int32,
-    "move": np.int32,
-    "player": np.int8,
-    "infoset": np.int32,
-    "chance": np.int64,
-}
 
 
 @dataclass(frozen=True)
@@ -108,20 +184,17 @@ def build_dealt(
     GameTooLargeError
         If the game would have more nodes than are allowed.
     """
-    return _Layout(rules).build(payoffs)
+    return _DealtLayout(rules).build(payoffs)
 
 
-class _Layout:
+class _DealtLayout(LevelLayout):
     """Nodes of one level stand deal by deal, which makes the whole order breadth-first."""
 
     def __init__(self, rules: DealtRules) -> None:
+        super().__init__()
         self.rules, self.max_nodes = rules, max_nodes()
         self.cards = rules.deals.cards
         self.n_cards = int(self.cards.max())
-        self.table = InfosetTable([], [], [])
-        self.columns: dict[str, list[NDArray]] = {name: [] for name in _COLUMNS}
-        self.numerators: list[list[NDArray]] = []
-        self.placed = 0
         self.dealt, denominator = dealing(rules.deals)
         outcomes = rules.public_chance.outcomes if rules.public_chance else 1
         self.chance_denominator = math.lcm(denominator, outcomes)
@@ -129,50 +202,27 @@ class _Layout:
         self.outcome_numerator = self.chance_denominator // outcomes  # of public chance
 
     def build(self, payoffs: Callable[..., Payoffs]) -> GameTree:
-        level: _Level | None = self._deal()
+        above = 0
+        for parent, move, chance in self.dealt[:-1]:
+            start = self.placed
+            self.add(parent + above, move, CHANCE, -1, chance * self.dealt_factor)
+            above = start
+        parent, move, chance = (column[:, None] for column in self.dealt[-1])
+        public, alive = [_PublicNode("", self.rules.turn(""))], np.ones(parent.shape, dtype=bool)
+        chance, number = chance * self.dealt_factor, (parent + above).astype(np.int32)
+        level: _Level | None = _Level(public, alive, number, move.astype(np.int32), chance)
         while level is not None:
             level = self._descend(level, self._place(level))
-        # all of it twice would be what takes most memory, so the parts go as soon as they can
-        nodes = {name: np.concatenate(self.columns.pop(name)) for name in _COLUMNS}
-        numerators = [np.concatenate(parts) for parts in zip(*self.numerators, strict=True)]
-        self.numerators.clear()
-        return assemble(
-            self.rules.players,
-            nodes,
-            self.table,
-            payoffs(*numerators),
-            chance_denominator=self.chance_denominator,
-        )
 
-    def _deal(self) -> _Level:
-        """Store the chance nodes of the dealing, and return the level below them."""
-        above = 0
-        for level in self.dealt[:-1]:
-            self._store(
-                parent=level.parent + above,
-                move=level.move,
-                player=np.full(len(level.parent), CHANCE),
-                infoset=np.full(len(level.parent), -1),
-                chance=level.chance * self.dealt_factor,
-            )
-            above, self.placed = self.placed, self.placed + len(level.parent)
-        last = self.dealt[-1]
-        return _Level(
-            public=[_PublicNode("", self.rules.turn(""))],
-            alive=np.ones((len(self.cards), 1), dtype=bool),
-            above=(last.parent + above).astype(np.int32)[:, None],
-            move=last.move.astype(np.int32)[:, None],
-            chance=(last.chance * self.dealt_factor)[:, None],
-        )
+        return self.tree(self.cards.shape[1], payoffs, self.chance_denominator)
 
     def _place(self, level: _Level) -> IntArray:
-        """Number the living nodes of a level and store their columns."""
-        alive = level.alive
+        """Number the living nodes of a level and store their columns and payoffs."""
+        alive, over = level.alive, [j for j, node in enumerate(level.public) if node.turn is None]
         count = int(np.count_nonzero(alive))
         if self.placed + count > self.max_nodes:
             raise too_large()
         number = (np.cumsum(alive, dtype=np.int32) + (self.placed - 1)).reshape(alive.shape)
-        self.placed += count
         player = np.full(len(level.public), TERMINAL, dtype=np.int8)
         infoset = np.full(alive.shape, -1, dtype=np.int32)
         for j, node in enumerate(level.public):
@@ -181,41 +231,29 @@ class _Layout:
                 if node.turn[0] != CHANCE:
                     cards = self.cards[:, node.turn[0]]
                     infoset[:, j] = self._infosets(node, node.turn, cards[alive[:, j]])[cards]
-        self._store(
-            parent=level.above[alive],
-            move=level.move[alive],
-            player=np.broadcast_to(player, alive.shape)[alive],
-            infoset=infoset[alive],
-            chance=level.chance[alive],
+        self.add(
+            level.above[alive],
+            level.move[alive],
+            np.broadcast_to(player, alive.shape)[alive],
+            infoset[alive],
+            level.chance[alive],
         )
-        self._pay(level)
+        if over:
+            paid = [self.rules.payoffs(level.public[j].history, self.cards) for j in over]
+            parts = zip(*paid, strict=True)
+            self.pay(*(np.stack(part, axis=1)[alive[:, over]] for part in parts))
         return number.astype(np.int32, copy=False)
-
-    def _store(self, **columns: NDArray) -> None:
-        for name, dtype in _COLUMNS.items():
-            self.columns[name].append(columns[name].astype(dtype, copy=False))
 
     def _infosets(self, node: _PublicNode, turn: Turn, cards: NDArray) -> IntArray:
         """Information set by card, int32 (C+1,); -1 for cards that cannot be here."""
-        ids = np.full(self.n_cards + 1, -1, dtype=np.int32)
+        ids, allowed = np.full(self.n_cards + 1, -1, dtype=np.int32), self.rules.allowed
         for card in np.flatnonzero(np.bincount(cards)).tolist():
             ids[card] = len(self.table.label)
             self.table.player.append(turn[0])
             self.table.label.append(f"{self.rules.card_name(card)}:{node.history}")
-            self.table.actions.append(self._allowed(node.history, turn, card))
+            actions = turn[1] if allowed is None else allowed(node.history, card)
+            self.table.actions.append(actions)
         return ids
-
-    def _allowed(self, history: str, turn: Turn, card: int) -> tuple[str, ...]:
-        return self.rules.allowed(history, card) if self.rules.allowed else turn[1]
-
-    def _pay(self, level: _Level) -> None:
-        """Store the payoff numerators of the terminals of a level."""
-        over = [j for j, node in enumerate(level.public) if node.turn is None]
-        if over:
-            alive = level.alive[:, over]
-            paid = [self.rules.payoffs(level.public[j].history, self.cards) for j in over]
-            parts = zip(*paid, strict=True)
-            self.numerators.append([np.stack(part, axis=1)[alive] for part in parts])
 
     def _descend(self, level: _Level, number: IntArray) -> _Level | None:
         """Return the level below, None if the play is over everywhere."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
-from eqbench.model.file_labels import file_label, file_labels, quoted
+from eqbench.model.builder import payoff_rows
+from eqbench.model.rational import rational
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 
@@ -23,38 +26,15 @@ def efg_text(tree: GameTree, title: str = "") -> str:
     Exact payoffs and probabilities are written as integers or ``p/q``. Others are written with
     the digits that identify the float64; of such probabilities the largest at a node is
     replaced by what the others leave, since they must sum to 1 exactly. Labels are written as
-    :func:`eqbench.model.file_labels.file_labels` says.
+    :func:`file_labels` says.
     """
     return "".join(f"{line}\n" for line in efg_lines(tree, title))
 
 
 def efg_lines(tree: GameTree, title: str = "") -> Iterator[str]:
     """Lines of :func:`efg_text` one by one, for games whose text is large."""
-    players = " ".join(map(quoted, file_labels(tree.players)))
-    yield f"EFG 2 R {quoted(file_label(title))} {{ {players} }}"
+    yield _header("EFG 2", tree, title)
     yield '""'
-    yield from _node_lines(tree)
-
-
-def exact_payoffs(tree: GameTree) -> list[list[Fraction]]:
-    """Payoffs of all terminals and players, (Z, N); a float counts as the decimal it prints as."""
-    if not tree.payoffs.exact:
-        return [[Fraction(repr(value)) for value in row] for row in tree.payoffs.table.tolist()]
-    numerators, denominator = tree.payoffs.rational()
-    known = {value: Fraction(value, denominator) for value in set(numerators.ravel().tolist())}
-    return [[known[value] for value in row] for row in numerators.tolist()]
-
-
-def exact_sums(tree: GameTree) -> set[Fraction]:
-    """Different sums of all players' payoffs at terminals; floats count as `exact_payoffs` says."""
-    if not tree.payoffs.exact:
-        return {sum(row, Fraction(0)) for row in exact_payoffs(tree)}
-    numerators, denominator = tree.payoffs.rational()
-    sums = numerators.astype(object).sum(axis=1)  # which int64 may not hold
-    return {Fraction(value, denominator) for value in set(sums.tolist())}
-
-
-def _node_lines(tree: GameTree) -> Iterator[str]:
     first, decisions = tree.first_children(), _decision_lines(tree)
     ends = _terminal_lines(tree)
     row = np.searchsorted(tree.terminals, np.arange(tree.n_nodes))
@@ -65,10 +45,30 @@ def _node_lines(tree: GameTree) -> Iterator[str]:
             yield ends[row[node]]
         elif player == CHANCE:
             chances += 1
-            drawn = tree.chance[first[node] : first[node + 1]]
-            yield _chance_line(chances, _probabilities(tree, drawn))
+            drawn = _probabilities(tree, tree.chance[first[node] : first[node + 1]])
+            moves = " ".join(f'"{k}" {value}' for k, value in enumerate(drawn, start=1))
+            yield f'c "" {chances} "" {{ {moves} }} 0'
         else:
             yield decisions[tree.infoset[node]]
+
+
+def _header(kind: str, tree: GameTree, title: str) -> str:
+    players = " ".join(map(quoted, file_labels(tree.players)))
+    return f"{kind} R {quoted(file_label(title))} {{ {players} }}"
+
+
+def exact_payoffs(tree: GameTree) -> list[list[Fraction]]:
+    """Payoffs of all terminals and players, (Z, N); a float counts as the decimal it prints as."""
+    return [list(map(rational, row)) for row in payoff_rows(tree)]
+
+
+def exact_sums(tree: GameTree) -> set[Fraction]:
+    """Different sums of all players' payoffs at terminals; floats count as `exact_payoffs` says."""
+    if not tree.payoffs.exact:
+        return {sum(row, Fraction(0)) for row in exact_payoffs(tree)}
+    numerators, denominator = tree.payoffs.rational()
+    sums = numerators.astype(object).sum(axis=1)  # which int64 may not hold
+    return {Fraction(value, denominator) for value in set(sums.tolist())}
 
 
 def _decision_lines(tree: GameTree) -> list[str]:
@@ -92,11 +92,6 @@ def _terminal_lines(tree: GameTree) -> list[str]:
         number = outcomes.setdefault(payoffs, len(outcomes) + 1)
         lines.append(f't "" {number} "" {{ {payoffs} }}')
     return lines
-
-
-def _chance_line(number: int, probabilities: list[Fraction]) -> str:
-    moves = " ".join(f'"{k}" {value}' for k, value in enumerate(probabilities, start=1))
-    return f'c "" {number} "" {{ {moves} }} 0'
 
 
 def _probabilities(tree: GameTree, chance: NDArray) -> list[Fraction]:
@@ -140,25 +135,57 @@ def nfg_lines(tree: GameTree, title: str = "") -> Iterator[str]:
             "this game is not in strategic form: for .nfg every player must move exactly once, "
             "without seeing the others, and chance not at all; write an .efg file instead"
         )
-    return _lines(tree, title, counts)
-
-
-def _lines(tree: GameTree, title: str, counts: list[int]) -> Iterator[str]:
-    players = " ".join(map(quoted, file_labels(tree.players)))
-    yield f"NFG 1 R {quoted(file_label(title))} {{ {players} }}"
-    sets = (" ".join(map(quoted, file_labels(actions))) for actions in tree.infoset_actions)
-    yield "{ " + " ".join(f"{{ {actions} }}" for actions in sets) + " }"
-    yield '""'
-    rows = exact_payoffs(tree)
-    for row in np.argsort(_profile_numbers(tree, counts)):
-        yield " ".join(map(str, rows[row]))
-
-
-def _profile_numbers(tree: GameTree, counts: list[int]) -> NDArray[np.int64]:
-    """Number of the profile that ends in each terminal, (Z,); player 1's action varies fastest."""
-    stride = np.cumprod([1, *counts[:-1]])
-    number = np.zeros(tree.n_nodes, dtype=np.int64)
+    number, stride = np.zeros(tree.n_nodes, dtype=np.int64), np.cumprod([1, *counts[:-1]])
     for level in tree.levels[1:]:
         above = tree.parent[level]
         number[level] = number[above] + stride[tree.player[above]] * tree.move[level]
-    return number[tree.terminals]
+    rows = exact_payoffs(tree)
+    # profiles by number, in which the action of player 1 varies fastest
+    bodies = (" ".join(map(str, rows[row])) for row in np.argsort(number[tree.terminals]))
+    sets = (" ".join(map(quoted, file_labels(actions))) for actions in tree.infoset_actions)
+    actions = "{ " + " ".join(f"{{ {own} }}" for own in sets) + " }"
+    return itertools.chain([_header("NFG 1", tree, title), actions, '""'], bodies)
+
+
+def quoted(label: str) -> str:
+    """Label in quotation marks; only quotation marks are escaped in these files."""
+    return '"' + label.replace('"', '\\"') + '"'
+
+
+def file_label(label: str) -> str:
+    """Label that Gambit 17 accepts: most stay as they are.
+
+    It wants no control characters and single spaces between words only. A backslash at the end
+    would escape the closing quotation mark, so an underscore follows it.
+    """
+    text = label.encode("utf-8", "replace").decode()
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return f"{text}_" if text.endswith("\\") else text
+
+
+def file_labels(labels: Sequence[str]) -> list[str]:
+    """Distinct labels that Gambit accepts, for labels that are distinct."""
+    return numbered([file_label(label) for label in labels])
+
+
+def numbered(labels: Sequence[str]) -> list[str]:
+    """Distinct labels: what is repeated gets its position, as in ``left_1, left_2``."""
+    return distinct(labels, [f"{label}_{k}" for k, label in enumerate(labels, start=1)])
+
+
+def distinct(labels: Sequence[str | None], substitutes: Sequence[str]) -> list[str]:
+    """Distinct labels: those that occur once stay, others become their substitutes.
+
+    A substitute that is a label already gets underscores. None is no label.
+    """
+    count = Counter(labels)
+    taken = {label for label in labels if count[label] == 1}
+    result = []
+    for label, substitute in zip(labels, substitutes, strict=True):
+        if label is None or count[label] > 1:
+            while substitute in taken:
+                substitute += "_"
+            taken.add(substitute)
+            label = substitute
+        result.append(label)
+    return result

@@ -44,12 +44,14 @@ def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
     """Reach and action values of the frequencies `behavior`, float64 (A,)."""
     tree, counterfactual = game.tree, counterfactual_reach(game.tree, behavior)
     values = game.payoff_model().counterfactual_values(behavior)
-    form = game.sequence_form
+    form, row = game.sequence_form, tree.action_infoset
+    weight = np.where(counterfactual > 0, counterfactual, np.nan)[row]
+    best = np.maximum.reduceat(values, tree.action_start[:-1]) if tree.n_infosets else values
     return Inspection(
         reach=infoset_reach(tree, behavior),
         own_reach=RealizationPlan.of(form, behavior).weights[form.parent],
         counterfactual_reach=counterfactual,
-        gaps=_gaps(tree, values, counterfactual),
+        gaps=(best[row] - values) / weight,
     )
 
 
@@ -122,14 +124,3 @@ def on_the_way(tree: GameTree, ends: NDArray) -> NDArray[np.bool_]:
     for level in reversed(tree.levels[1:]):
         passed[tree.parent[level][passed[level]]] = True
     return passed
-
-
-def _gaps(tree: GameTree, values: FloatArray, counterfactual: FloatArray) -> FloatArray:
-    """Distance of each action from the best one of its information set, (A,)."""
-    if tree.n_infosets == 0:
-        return np.zeros(0)
-    row = tree.action_infoset
-    best = np.maximum.reduceat(values, tree.action_start[:-1])
-    reached = counterfactual[row] > 0
-    weight = np.where(reached, counterfactual[row], 1.0)
-    return np.where(reached, (best[row] - values) / weight, np.nan)

@@ -1,4 +1,4 @@
-"""Compiled kernels on the sequence form; :mod:`eqbench.model.reference` is their oracle.
+"""Compiled kernels on the sequence form; :mod:`eqbench.model.realization` has their oracle.
 
 Vectors over sequences have length S; `behavior` holds 1 at the empty sequences. All kernels
 write into arrays that the caller owns and read a :class:`FormArrays` as `form`.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from copy import copy
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,76 +34,53 @@ class Linearization(NamedTuple):
     slope: FloatArray | None
 
 
-class PayoffModel(Protocol):
+class PayoffModel(ABC):
     """Values, best responses and derivatives; some games have a faster model of their own.
 
     All methods take behavior frequencies float64 (A,) and return arrays that the caller owns.
+
+    Attributes
+    ----------
+    n_actions : number of actions A
     """
 
+    n_actions: int
+
+    @abstractmethod
     def at(self, value: float) -> PayoffModel:
-        """Same model at another value of the payoff parameter."""
-
-    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
-        """Expected payoff of each player, float64 (N,)."""
-
-    def counterfactual_values(self, behavior: NDArray) -> FloatArray:
-        """Counterfactual value of each action, float64 (A,).
-
-        Weighted with the reach of chance and of the other players, not with the own reach.
-        """
-
-    def best_response_values(self, behavior: NDArray) -> FloatArray:
-        """Value of a best response of each player to the others' behavior, float64 (N,)."""
-
-    def regrets(self, behavior: NDArray) -> FloatArray:
-        """Best-response gain of each player, float64 (N,); rounding is not clipped."""
-
-    def jacobian(self, behavior: NDArray) -> FloatArray:
-        """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A).
-
-        Frequencies count as independent of each other.
-        """
-
-    def linearize(self, behavior: NDArray) -> Linearization:
-        """Gains of the free actions and their derivatives, frequencies summing to one."""
-
-
-class SequenceFormModel:
-    """The generic kernels on a sequence form; a :class:`PayoffModel` of any game."""
-
-    def __init__(self, form: SequenceForm) -> None:
-        self.form = form
-        self._arrays = form.arrays
-        self._choices = Choices.of_blocks(form.block_start - form.n_players)
-
-    def at(self, value: float) -> SequenceFormModel:
-        """Same model at another value of the payoff parameter; structure is shared.
+        """Same model at another value of the payoff parameter; all else is shared.
 
         Raises
         ------
         ValueError
             If the game has no payoff parameter.
         """
-        base, slope = self.form.base_arrays, self.form.slope_arrays
-        if slope is None:
-            raise ValueError("this game has no payoff parameter")
-        model = object.__new__(SequenceFormModel)
-        model.form, model._choices = self.form, self._choices
-        weight = base.weight + value * slope.weight
-        weight.setflags(write=False)  # to Numba a writable array is another type
-        model._arrays = base._replace(weight=weight)
-        return model
 
-    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
-        """Expected payoff of each player, float64 (N,)."""
-        return self._values(behavior)[2]
-
+    @abstractmethod
     def counterfactual_values(self, behavior: NDArray) -> FloatArray:
         """Counterfactual value of each action, float64 (A,).
 
         Weighted with the reach of chance and of the other players, not with the own reach.
         """
-        return self._values(behavior)[1][self.form.n_players :]
+
+    @abstractmethod
+    def jacobian(self, behavior: NDArray) -> FloatArray:
+        """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A).
+
+        Frequencies count as independent of each other.
+        """
+
+    @abstractmethod
+    def linearize(self, behavior: NDArray) -> Linearization:
+        """Gains of the free actions and their derivatives, frequencies summing to one."""
+
+    @abstractmethod
+    def _best_responses(self, behavior: NDArray) -> tuple[FloatArray, FloatArray]:
+        """Expected payoffs and values of best responses, float64 (N,) each."""
+
+    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
+        """Expected payoff of each player, float64 (N,)."""
+        return self._best_responses(behavior)[0]
 
     def best_response_values(self, behavior: NDArray) -> FloatArray:
         """Value of a best response of each player to the others' behavior, float64 (N,)."""
@@ -112,8 +91,41 @@ class SequenceFormModel:
         payoffs, best = self._best_responses(behavior)
         return best - payoffs
 
+    def _checked(self, behavior: NDArray) -> FloatArray:
+        """A copy that is writable, as kernels expect; they check no bounds, so this does."""
+        if np.shape(behavior) != (self.n_actions,):
+            raise ValueError(
+                f"behavior has shape {np.shape(behavior)}; this game has {self.n_actions} "
+                "frequencies"
+            )
+        return np.array(behavior, dtype=np.float64)
+
+
+class SequenceFormModel(PayoffModel):
+    """The generic kernels on a sequence form; a :class:`PayoffModel` of any game."""
+
+    def __init__(self, form: SequenceForm) -> None:
+        self.form, self.n_actions = form, form.n_actions
+        self._arrays = form.arrays
+        self._choices = Choices.of_blocks(form.block_start - form.n_players)
+
+    def at(self, value: float) -> SequenceFormModel:
+        base, slope = self.form.base_arrays, self.form.slope_arrays
+        if slope is None:
+            raise ValueError("this game has no payoff parameter")
+        model = copy(self)
+        weight = base.weight + value * slope.weight
+        weight.setflags(write=False)  # to Numba a writable array is another type
+        model._arrays = base._replace(weight=weight)
+        return model
+
+    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
+        return self._values(behavior)[2]
+
+    def counterfactual_values(self, behavior: NDArray) -> FloatArray:
+        return self._values(behavior)[1][self.form.n_players :]
+
     def jacobian(self, behavior: NDArray) -> FloatArray:
-        """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A)."""
         size, n = self.form.n_sequences, self.form.n_players
         reach, values, _ = self._values(behavior)
         matrix = np.zeros((size, size))
@@ -121,7 +133,6 @@ class SequenceFormModel:
         return np.ascontiguousarray(matrix[n:, n:])
 
     def linearize(self, behavior: NDArray) -> Linearization:
-        """Gains of the free actions and their derivatives, frequencies summing to one."""
         size, n, choices = self.form.n_sequences, self.form.n_players, self._choices
         extended = self._extended(behavior)
         reach, values, payoffs = np.empty(size), np.empty(size), np.empty(n)
@@ -143,17 +154,17 @@ class SequenceFormModel:
         Multilinear in the realization plans `weights`, float64 (S,), of the other players.
         """
         values = np.empty(self.form.n_sequences)
-        kernels.all_direct_values(self._arrays, self._checked(weights), values)
+        kernels.all_direct_values(self._arrays, self._weights(weights), values)
         return values
 
     def direct_derivatives(self, weights: NDArray) -> FloatArray:
         """Derivatives of the direct values (rows) by the weights of sequences, float64 (S, S)."""
         matrix = np.zeros((self.form.n_sequences, self.form.n_sequences))
-        kernels.cross_derivatives(self._arrays, self._checked(weights), matrix)
+        kernels.cross_derivatives(self._arrays, self._weights(weights), matrix)
         return matrix
 
-    def _checked(self, weights: NDArray) -> FloatArray:
-        """Weights of sequences; compiled kernels do not check bounds, so this does."""
+    def _weights(self, weights: NDArray) -> FloatArray:
+        """Weights of sequences, whose bounds kernels do not check either."""
         if np.shape(weights) != (self.form.n_sequences,):
             raise ValueError(
                 f"weights have shape {np.shape(weights)}; this game has "
@@ -162,13 +173,8 @@ class SequenceFormModel:
         return np.ascontiguousarray(weights, dtype=np.float64)
 
     def _extended(self, behavior: NDArray) -> FloatArray:
-        """Vector over sequences; compiled kernels do not check bounds, so this does."""
-        if np.shape(behavior) != (self.form.n_actions,):
-            raise ValueError(
-                f"behavior has shape {np.shape(behavior)}; this game has {self.form.n_actions} "
-                "frequencies"
-            )
-        return np.concatenate((np.ones(self.form.n_players), behavior))
+        """Vector over sequences of frequencies."""
+        return np.concatenate((np.ones(self.form.n_players), self._checked(behavior)))
 
     def _values(self, behavior: NDArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         size, n = self.form.n_sequences, self.form.n_players

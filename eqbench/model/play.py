@@ -190,9 +190,8 @@ class Play:
 
     @cached_property
     def first_child(self) -> NDArray[np.int64]:
-        """First child of each node, (M,)."""
-        nodes = np.arange(self.tree.n_nodes, dtype=self.tree.parent.dtype)
-        return np.searchsorted(self.tree.parent, nodes)
+        """First child of each node, (M+1,)."""
+        return self.tree.first_children()
 
     @cached_property
     def deciding(self) -> NDArray[np.int64]:

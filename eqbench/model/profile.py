@@ -169,7 +169,14 @@ class BehaviorProfile(Displayed):
         for player_label, sets in behavior.items():
             player = _player(tree, player_label)
             for label, row in _items(sets, f"player {player_label}"):
-                _read_row(tree, _infoset(tree, player, label), row, values)
+                i = _infoset(tree, player, label)
+                start, actions = int(tree.action_start[i]), tree.infoset_actions[i]
+                values[start : start + len(actions)] = [Fraction(0)] * len(actions)
+                for action, value in _items(row, place_of(tree, i)):
+                    frequency = _frequency(value, f"{action!r} at {place_of(tree, i)}")
+                    if action not in actions:
+                        raise _unknown_action(tree, i, action)
+                    values[start + actions.index(action)] = frequency
         for i in range(tree.n_infosets):
             start, stop = tree.action_start[i], tree.action_start[i + 1]
             if values[start] is None and stop - start > 1:
@@ -291,16 +298,6 @@ def _unknown_action(tree: GameTree, infoset: int, action: str) -> ProfileError:
     return ProfileError(f"unknown action {action!r} at {place_of(tree, infoset)}: {known}")
 
 
-def _read_row(tree: GameTree, infoset: int, row: Any, values: list[Fraction | None]) -> None:
-    start, actions = int(tree.action_start[infoset]), tree.infoset_actions[infoset]
-    values[start : start + len(actions)] = [Fraction(0)] * len(actions)
-    for action, value in _items(row, place_of(tree, infoset)):
-        frequency = _frequency(value, f"{action!r} at {place_of(tree, infoset)}")
-        if action not in actions:
-            raise _unknown_action(tree, infoset, action)
-        values[start + actions.index(action)] = frequency
-
-
 def _items(data: Any, where: str) -> Any:
     if not isinstance(data, dict):
         raise ProfileError(f"{where}: expected an object in braces, got {data!r}")
@@ -328,17 +325,6 @@ def _complete(row: dict[str, Any]) -> None:
         rest = 1 - sum(value for action, value in digits.items() if action != largest)
         if rest != digits[largest]:
             row[largest] = f"{rest:f}"
-
-
-def check_exact_rows(tree: GameTree, exact: Sequence[Fraction]) -> None:
-    """Raise ProfileError unless every row of rationals sums to exactly 1."""
-    for i in range(tree.n_infosets):
-        total = sum(exact[tree.action_start[i] : tree.action_start[i + 1]], Fraction(0))
-        if total != 1:
-            raise ProfileError(
-                f"the frequencies at {place_of(tree, i)} sum to {total}, not exactly 1; exact "
-                'mode reads numbers as exact decimals, so write them as "p/q" strings'
-            )
 
 
 def completed_rows(tree: GameTree, profile: BehaviorProfile) -> tuple[Fraction, ...]:
@@ -463,5 +449,11 @@ def exact_frequencies(tree: GameTree, profile: BehaviorProfile) -> tuple[Fractio
     if exact is None:
         exact = completed_rows(tree, BehaviorProfile.of(tree, profile.probabilities))
     BehaviorProfile.of_exact(tree, exact)
-    check_exact_rows(tree, exact)
+    for i in range(tree.n_infosets):
+        total = sum(exact[tree.action_start[i] : tree.action_start[i + 1]], Fraction(0))
+        if total != 1:
+            raise ProfileError(
+                f"the frequencies at {place_of(tree, i)} sum to {total}, not exactly 1; exact "
+                'mode reads numbers as exact decimals, so write them as "p/q" strings'
+            )
     return exact

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.choices import Choices
 from eqbench.model.compiled import kernel
-from eqbench.model.payoff_model import Linearization
+from eqbench.model.payoff_model import Linearization, PayoffModel
 from eqbench.model.tree import CHANCE, FloatArray, GameTree, frozen
 
 PLAYERS = 3
@@ -107,21 +107,26 @@ def recognize(tree: GameTree) -> RankGame | None:
     move = 2 * situation[infoset] + active
     if np.any(np.diff(2 * (situation * n + card)[infoset] + active) <= 0):
         return None
-    deal = _deals(tree, n)
-    if deal is None or not _follows_the_play(tree, situation, move):
+    cards, over = _cards(tree, card, n), len(SITUATIONS)
+    here = np.append(situation, over)[tree.infoset]  # the last one where no player decides
+    expected = np.minimum(LEADS_TO, over)[move[tree.incoming]]
+    expected[tree.levels[1]] = 0
+    if cards is None or not np.array_equal(here[1:], expected[1:]):
         return None
-    cards = _cards(tree, card, deal)
-    if cards is None:
-        return None
-    ending = LEADS_TO[move[tree.incoming[tree.terminals]]] - len(SITUATIONS)
-    rank = _ranks(cards)[deal[tree.terminals]]
-    scale = 1 / (tree.payoffs.denominator * len(cards))
-    base, slope = _by_rank(tree.payoffs.base, ending, rank, scale), None
-    if tree.payoffs.slope is not None:
-        slope = _by_rank(tree.payoffs.slope, ending, rank, scale)
-    if base is None or (slope is None) != (tree.payoffs.slope is None):
-        return None
-    return RankGame(n, frozen(move * n + card[infoset]), base, slope)
+    ending = LEADS_TO[move[tree.incoming[tree.terminals]]] - over
+    others = (cards[:, [1, 2]], cards[:, [0, 2]], cards[:, [0, 1]])
+    rank = [(other > own[:, None]) @ [1, 2] for other, own in zip(others, cards.T, strict=True)]
+    scale = 1 / (tree.payoffs.denominator * (n * (n - 1) * (n - 2)))
+    tables: list[FloatArray] = []
+    for table in (each for each in (tree.payoffs.base, tree.payoffs.slope) if each is not None):
+        payoffs = np.zeros((len(ENDINGS), PLAYERS, 4))
+        for player, ranks in enumerate(rank):
+            payoffs[ending, player, ranks] = table[:, player]
+            if not np.array_equal(payoffs[ending, player, ranks], table[:, player]):
+                return None  # something else matters
+        tables.append(frozen(payoffs * scale))
+    slope = tables[1] if len(tables) > 1 else None
+    return RankGame(n, frozen(move * n + card[infoset]), tables[0], slope)
 
 
 def _infosets(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
@@ -138,8 +143,14 @@ def _infosets(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int64]] | N
     return np.array(situation), np.array(card)
 
 
-def _deals(tree: GameTree, n: int) -> NDArray[np.int32] | None:
-    """Deal of every node, int32 (M,), -1 at the root; None if they are not equally likely."""
+def _cards(tree: GameTree, card: NDArray, n: int) -> NDArray[np.int64] | None:
+    """Cards of the players at the terminals, int64 (Z, 3).
+
+    None unless chance deals in one move, each deal once and all equally likely, and each player has
+    one card in each of them. Situations then belong to the players to whom they should:
+    information sets stand in order of the players, and one who decides in situations of two players
+    would hold two cards.
+    """
     first = tree.levels[1]
     count = first.stop - first.start
     even = tree.chance[first] * count == tree.chance_denominator
@@ -150,26 +161,7 @@ def _deals(tree: GameTree, n: int) -> NDArray[np.int32] | None:
     deal[first] = np.arange(count)
     for level in tree.levels[2:]:
         deal[level] = deal[tree.parent[level]]
-    return deal
-
-
-def _follows_the_play(tree: GameTree, situation: NDArray, move: NDArray) -> bool:
-    """Whether every move leads to the situation that it should lead to, or ends the play."""
-    over = len(SITUATIONS)
-    here = np.append(situation, over)[tree.infoset]  # the last one where no player decides
-    expected = np.minimum(LEADS_TO, over)[move[tree.incoming]]
-    expected[tree.levels[1]] = 0
-    return np.array_equal(here[1:], expected[1:])
-
-
-def _cards(tree: GameTree, card: NDArray, deal: NDArray[np.int32]) -> NDArray[np.int64] | None:
-    """Cards of the players in every deal, int64 (D, 3), None unless each deal occurs once.
-
-    Situations then belong to the players to whom they should: information sets stand in order
-    of the players, and one who decides in situations of two players would hold two cards.
-    """
-    n = int(card.max()) + 1
-    cards = np.full((tree.levels[1].stop - 1, PLAYERS), -1)
+    cards = np.full((count, PLAYERS), -1)
     for player in range(PLAYERS):
         nodes = np.flatnonzero(tree.player == player)
         held, deals = card[tree.infoset[nodes]], deal[nodes]
@@ -177,28 +169,9 @@ def _cards(tree: GameTree, card: NDArray, deal: NDArray[np.int32]) -> NDArray[np
         if not np.array_equal(cards[deals, player], held):
             return None
     repeated = np.any(cards == np.roll(cards, 1, axis=1))
-    if repeated or len(np.unique(cards @ [n * n, n, 1])) < len(cards):
+    if repeated or len(np.unique(cards @ [n * n, n, 1])) < count:
         return None
-    return cards
-
-
-def _ranks(cards: NDArray[np.int64]) -> NDArray[np.int64]:
-    """By deal and player: 1 if the first other player is above, plus 2 if the second is."""
-    ranks = [
-        (cards[:, others] > cards[:, [player]]) @ [1, 2]
-        for player, others in enumerate(([1, 2], [0, 2], [0, 1]))
-    ]
-    return np.stack(ranks, axis=1)
-
-
-def _by_rank(table: NDArray, ending: NDArray, rank: NDArray, scale: float) -> FloatArray | None:
-    """Scaled payoffs by ending, player and rank, None if anything else matters."""
-    payoffs = np.zeros((len(ENDINGS), PLAYERS, 4))
-    for player in range(PLAYERS):
-        payoffs[ending, player, rank[:, player]] = table[:, player]
-        if not np.array_equal(payoffs[ending, player, rank[:, player]], table[:, player]):
-            return None
-    return frozen(payoffs * scale)
+    return cards[deal[tree.terminals]]
 
 
 # -- kernels ---------------------------------------------------------------------------------------
@@ -418,7 +391,7 @@ def _own_derivatives(layout, values, matrix):
 # -- the payoff model ------------------------------------------------------------------------------
 
 
-class Layout(NamedTuple):
+class MatrixLayout(NamedTuple):
     """Where derivatives stand in a matrix, by move and card.
 
     Indices are unsigned, since Numba lets signed ones wrap around, and that check slows the
@@ -447,13 +420,13 @@ class Layout(NamedTuple):
     high: NDArray[np.uint64]
 
     @classmethod
-    def of_moves(cls, n: int) -> Layout:
+    def of_moves(cls, n: int) -> MatrixLayout:
         """A row and a column for every move and card: ``move * n + card``."""
         row = np.arange(MOVES * n).reshape(MOVES, n)
         return cls._of(row, np.ones(MOVES), row.ravel() % n, row[:, 0])
 
     @classmethod
-    def of_choices(cls, game: RankGame, choices: Choices) -> Layout:
+    def of_choices(cls, game: RankGame, choices: Choices) -> MatrixLayout:
         """A row and a column for each free action, which gains what the passive one loses."""
         n = game.n_cards
         active, passive = game.place[choices.action], game.place[choices.first]
@@ -463,19 +436,19 @@ class Layout(NamedTuple):
         return cls._of(row.reshape(MOVES, n), np.tile([-1.0, 1.0], MOVES // 2), active % n, start)
 
     @classmethod
-    def _of(cls, row: NDArray, sign: FloatArray, card: NDArray, start: NDArray) -> Layout:
+    def _of(cls, row: NDArray, sign: FloatArray, card: NDArray, start: NDArray) -> MatrixLayout:
         there = row < len(card)
         high = start[:, None] + np.cumsum(there, axis=1)
         columns = (card, start, high[:, -1], high - there, high)
         return cls(row.astype(np.uint64), sign, *(array.astype(np.uint64) for array in columns))
 
 
-class RankSums:
+class RankSums(PayoffModel):
     """Values and derivatives from sums over ranks; a payoff model for any number of cards."""
 
     def __init__(self, game: RankGame, choices: Choices) -> None:
-        self._game, self._weight = game, game.base
-        self._layout = Layout.of_choices(game, choices)
+        self._game, self._weight, self.n_actions = game, game.base, len(game.place)
+        self._layout = MatrixLayout.of_choices(game, choices)
         self._action, self._first = game.place[choices.action], game.place[choices.first]
 
     @classmethod
@@ -488,13 +461,6 @@ class RankSums:
         return model if tree.payoffs.value is None else model.at(float(tree.payoffs.value))
 
     def at(self, value: float) -> RankSums:
-        """Same model at another value of the payoff parameter; all else is shared.
-
-        Raises
-        ------
-        ValueError
-            If the game has no payoff parameter.
-        """
         if self._game.slope is None:
             raise ValueError("this game has no payoff parameter")
         model = copy(self)
@@ -502,37 +468,18 @@ class RankSums:
         model._weight.setflags(write=False)  # to Numba a writable array is another type
         return model
 
-    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
-        """Expected payoff of each player, float64 (3,)."""
-        return self._best_responses(behavior)[0]
-
     def counterfactual_values(self, behavior: NDArray) -> FloatArray:
-        """Counterfactual value of each action, float64 (A,).
-
-        Weighted with the reach of chance and of the other players, not with the own reach.
-        """
         game = self._game
         return counterfactual_values(
             game.place, self._weight, self._checked(behavior), game.n_cards
         )
 
-    def best_response_values(self, behavior: NDArray) -> FloatArray:
-        """Value of a best response of each player to the others' behavior, float64 (3,)."""
-        return self._best_responses(behavior)[1]
-
-    def regrets(self, behavior: NDArray) -> FloatArray:
-        """Best-response gain of each player, float64 (3,); rounding is not clipped."""
-        payoffs, best = self._best_responses(behavior)
-        return best - payoffs
-
     def jacobian(self, behavior: NDArray) -> FloatArray:
-        """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A)."""
-        place, layout = self._game.place, Layout.of_moves(self._game.n_cards)
+        place, layout = self._game.place, MatrixLayout.of_moves(self._game.n_cards)
         _, matrix = linearize(place, self._weight, layout, self._checked(behavior))
         return matrix[np.ix_(place, place)]
 
     def linearize(self, behavior: NDArray) -> Linearization:
-        """Gains of the free actions and their derivatives, frequencies summing to one."""
         game, behavior = self._game, self._checked(behavior)
         values, jacobian = linearize(game.place, self._weight, self._layout, behavior)
         flat = values.ravel()
@@ -545,12 +492,3 @@ class RankSums:
     def _best_responses(self, behavior: NDArray) -> tuple[FloatArray, FloatArray]:
         game = self._game
         return best_responses(game.place, self._weight, self._checked(behavior), game.n_cards)
-
-    def _checked(self, behavior: NDArray) -> FloatArray:
-        """A copy that is writable, as the kernels expect; they check no bounds, so this does."""
-        if np.shape(behavior) != self._game.place.shape:
-            raise ValueError(
-                f"behavior has shape {np.shape(behavior)}; this game has "
-                f"{len(self._game.place)} frequencies"
-            )
-        return np.array(behavior, dtype=np.float64)

@@ -1,4 +1,9 @@
-"""Realization plans: one weight per sequence instead of one frequency per action."""
+"""Realization plans, one weight per sequence instead of one frequency per action, and their worth.
+
+What plans are worth is computed in plain NumPy from the definitions, by the merged columns of the
+sequence form: the oracle of the compiled kernels, which read entries by sequence. Loading Numba
+takes longer than one such computation. Frequencies are float64 (A,).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import ProfileError
-from eqbench.model.reference import realization
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
@@ -92,3 +96,84 @@ def shares(form: SequenceForm, weights: FloatArray) -> FloatArray:
 def _check_shape(values: NDArray, size: int, what: str) -> None:
     if values.shape != (size,):
         raise ProfileError(f"this game has {size} {what}; got shape {values.shape}")
+
+
+# -- the kernels in plain NumPy --------------------------------------------------------------------
+
+
+def realization(form: SequenceForm, behavior: NDArray) -> NDArray:
+    """Realization plans of all players, (S,); of frequencies (A, K) those of K profiles.
+
+    They are float64, or Fractions if the frequencies are.
+    """
+    kind = np.result_type(behavior, np.float64)
+    reach = np.ones((form.n_sequences, *behavior.shape[1:]), dtype=kind)
+    for i in range(form.n_infosets):
+        block = slice(form.block_start[i], form.block_start[i + 1])
+        reach[block] = reach[form.parent[i]] * behavior[_actions(form, i)]
+    return reach
+
+
+def expected_payoffs(form: SequenceForm, behavior: FloatArray) -> FloatArray:
+    """Expected payoff of each player, float64 (N,)."""
+    reach = realization(form, behavior)
+    return reach[form.columns].prod(axis=1) @ form.payoffs
+
+
+def counterfactual_values(form: SequenceForm, behavior: FloatArray) -> FloatArray:
+    """Counterfactual value of every action, float64 (A,)."""
+    values = _direct_values(form, realization(form, behavior))
+    for i in reversed(range(form.n_infosets)):
+        block = slice(form.block_start[i], form.block_start[i + 1])
+        values[form.parent[i]] += behavior[_actions(form, i)] @ values[block]
+    return values[form.n_players :]
+
+
+def best_response_values(form: SequenceForm, behavior: FloatArray) -> FloatArray:
+    """Best-response value of each player against the others' behavior, float64 (N,)."""
+    values = _direct_values(form, realization(form, behavior))
+    for i in reversed(range(form.n_infosets)):
+        block = slice(form.block_start[i], form.block_start[i + 1])
+        values[form.parent[i]] += values[block].max()
+    return values[: form.n_players]
+
+
+def jacobian(form: SequenceForm, behavior: FloatArray) -> FloatArray:
+    """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A).
+
+    Frequencies count as independent of each other.
+    """
+    n, size = form.n_players, form.n_sequences
+    reach, frequency = realization(form, behavior), np.concatenate((np.ones(n), behavior))
+    values, matrix, there = np.zeros(size), np.zeros((size, size)), reach[form.columns]
+    for p, own in enumerate(form.columns.T.astype(np.int64)):
+        weighted = form.payoffs[:, p] * np.delete(there, p, axis=1).prod(axis=1)
+        values += np.bincount(own, weighted, size)
+        for q in (q for q in range(n) if q != p):  # by the reach of another's sequence
+            weighted = form.payoffs[:, p] * np.delete(there, [p, q], axis=1).prod(axis=1)
+            place = own * size + form.columns[:, q]
+            matrix += np.bincount(place, weighted, size * size).reshape(size, size)
+    for i in reversed(range(form.n_infosets)):
+        above, here = form.parent[i], slice(form.block_start[i], form.block_start[i + 1])
+        # the reach of an action is that of its information set times its frequency
+        by_reach = matrix[:, here] @ frequency[here]
+        matrix[:, here] *= reach[above]
+        matrix[:, above] += by_reach
+        # and the value of what leads there contains that of own later play
+        matrix[above] += frequency[here] @ matrix[here]
+        matrix[above, here] += values[here]
+        values[above] += frequency[here] @ values[here]
+    return matrix[n:, n:]
+
+
+def _direct_values(form: SequenceForm, reach: FloatArray) -> FloatArray:
+    values = np.zeros(form.n_sequences)
+    for p in range(form.n_players):
+        others = np.delete(reach[form.columns], p, axis=1).prod(axis=1)
+        values += np.bincount(form.columns[:, p], others * form.payoffs[:, p], form.n_sequences)
+    return values
+
+
+def _actions(form: SequenceForm, infoset: int) -> NDArray | slice:
+    first, last = form.block_start[infoset], form.block_start[infoset + 1]
+    return slice(first - form.n_players, last - form.n_players)

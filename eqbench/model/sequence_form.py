@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray, frozen
 
+_ENTRY_NAMES = ("entry_start", "entry_opponents", "entry_last")
+
 
 class FormArrays(NamedTuple):
     """What the kernels read; every array is C-contiguous and read-only.
@@ -181,18 +183,13 @@ class SequenceForm:
             return None
         return self.arrays._replace(weight=self._weight(self.slope))
 
-    @property
-    def _entry_names(self) -> tuple[str, str, str]:
-        last = "entry_weight" if self.slope is None else "entry_source"
-        return "entry_start", "entry_opponents", last
-
     def entry_arrays(self) -> dict[str, NDArray]:
         """What takes longest to compile, by name, for a file; see `take_entry_arrays`."""
-        return dict(zip(self._entry_names, self._entries, strict=True))
+        return dict(zip(_ENTRY_NAMES, self._entries, strict=True))
 
     def take_entry_arrays(self, arrays: dict[str, NDArray]) -> None:
         """Use what `entry_arrays` gave, instead of compiling it again."""
-        self.__dict__["_entries"] = tuple(arrays[name] for name in self._entry_names)
+        self.__dict__["_entries"] = tuple(arrays[name] for name in _ENTRY_NAMES)
 
     def at(self, value: float) -> SequenceForm:
         """Same form with another value of the payoff parameter; structure is shared."""

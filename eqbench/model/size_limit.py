@@ -53,8 +53,9 @@ def check_expected_nodes(name: str, expected: int) -> None:
     GameTooLargeError
     """
     if expected > max_nodes():
+        power = "10^4000 or more" if expected >= 10**4000 else f"10^{len(str(expected)) - 1}"
         raise GameTooLargeError(
-            f"{name} has about {_rounded(expected)} nodes, which take "
+            f"{name} has about {f'{expected:,}' if expected < 10**12 else power} nodes, which take "
             f"{_memory(expected * BUILDING_BYTES_PER_NODE)} to build; allowed are "
             f"{max_nodes():,} nodes; {_way_out()}"
         )
@@ -76,12 +77,6 @@ def _way_out() -> str:
 @cache
 def _machine_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _rounded(count: int) -> str:
-    if count < 10**12:
-        return f"{count:,}"
-    return f"10^{len(str(count)) - 1}" if count < 10**4000 else "10^4000 or more"
 
 
 def _memory(size: int) -> str:

@@ -29,6 +29,7 @@ FloatArray = NDArray[np.float64]
 CHANCE = -1
 TERMINAL = -2
 INT64_SAFE = 2**62
+VALUE_DIGITS = 4000  # Python writes no longer integers
 LARGEST_PAYOFF = 1e300  # leaves room for differences, and for sums over players
 # Where the largest payoff is this many times the stakes, floats have ten digits left for them,
 # and the usual tolerance, 1e-6 of the range, would come near to the stakes themselves.
@@ -59,6 +60,16 @@ class Payoffs:
     slope: NDArray | None = None
     parameter: str | None = None
     value: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        given = [part is not None for part in (self.slope, self.parameter, self.value)]
+        if any(given) != all(given):
+            raise GameFormatError("payoffs with a parameter need its name, its value and a slope")
+        value = self.value or 0
+        if max(abs(value.numerator), value.denominator) >= 10**VALUE_DIGITS:
+            raise GameFormatError(
+                f"the value of {self.parameter} has more than {VALUE_DIGITS:,} digits"
+            )
 
     @property
     def exact(self) -> bool:
@@ -354,7 +365,11 @@ class GameTree:
         """Same tree with its payoff parameter set to `value`; all structure is shared."""
         if self.payoffs.parameter is None:
             raise ValueError("this game has no payoff parameter")
-        return _share_structure(self, replace(self, payoffs=replace(self.payoffs, value=value)))
+        tree = replace(self, payoffs=replace(self.payoffs, value=value))
+        for name in ("action_start", "terminals", "levels", "incoming", "chance_probability"):
+            if name in self.__dict__:
+                tree.__dict__[name] = self.__dict__[name]
+        return tree
 
 
 def breadth_first_levels(parent: NDArray, most: int | None = None) -> tuple[slice, ...]:
@@ -366,13 +381,6 @@ def breadth_first_levels(parent: NDArray, most: int | None = None) -> tuple[slic
         first = parent.dtype.type(start)
         levels.append(slice(start, int(np.searchsorted(parent, first, side="left"))))
     return tuple(levels)
-
-
-def _share_structure(old: GameTree, new: GameTree) -> GameTree:
-    for name in ("action_start", "terminals", "levels", "incoming", "chance_probability"):
-        if name in old.__dict__:
-            new.__dict__[name] = old.__dict__[name]
-    return new
 
 
 def frozen(array: NDArray) -> NDArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eqbench.equilibria.layout import Layout
+from eqbench.equilibria.reference import Layout
 
 DEALS = 24  # of three cards out of four
 Polynomial = Any  # flint.fmpq_mpoly

@@ -13,10 +13,15 @@ from itertools import combinations
 import numpy as np
 from msgspec import Struct
 
-from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.equilibria.known import SAME_PAYOFF, extremes, known_sets, payoff_of, some_member
-from eqbench.equilibria.nearest import linearized
-from eqbench.equilibria.reference import KnownSet
+from eqbench.equilibria.known import (
+    SAME_PAYOFF,
+    extremes,
+    known_sets,
+    linearized,
+    payoff_of,
+    some_member,
+)
+from eqbench.equilibria.reference import TOLERANCE, KnownSet
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
-from eqbench.equilibria.formulas import TOLERANCE
+from eqbench.equilibria.reference import TOLERANCE
 from eqbench.errors import INTERRUPTED, UsageError, counted, first_of, nearest
 from eqbench.harness.request import Request
 from eqbench.harness.run import Run

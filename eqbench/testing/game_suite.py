@@ -10,7 +10,7 @@ import numpy as np
 
 from eqbench.errors import EqbenchError
 from eqbench.isolation.messages import BuiltFrame
-from eqbench.model import reference
+from eqbench.model import realization as reference
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text

@@ -30,7 +30,7 @@ from eqbench.verdicts.search import (
 from eqbench.verdicts.subgames import SubgameRegrets, subgame_perfect
 from eqbench.verdicts.trembles import Proof, Sequential, sequential
 from eqbench.verification import Allowance
-from eqbench.verification.exact import MOST_DIGITS, length
+from eqbench.verification.verifier import MOST_DIGITS, length
 
 ACTIONS_ONLY = "actions only"  # none that a plan comes to is dominated; plans were not judged
 

@@ -4,15 +4,18 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
-from eqbench.verification.exact import Allowance, Verification, certify, verify_exactly
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
+    Allowance,
+    Verification,
     Verifier,
     beyond_floats,
+    certify,
     exact_refutation,
     refutation,
     verify,
+    verify_exactly,
 )
 
 __all__ = [

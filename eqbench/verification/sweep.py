@@ -55,7 +55,17 @@ class TreeSweep:
         self.mover = np.where(tree.incoming < 0, -1, tree.player[tree.parent])
         self.last_own = [self._last_own_action(p) for p in range(tree.n_players)]
         self.own_depth = self._own_depth()
-        self._steps = [self._steps_of(p) for p in range(tree.n_players)]
+        # own actions by own depth, the latest first: numbers, where sets begin, actions above
+        self._steps: list[list[tuple[slice, NDArray, NDArray]]] = []
+        for p in range(tree.n_players):
+            own = np.array(tree.infosets_of(p), dtype=np.int64)
+            steps = []
+            for depth in range(int(self.own_depth[own].max(initial=-1)), -1, -1):
+                here = own[self.own_depth[own] == depth]
+                first, stop = tree.action_start[here[0]], tree.action_start[here[-1] + 1]
+                starts = tree.action_start[here] - first
+                steps.append((slice(first + 1, stop + 1), starts, tree.infoset_parent[here] + 1))
+            self._steps.append(steps)
         # NumPy looks up positions of this type without a copy
         self._levels = [(level, tree.parent[level].astype(np.intp)) for level in tree.levels[1:]]
         self._counted = {}
@@ -76,24 +86,11 @@ class TreeSweep:
 
     def _own_depth(self) -> NDArray[np.int64]:
         """Earlier own decisions before each information set, (I,)."""
-        tree = self.tree
-        infoset_of = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
-        depth = np.zeros(tree.n_infosets, dtype=np.int64)
-        for i, above in enumerate(tree.infoset_parent):  # parents come first
+        depth = np.zeros(self.tree.n_infosets, dtype=np.int64)
+        for i, above in enumerate(self.tree.infoset_parent):  # parents come first
             if above >= 0:
-                depth[i] = depth[infoset_of[above]] + 1
+                depth[i] = depth[self.tree.action_infoset[above]] + 1
         return depth
-
-    def _steps_of(self, player: int) -> list[tuple[slice, NDArray, NDArray]]:
-        """Own actions by own depth, the latest first: numbers, where sets begin, actions above."""
-        tree, own, steps = self.tree, self.tree.infosets_of(player), []
-        infosets = np.arange(own.start, own.stop)
-        for depth in range(int(self.own_depth[infosets].max(initial=-1)), -1, -1):
-            here = infosets[self.own_depth[infosets] == depth]
-            first, stop = tree.action_start[here[0]], tree.action_start[here[-1] + 1]
-            starts = tree.action_start[here] - first
-            steps.append((slice(first + 1, stop + 1), starts, tree.infoset_parent[here] + 1))
-        return steps
 
     def evaluate(self, numbers: Numbers) -> tuple[NDArray, NDArray]:
         """Expected payoffs and best-response values of all players, two (N,)."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
-from eqbench.model.reference import realization
+from eqbench.model.realization import realization
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import FloatArray
 

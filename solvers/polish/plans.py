@@ -33,8 +33,7 @@ from eqbench.model.compiled import kernel
 from eqbench.model.game import Game
 from eqbench.model.inspection import counterfactual_reach
 from eqbench.model.payoff_model import SequenceFormModel
-from eqbench.model.realization import shares
-from eqbench.model.reference import realization
+from eqbench.model.realization import realization, shares
 from eqbench.model.tree import FloatArray, IntArray
 
 from ..fischer_burmeister import System, descend

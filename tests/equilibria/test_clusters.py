@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.equilibria import cluster_identities
-from eqbench.equilibria import identity as clusters
-from eqbench.equilibria.identity import outcome_distribution
+from eqbench.equilibria import cluster_identities, clusters
+from eqbench.equilibria.clusters import outcome_distribution
 from eqbench.model.profile import BehaviorProfile
 
 GAME = eqbench.load_game("battle_of_sexes")

@@ -15,8 +15,8 @@ from helpers.solver_cases import run, with_payoffs
 from helpers.study_cases import battle, kuhn2_member
 
 import eqbench
+from eqbench.equilibria import Completeness
 from eqbench.equilibria import completeness as completeness_or_none
-from eqbench.equilibria.completeness import Completeness
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile

@@ -23,7 +23,7 @@ from eqbench.equilibria import (
     local_dimension,
 )
 from eqbench.equilibria import (
-    identity as components,
+    clusters as components,
 )
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.model.game import Game

@@ -13,7 +13,7 @@ import pytest
 import eqbench
 from eqbench.equilibria import identity
 from eqbench.equilibria.identity import NEAR, SELDOM, Identifier, _Match, _off_path
-from eqbench.equilibria.nearest import linearized, nearest_member
+from eqbench.equilibria.known import linearized, nearest_member
 from eqbench.model.profile import BehaviorProfile
 
 TOLERANCE = 1e-7

@@ -142,18 +142,6 @@ def test_dispersion_pays_all_the_same_and_more_for_more_entropy(seed: str) -> No
         assert values == [0, 1, 2, 3, 4, 5]
 
 
-def test_minimum_effort_pays_as_in_the_experiment() -> None:
-    """Van Huyck, Battalio and Beil 1990, payoff table A, in dollars."""
-    assert exact_payoffs("minimum_effort", ("7", "7")) == (Fraction(13, 10),) * 2
-    assert exact_payoffs("minimum_effort", ("1", "1")) == (Fraction(7, 10),) * 2
-    assert exact_payoffs("minimum_effort", ("7", "1")) == (Fraction(1, 10), Fraction(7, 10))
-    assert exact_payoffs("minimum_effort(players=3)", ("4", "2", "3")) == (
-        Fraction(6, 10),
-        Fraction(8, 10),
-        Fraction(7, 10),
-    )
-
-
 def test_candidate_with_most_votes_wins_and_ties_go_to_the_lowest_number() -> None:
     payoffs = table("majority_voting(players=4,candidates=3,seed=5)")
     utility = np.array([payoffs[winner, winner, winner, winner] for winner in range(3)])
@@ -165,13 +153,6 @@ def test_candidate_with_most_votes_wins_and_ties_go_to_the_lowest_number() -> No
     assert len(set(utility.ravel())) == 12
 
 
-def test_travelers_are_paid_as_by_basu() -> None:
-    """Basu 1994: both get the lower claim, its author 2 more and the other 2 less."""
-    assert exact_payoffs("travelers_dilemma", ("100", "100")) == (100, 100)
-    assert exact_payoffs("travelers_dilemma", ("99", "100")) == (101, 97)
-    assert exact_payoffs("travelers_dilemma", ("100", "2")) == (0, 4)
-
-
 def test_lowest_claims_are_the_only_pure_equilibrium_of_travelers() -> None:
     payoffs = table("travelers_dilemma")
     assert payoffs.shape == (99, 99, 2)
@@ -181,13 +162,29 @@ def test_lowest_claims_are_the_only_pure_equilibrium_of_travelers() -> None:
     assert eqbench.verify(eqbench.load_game("travelers_dilemma"), lowest).max_regret == 0
 
 
-def test_among_many_travelers_only_a_single_lowest_claim_is_rewarded() -> None:
-    """GAMUT's TravelersDilemma has no penalty and rewards no ties."""
-    gamut = "travelers_dilemma(players=3,lowest=1,highest=9,reward=5/2,penalty=0)"
-    assert exact_payoffs(gamut, ("3", "3", "7")) == (3, 3, 3)
-    assert exact_payoffs(gamut, ("3", "4", "7")) == (Fraction(11, 2), 3, 3)
-    strict = "travelers_dilemma(players=3,lowest=1,highest=9,reward=5/2)"
-    assert exact_payoffs(strict, ("3", "3", "7")) == (3, 3, Fraction(1, 2))
+TIES = "travelers_dilemma(players=3,lowest=1,highest=9,reward=5/2"
+
+
+@pytest.mark.parametrize(
+    ("spec", "actions", "payoffs"),
+    [
+        # Van Huyck, Battalio and Beil 1990, payoff table A, in dollars
+        ("minimum_effort", ("7", "7"), (1.3, 1.3)),
+        ("minimum_effort", ("1", "1"), (0.7, 0.7)),
+        ("minimum_effort", ("7", "1"), (0.1, 0.7)),
+        ("minimum_effort(players=3)", ("4", "2", "3"), (0.6, 0.8, 0.7)),
+        # Basu 1994: both get the lower claim, its author 2 more and the other 2 less
+        ("travelers_dilemma", ("100", "100"), (100, 100)),
+        ("travelers_dilemma", ("99", "100"), (101, 97)),
+        ("travelers_dilemma", ("100", "2"), (0, 4)),
+        # GAMUT's has no penalty and rewards no ties
+        (f"{TIES},penalty=0)", ("3", "3", "7"), (3, 3, 3)),
+        (f"{TIES},penalty=0)", ("3", "4", "7"), (5.5, 3, 3)),
+        (f"{TIES})", ("3", "3", "7"), (3, 3, 0.5)),
+    ],
+)
+def test_payoffs_are_those_of_the_publication(spec: str, actions: tuple, payoffs: tuple) -> None:
+    assert exact_payoffs(spec, actions) == tuple(Fraction(repr(value)) for value in payoffs)
 
 
 # -- distributions of GAMUT -----------------------------------------------------------------

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 import eqbench
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.deals import Deals
-from eqbench.model.dealt import DealtRules, PublicChance, build_dealt
+from eqbench.model.dealt import Deals, DealtRules, PublicChance, build_dealt
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import random_profile
@@ -110,7 +109,6 @@ def poker(
 
     tree = build_dealt(
         DealtRules(
-            players=("P1", "P2", "P3"),
             deals=Deals(np.array(cards), np.ones(len(cards), dtype=np.int64)),
             turn=turn,
             after=lambda history, action: history + letters[action],

@@ -20,8 +20,8 @@ from eqbench.model.profile_json import parse_profile, profile_from_json, profile
 from eqbench.model.tree import CHANCE, FloatArray, GameTree, Payoffs
 from eqbench.model.trembles import Trembles
 from eqbench.verification import Verification, Verifier
-from eqbench.verification.exact import ExactRules, measure_exactly
 from eqbench.verification.sweep import TreeSweep
+from eqbench.verification.verifier import ExactRules, measure_exactly
 
 # -- Random games with perfect recall and no other regularity
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from eqbench.model import reference
+from eqbench.model import realization as reference
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import BehaviorProfile, random_profile

@@ -10,8 +10,15 @@ import pytest
 from helpers.walks import children, follow
 
 from eqbench.errors import GameFormatError, GameTooLargeError
-from eqbench.model.deals import Deals, all_deals, independent_deals
-from eqbench.model.dealt import DealtRules, PublicChance, build_dealt
+from eqbench.model.assemble import check_tree
+from eqbench.model.dealt import (
+    Deals,
+    DealtRules,
+    PublicChance,
+    all_deals,
+    build_dealt,
+    independent_deals,
+)
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.size_limit import node_limit
 from eqbench.model.tree import CHANCE, GameTree, Payoffs
@@ -30,7 +37,6 @@ def guessing_game(deals: Deals, public: PublicChance | None = None) -> GameTree:
         return (cards * (1 if history.endswith("c") else -1),)
 
     rules = DealtRules(
-        players=["P1", "P2"],
         deals=deals,
         turn=turn,
         after=lambda history, move: history + move[0],
@@ -107,12 +113,11 @@ def test_public_card_is_uniform_over_what_is_left() -> None:
 
 def test_wrong_number_of_public_cards_is_refused() -> None:
     with pytest.raises(GameFormatError, match="sum to"):
-        guessing_game(all_deals(4, 2), PublicChance(3, is_left))
+        check_tree(guessing_game(all_deals(4, 2), PublicChance(3, is_left)))
 
 
 def test_games_with_too_many_nodes_are_refused() -> None:
     rules = DealtRules(
-        players=["P1", "P2"],
         deals=all_deals(3, 2),
         turn=lambda history: (0, ("on",)),
         after=lambda history, move: history + "o",

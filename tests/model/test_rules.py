@@ -8,12 +8,11 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from helpers.walks import children, follow, label_at, payoffs_at
+from helpers.walks import children, label_at, payoffs_at
 
 import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import TERMINAL, GameTree
 from eqbench.solver import Budget
 from eqbench.verification import verify_exactly
 
@@ -21,42 +20,71 @@ from eqbench.verification import verify_exactly
 LOW_AND_HIGH = (0, 4)  # P1 holds 1a, P2 holds 3b
 
 
-@pytest.fixture(scope="module")
-def two() -> GameTree:
-    return eqbench.load_game("leduc").tree
+THREE = "leduc(players=3, ranks=2, suits=3, raises=1)"  # cards 1a 1b 1c 2a 2b 2c
+DICE = "liars_dice(sides=3)"  # rolls 11 12 13 21 22 23
+CLAIMS = ("1x1", "1x2", "1x3", "2x1", "2x2", "2x3")
+THREE_DICE = "liars_dice(sides=2, players=3)"
+BOARD_1B = [*LOW_AND_HIGH, "bet", "call", 0]
 
 
-@pytest.fixture(scope="module")
-def three() -> GameTree:
-    return eqbench.load_game("leduc(players=3, ranks=2, suits=3, raises=1)").tree
+@pytest.mark.parametrize(
+    ("spec", "moves", "label"),
+    [
+        # card, betting and public card
+        ("leduc", LOW_AND_HIGH, ("P1", "1a:", ("check", "bet"))),
+        ("leduc", [*LOW_AND_HIGH, "check"], ("P2", "3b:K", ("check", "bet"))),
+        ("leduc", [*LOW_AND_HIGH, "bet"], ("P2", "3b:B", ("fold", "call", "raise"))),
+        ("leduc", [*LOW_AND_HIGH, "bet", "raise"], ("P1", "1a:BR", ("fold", "call"))),
+        ("leduc", BOARD_1B, ("P1", "1a:BC/1b:", ("check", "bet"))),
+        ("leduc", [*BOARD_1B, "check", "bet"], ("P1", "1a:BC/1b:KB", ("fold", "call", "raise"))),
+        # round two begins with the first player in the hand
+        (
+            THREE,
+            [0, 2, 2, *["check", "bet", "call", "fold"], 0],
+            ("P2", "2a:KBCF/1b:", ("check", "bet")),
+        ),
+        # own bids and winners
+        ("goofspiel", [], ("P1", ":", ("1", "2", "3", "4"))),
+        ("goofspiel", ["3"], ("P2", ":", ("1", "2", "3", "4"))),
+        ("goofspiel", ["3", "4"], ("P1", "3:2", ("1", "2", "4"))),
+        ("goofspiel", ["3", "4", "1"], ("P2", "4:2", ("1", "2", "3"))),
+        ("goofspiel", ["3", "4", "1", "1"], ("P1", "31:2=", ("2", "4"))),
+        # roll and claims
+        (DICE, [5], ("P1", "2:", CLAIMS)),
+        (DICE, [5, "1x2"], ("P2", "3:1x2", (*CLAIMS[2:], "liar"))),
+        (DICE, [5, "1x2", "2x1"], ("P1", "2:1x2,2x1", ("2x2", "2x3", "liar"))),
+        (DICE, [0, "2x3"], ("P2", "1:2x3", ("liar",))),
+        (THREE_DICE, [0, "1x1", "2x1"], ("P3", "1:1x1,2x1", ("2x2", "3x1", "3x2", "liar"))),
+    ],
+)
+def test_labels_tell_what_the_mover_knows(spec: str, moves: list, label: tuple) -> None:
+    assert label_at(eqbench.load_game(spec).tree, moves) == label
 
 
-def test_labels_tell_card_betting_and_public_card(two: GameTree) -> None:
-    deal = LOW_AND_HIGH
-    assert label_at(two, deal) == ("P1", "1a:", ("check", "bet"))
-    assert label_at(two, [*deal, "check"]) == ("P2", "3b:K", ("check", "bet"))
-    assert label_at(two, [*deal, "bet"])[1:] == ("3b:B", ("fold", "call", "raise"))
-    assert label_at(two, [*deal, "bet", "raise"])[1:] == ("1a:BR", ("fold", "call"))
-    board_1b = [*deal, "bet", "call", 0]
-    assert label_at(two, board_1b) == ("P1", "1a:BC/1b:", ("check", "bet"))
-    assert label_at(two, [*board_1b, "check", "bet"])[1] == "1a:BC/1b:KB"
-
-
-def test_folders_pay_for_those_who_split(three: GameTree) -> None:
-    """1a, 2a, 2b; P1 calls and folds later, the twos share the pot: their stakes and P1's 3."""
-    moves = [0, 2, 2, "bet", "call", "call", 0, "check", "bet", "call", "fold"]
-    assert payoffs_at(three, moves) == [-3, Fraction(3, 2), Fraction(3, 2)]
-
-
-def test_round_two_begins_with_the_first_player_in_the_hand(three: GameTree) -> None:
-    moves = [0, 2, 2, "check", "bet", "call", "fold", 0]
-    assert label_at(three, moves) == ("P2", "2a:KBCF/1b:", ("check", "bet"))
-
-
-def test_hand_ends_when_one_player_is_left(three: GameTree) -> None:
-    moves = [0, 2, 2, "bet", "fold", "fold"]
-    assert three.player[follow(three, moves)] == TERMINAL
-    assert payoffs_at(three, moves) == [2, -1, -1]
+@pytest.mark.parametrize(
+    ("spec", "moves", "payoffs"),
+    [
+        # 1a, 2a, 2b; P1 calls and folds later, the twos share the pot: their stakes and P1's 3
+        (
+            THREE,
+            [0, 2, 2, "bet", "call", "call", 0, "check", "bet", "call", "fold"],
+            [-3, Fraction(3, 2), Fraction(3, 2)],
+        ),
+        # the hand ends when one player is left
+        (THREE, [0, 2, 2, "bet", "fold", "fold"], [2, -1, -1]),
+        # P1 wins the first prize and loses the other: 2 and then 1, or 1 and then 2
+        ("goofspiel(cards=2, prizes=descending)", ["2", "1"], [1, -1]),
+        ("goofspiel(cards=2, prizes=ascending)", ["2", "1"], [-1, 1]),
+        # only caller and claimant pay
+        (THREE_DICE, [0, "3x1", "liar"], [1, -1, 0]),
+        (THREE_DICE, [0, "1x1", "3x2", "liar"], [0, -1, 1]),
+        (THREE_DICE, [0, "1x1", "2x1", "3x1", "liar"], [-1, 0, 1]),
+        # affine in the pot
+        ("kuhn3(raises=1, pot=9)", [0, "bet", "raise", "fold", "call"], [-5, 8, -3]),
+    ],
+)
+def test_play_is_paid_by_the_rules(spec: str, moves: list, payoffs: list) -> None:
+    assert payoffs_at(eqbench.load_game(spec).tree, moves) == payoffs
 
 
 @pytest.mark.parametrize("raises", [1, 2, 3])
@@ -74,31 +102,6 @@ def test_suits_do_not_change_what_a_hand_is_worth() -> None:
     assert {(player, label.translate(swap)) for player, label in known} == known
 
 
-def test_labels_tell_own_bids_and_winners() -> None:
-    goofspiel = eqbench.load_game("goofspiel").tree
-    assert label_at(goofspiel, []) == ("P1", ":", ("1", "2", "3", "4"))
-    assert label_at(goofspiel, ["3"]) == ("P2", ":", ("1", "2", "3", "4"))
-    assert label_at(goofspiel, ["3", "4"]) == ("P1", "3:2", ("1", "2", "4"))
-    assert label_at(goofspiel, ["3", "4", "1"]) == ("P2", "4:2", ("1", "2", "3"))
-    assert label_at(goofspiel, ["3", "4", "1", "1"]) == ("P1", "31:2=", ("2", "4"))
-
-
-def test_ascending_prizes_end_with_the_highest() -> None:
-    """P1 wins the first prize and loses the other: 2 and then 1, or 1 and then 2."""
-    for prizes, first in (("descending", 1), ("ascending", -1)):
-        tree = eqbench.load_game(f"goofspiel(cards=2, prizes={prizes})").tree
-        assert payoffs_at(tree, ["2", "1"]) == [first, -first]
-
-
-def test_labels_tell_roll_and_claims() -> None:
-    tree = eqbench.load_game("liars_dice(sides=3)").tree
-    claims = ("1x1", "1x2", "1x3", "2x1", "2x2", "2x3")
-    assert label_at(tree, [5]) == ("P1", "2:", claims)  # rolls 11 12 13 21 22 23
-    assert label_at(tree, [5, "1x2"]) == ("P2", "3:1x2", (*claims[2:], "liar"))
-    assert label_at(tree, [5, "1x2", "2x1"]) == ("P1", "2:1x2,2x1", ("2x2", "2x3", "liar"))
-    assert label_at(tree, [0, "2x3"]) == ("P2", "1:2x3", ("liar",))
-
-
 def test_rolls_of_several_dice_are_unordered_with_their_probabilities() -> None:
     tree = eqbench.load_game("liars_dice(dice=2, sides=3)").tree
     orders = Counter(tuple(sorted(roll)) for roll in product((1, 2, 3), repeat=2))
@@ -110,14 +113,6 @@ def test_rolls_of_several_dice_are_unordered_with_their_probabilities() -> None:
     assert [Fraction(value, tree.chance_denominator) for value in numerators] == expected
     assert label_at(tree, [0, "1x2"])[1] == "1,1:1x2"
     assert label_at(tree, [6])[1] == "1,2:"
-
-
-def test_three_players_pay_only_caller_and_claimant() -> None:
-    tree = eqbench.load_game("liars_dice(sides=2, players=3)").tree
-    assert label_at(tree, [0, "1x1", "2x1"]) == ("P3", "1:1x1,2x1", ("2x2", "3x1", "3x2", "liar"))
-    assert payoffs_at(tree, [0, "3x1", "liar"]) == [1, -1, 0]
-    assert payoffs_at(tree, [0, "1x1", "3x2", "liar"]) == [0, -1, 1]
-    assert payoffs_at(tree, [0, "1x1", "2x1", "3x1", "liar"]) == [-1, 0, 1]
 
 
 ACTIONS = {"K": "check", "B": "bet", "F": "fold", "C": "call", "R": "raise"}
@@ -202,11 +197,6 @@ def test_uniform_play_is_worth_what_the_rules_say(played: Played) -> None:
     hands, game = played
     measured = verify_exactly(game.tree, BehaviorProfile.uniform(game.tree))
     assert measured.payoffs == hands.payoffs
-
-
-def test_payoffs_stay_affine_in_the_pot() -> None:
-    game = eqbench.load_game("kuhn3(raises=1)")
-    assert payoffs_at(game.at(pot=9).tree, [0, "bet", "raise", "fold", "call"]) == [-5, 8, -3]
 
 
 @pytest.mark.parametrize("cards", [2, 3, 7])

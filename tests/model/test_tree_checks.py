@@ -211,10 +211,6 @@ def table(owners: list[int], labels: list[str]) -> dict[str, Any]:
     return {"infosets": InfosetTable(owners, labels, [("left", "right")] * len(labels))}
 
 
-def paid(*rows: list[float]) -> dict[str, Any]:
-    return {"payoffs": Payoffs(np.array(rows))}
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -229,16 +225,7 @@ def paid(*rows: list[float]) -> dict[str, Any]:
         (nodes(chance=np.array([0, 0])), "must have the same length"),
         (table([-1], ["x"]), "belongs to a player who is not in the game"),
         (table([1], ["x"]), "belongs to a player who is not in the game"),
-        (table([0, 0], ["x", "x"]), "two information sets labeled 'x'"),
         (table([0, 0], ["x", "y"]), "'y' contains no node"),
-        (paid([1.0], [np.nan]), "payoff is not finite"),
-        (paid([1], [2], [3]), r"shape \(3, 1\); expected \(2, 1\)"),
-        (
-            {"players": ["P1", "P2"]}
-            | nodes(player=np.array([1, TERMINAL, TERMINAL]))
-            | paid([0, 0], [0, 0]),
-            "a node of another player",
-        ),
     ],
 )
 def test_arrays_that_are_no_tree_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -14,7 +14,8 @@ from helpers.solver_cases import numerical_jacobian, run
 
 import eqbench
 from eqbench.errors import SpecError
-from eqbench.model import interleaved, reference
+from eqbench.model import interleaved
+from eqbench.model import realization as reference
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach, inspect_profile
 from eqbench.model.interleaved import Interleaved, interleave

@@ -27,7 +27,7 @@ from helpers.solver_cases import (
 from scipy.optimize import linprog
 
 import eqbench
-from eqbench.model import reference
+from eqbench.model import realization as reference
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import random_profile

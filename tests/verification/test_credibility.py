@@ -22,7 +22,7 @@ from eqbench.verdict import Claimed
 from eqbench.verdicts.beliefs import Credibility, Reached, credibility, judge, optimal_mixtures
 from eqbench.verdicts.kinds import credible
 from eqbench.verification import Allowance, verify_exactly
-from eqbench.verification.exact import EXACT_NODE_DIGITS, NODE_DIGITS
+from eqbench.verification.verifier import EXACT_NODE_DIGITS, NODE_DIGITS
 
 
 def both(tree: GameTree, profile: BehaviorProfile) -> tuple[Credibility, Credibility]:

@@ -26,7 +26,7 @@ from eqbench.report.cells import report_on
 from eqbench.report.terminal import print_report
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Allowance, Verifier, certify, exact_refutation, verify_exactly
-from eqbench.verification.exact import ExactRules, _digits, length
+from eqbench.verification.verifier import ExactRules, _digits, length
 
 TREE = eqbench.load_game("kuhn2").tree
 TINY = Fraction(1, 10**18)
@@ -186,7 +186,7 @@ def test_certificates_end_where_a_large_game_would_take_too_long(
     certified = []
     for digits in range(1, 20):
         most = TREE.n_terminals * (digits + 1) - 1
-        monkeypatch.setattr("eqbench.verification.exact.MOST_TERMINAL_DIGITS", most)
+        monkeypatch.setattr("eqbench.verification.verifier.MOST_TERMINAL_DIGITS", most)
         certified.append(certify(TREE, GOOD) is not None)
     assert certified == sorted(certified)
     assert certified[-1]
@@ -226,7 +226,7 @@ def test_nothing_is_read_as_integers_that_is_not_affordable(
         raise AssertionError("it was read")
 
     wide, ordinary = wide_game(10**12), TREE
-    monkeypatch.setattr("eqbench.verification.exact.ExactRules.of", reads)
+    monkeypatch.setattr("eqbench.verification.verifier.ExactRules.of", reads)
     monkeypatch.setattr("eqbench.verification.verifier.completed_rows", reads)
     uniform = BehaviorProfile.uniform(wide)
     assert not Verifier(wide).verify(uniform, Allowance(left=7)).resolved
@@ -240,7 +240,7 @@ def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(
     whole = Allowance()
     certify(TREE, GOOD, whole)
     cost = Allowance().left - whole.left
-    monkeypatch.setattr("eqbench.verification.exact.MOST_TERMINAL_DIGITS", 2 * cost)
+    monkeypatch.setattr("eqbench.verification.verifier.MOST_TERMINAL_DIGITS", 2 * cost)
     handed = [*[kuhn2_member(Fraction(k, 37)) for k in (1, 2)], OFF]
     result = eqbench.solve("kuhn2", HandsOver(*handed))
     assert result.status == "ok"

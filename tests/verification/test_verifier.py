@@ -23,8 +23,8 @@ from eqbench.model.profile import BehaviorProfile, completed, completed_rows
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.tree import GameTree, Payoffs, largest_integer
 from eqbench.verification import Allowance, Verifier, verify, verify_exactly
-from eqbench.verification.exact import ExactRules, measure_exactly
 from eqbench.verification.sweep import Numbers, TreeSweep
+from eqbench.verification.verifier import ExactRules, measure_exactly
 
 
 def entry_game(*, last_payoff: float = 4) -> GameTree:

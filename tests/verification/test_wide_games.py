@@ -244,7 +244,7 @@ def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() 
 
 
 def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr("eqbench.verification.exact.MOST_TERMINAL_DIGITS", 0)
+    monkeypatch.setattr("eqbench.verification.verifier.MOST_TERMINAL_DIGITS", 0)
     tree = wide_game(10**12)
     file, profile = tmp_path / "wide.efg", tmp_path / "profile.json"
     file.write_text(efg_text(tree))
@@ -261,7 +261,7 @@ def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> No
 
 
 def test_crossplay_takes_nothing_that_cannot_be_measured(monkeypatch) -> None:
-    monkeypatch.setattr("eqbench.verification.exact.MOST_TERMINAL_DIGITS", 0)
+    monkeypatch.setattr("eqbench.verification.verifier.MOST_TERMINAL_DIGITS", 0)
     game = Game("wide", wide_game(10**12))
     with pytest.raises(UsageError, match="measured"):
         recognized(Identifier(game), [("file", right(game.tree))], tolerance=1e-6)
@@ -307,8 +307,9 @@ def test_wide_games_have_no_allowance_for_rounding() -> None:
 def test_payoffs_of_which_little_is_left_are_rounded_once(parameter: Fraction) -> None:
     """Base and slope are far apart and cancel all but 1 of the payoff."""
     base, slope = -(parameter.numerator - 1), parameter.denominator
-    payoffs = Payoffs(np.array([[base], [0]]), slope=np.array([[slope], [0]]))
-    tree = replace(choice(1, 0), payoffs=replace(payoffs, parameter="pot", value=parameter))
+    columns = (np.array([[value], [0]]) for value in (base, slope))
+    payoffs = Payoffs(next(columns), 1, next(columns), "pot", parameter)
+    tree = replace(choice(1, 0), payoffs=payoffs)
     assert tree.payoffs.table.tolist() == [[1.0], [0.0]]
     wrong = BehaviorProfile.of_exact(tree, [0, 1])
     assert found(wrong, tree, claimed_regret=1e-9).refuted is not None

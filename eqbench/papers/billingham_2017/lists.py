@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eqbench.equilibria.known import some_member
-from eqbench.equilibria.layout import Layout
 from eqbench.equilibria.members import corners
-from eqbench.equilibria.reference import published_sets
+from eqbench.equilibria.reference import Layout, published_sets
 from eqbench.model.game import Game
 from eqbench.papers.checks import Finding, Interval, Missing, shown
 from eqbench.papers.formulas import Points, is_true, value_at

@@ -18,7 +18,7 @@ import numpy as np
 
 from eqbench.documents import read_file
 from eqbench.equilibria import KnownSet, known_sets
-from eqbench.equilibria.layout import Layout
+from eqbench.equilibria.reference import Layout
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.papers.records import Table

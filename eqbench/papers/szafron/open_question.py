@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from eqbench.equilibria import Identifier
+from eqbench.equilibria.clusters import different, outcome_distribution
 from eqbench.equilibria.dimension import equalized
-from eqbench.equilibria.identity import different, outcome_distribution
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json, read_profile

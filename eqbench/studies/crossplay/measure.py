@@ -20,7 +20,7 @@ from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.reference import realization
+from eqbench.model.realization import realization
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import INT64_SAFE, GameTree
 from eqbench.studies.branch import alike

@@ -21,7 +21,7 @@ from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
-from eqbench.model.reference import realization
+from eqbench.model.realization import realization
 from eqbench.model.tree_files import content_hash
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, table_of

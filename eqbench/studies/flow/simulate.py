@@ -23,8 +23,7 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.profile_json import profile_from_json
-from eqbench.model.realization import RealizationPlan
-from eqbench.model.reference import realization
+from eqbench.model.realization import RealizationPlan, realization
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.report.rows import Column, Report, Row, Table, table_of
 from eqbench.studies.branch import POINTS, measured
