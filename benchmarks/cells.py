@@ -67,8 +67,7 @@ def run(
     `parent_mib` is the resident memory of this process after 1, 2, 5, 10, … cells and after all,
     `others` how many cores other programs have used meanwhile.
     """
-    from eqbench.harness.experiment import Experiment
-    from eqbench.harness.request import Request
+    from eqbench.harness.experiment import Experiment, Request
     from eqbench.harness.run import carry_out
     from eqbench.isolation.server import close_server
 

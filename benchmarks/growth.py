@@ -78,9 +78,8 @@ def write_run(folder: str, cells: int) -> dict[str, Any]:
     A cell has the line of that with the same game and solver in a run with one seed, which is
     carried out, and its profiles and curve; only key and seed are its own.
     """
-    from eqbench.harness.experiment import Experiment
+    from eqbench.harness.experiment import Experiment, Request
     from eqbench.harness.plan import manifest
-    from eqbench.harness.request import Request
     from eqbench.harness.run import Run, carry_out
     from eqbench.store.run_folder import RunFolder
 

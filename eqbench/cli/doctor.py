@@ -39,7 +39,7 @@ class DoctorRequest:
 @command(DoctorRequest)
 def doctor(request: DoctorRequest) -> int:
     from eqbench.cli.checks import checks, lock_checks
-    from eqbench.harness.engine import engine_of
+    from eqbench.harness.attempt import engine_of
     from eqbench.report.rows import Column, Report, Row, Table
 
     if request.locks is not None:

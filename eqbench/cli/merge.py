@@ -9,14 +9,12 @@ from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError, counted, first_of
-from eqbench.harness.experiment import Experiment, experiment_text
+from eqbench.harness.experiment import Experiment, Request, experiment_text
 from eqbench.harness.plan import manifest
-from eqbench.harness.request import Request
 from eqbench.harness.run import NEVER_CACHED, Run, stored_experiment
 from eqbench.model.profile_json import MOST_PROFILE_BYTES
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents
-from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
     EXPERIMENT,
     HOSTS,
@@ -28,6 +26,7 @@ from eqbench.store.run_folder import (
     write_file,
 )
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import remember
 
 # How cells are carried out is no part of the question.
 _HOW: dict[str, Any] = {

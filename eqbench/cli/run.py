@@ -25,7 +25,7 @@ from eqbench.cli.output import (
 )
 from eqbench.cli.progress import Progress
 from eqbench.errors import INTERRUPTED
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
 from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option
 
 if TYPE_CHECKING:

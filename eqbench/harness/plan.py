@@ -17,8 +17,7 @@ from typing import Any
 
 from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.environment import environment, solver_version
-from eqbench.harness.experiment import Experiment
-from eqbench.harness.request import Request, placed_scheduler
+from eqbench.harness.experiment import Experiment, Request, placed_scheduler
 from eqbench.isolation.child import Outcome, run_child
 from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.model.game import Game

@@ -17,7 +17,7 @@ from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
 from eqbench.harness.run import Run, solving_s, stored_experiment
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach

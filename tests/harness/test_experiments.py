@@ -22,12 +22,12 @@ from eqbench.cli import app
 from eqbench.errors import UsageError
 from eqbench.harness.experiment import (
     Experiment,
+    Request,
     experiment_schema,
     experiment_text,
     read_experiment,
     shipped,
 )
-from eqbench.harness.request import Request
 from eqbench.harness.run import Run, solving_s
 from eqbench.registry import default_registry
 from eqbench.requests import fields_of

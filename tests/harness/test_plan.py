@@ -18,8 +18,8 @@ from eqbench import load_game
 from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
 from eqbench.harness.environment import solver_version
+from eqbench.harness.experiment import Request
 from eqbench.harness.plan import Cell, GameFolder, PlannedSolver, make_plan, new_folder
-from eqbench.harness.request import Request
 from eqbench.isolation.child import Outcome
 from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.model.game_cache import store_game

@@ -22,10 +22,10 @@ from eqbench import BehaviorProfile, load_game, solve
 from eqbench.errors import StoreError
 from eqbench.harness import attempt, judge
 from eqbench.harness.attempt import Place, Result, judged, not_loaded
+from eqbench.harness.experiment import Request
 from eqbench.harness.judge import Received, measure, measure_all
 from eqbench.harness.plan import Cell, make_plan
-from eqbench.harness.record import Recorder
-from eqbench.harness.request import Request
+from eqbench.harness.run import Recorder
 from eqbench.isolation.child import Outcome
 from eqbench.isolation.messages import (
     CandidateFrame,

@@ -24,8 +24,7 @@ from helpers.command import PATIENCE_S, PLUGINS, wait_for
 from helpers.gambit_games import ENDS_ON, ends_on
 
 from eqbench import load_game
-from eqbench.harness.experiment import Experiment
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Experiment, Request
 from eqbench.harness.run import carry_out
 from eqbench.isolation import server
 from eqbench.isolation.child import Outcome, _Child, run_child

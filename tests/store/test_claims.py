@@ -18,14 +18,13 @@ import pytest
 from helpers.runs import cell, write_run
 
 from eqbench.errors import UsageError
-from eqbench.store.claims import Claims
 from eqbench.store.json_lines import LineReader, append_line
-from eqbench.store.run_folder import RunFolder
+from eqbench.store.run_folder import Claims, RunFolder
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from eqbench.store.claims import Claims
+from eqbench.store.run_folder import Claims
 claims = Claims(Path(sys.argv[1]))
 print(claims.take(sys.argv[2]), flush=True)
 time.sleep(60)

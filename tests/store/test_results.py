@@ -16,10 +16,9 @@ from helpers.runs import cell, identity, with_candidate, without_figures, write_
 
 import eqbench
 from eqbench.errors import DocumentError, UsageError
-from eqbench.store.latest import latest_run, remember
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import read_run
+from eqbench.store.stored_run import latest_run, read_run, remember
 from eqbench.store.traces import packed
 
 
