@@ -7,7 +7,6 @@ the run, which alone stores results, is ever unpickled.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import io
@@ -20,7 +19,7 @@ import time
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -44,7 +43,7 @@ from eqbench.harness.experiment import LOCAL_CLUSTER, Request
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, PlannedGame, PlannedSolver, new_folder, planned_game
 from eqbench.isolation.child import Outcome
-from eqbench.isolation.messages import Clocks, Message, ReadyFrame
+from eqbench.isolation.messages import CandidateFrame, SnapshotFrame
 from eqbench.isolation.server import ScratchFolder
 from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
@@ -92,39 +91,24 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a child ended and what it reported, for a run that judges for itself."""
 
-    ended: str
-    garbled: str
-    exit_code: int | None
-    setup_s: float
-    solve_s: float
-    peak_memory_bytes: int
-    log: str
-    clocks: Clocks | None
-    frames: list[Message]
+    outcome: Outcome
+    profiles: list[SnapshotFrame | CandidateFrame]
     dropped: int
     misfit: str
 
     @classmethod
     def of(cls, outcome: Outcome, received: Received) -> Heard:
         """Return what a child has reported."""
-        names = set(cls.__struct_fields__) & set(asdict(Outcome()))
-        fields = {name: getattr(outcome, name) for name in names}
-        frames: list[Any] = [ReadyFrame()] if outcome.ready else []
-        frames += [*received.snapshots, *received.candidates]
-        frames += [] if outcome.last is None else [outcome.last]
-        return cls(frames=frames, dropped=received.dropped, misfit=received.misfit, **fields)
+        profiles: list[Any] = [*received.snapshots, *received.candidates]
+        return cls(outcome, profiles, received.dropped, received.misfit)
 
-    def outcome(self, received: Received) -> Outcome:
-        """The outcome; what was reported goes into `received`."""
-        fields = msgspec.structs.asdict(self)
-        own = {name: fields.pop(name) for name in ("frames", "dropped", "misfit", "clocks")}
-        outcome = Outcome(**fields)
-        for frame in own["frames"]:
-            outcome.take(frame)
+    def received(self, frequencies: int) -> Received:
+        """Return what it reported, as profiles with so many frequencies."""
+        received = Received(frequencies)
+        for frame in self.profiles:
             received.add(frame)
-        outcome.clocks = own["clocks"]
         received.dropped, received.misfit = self.dropped, received.misfit or self.misfit
-        return outcome
+        return received
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -166,13 +150,12 @@ class Node:
                 cell = self._cell(task, tree)
             except EqbenchError as error:
                 return answer(refused=str(error))
-            received = Received(cell.game.game.tree.n_actions)
             if not task.judge:
-                outcome = observe(cell, self.place, stop, received)
+                outcome, received = observe(cell, stop)
                 return answer(
                     heard=Heard.of(outcome, received), ended_early=outcome.ended == "interrupted"
                 )
-            result = _bounded(attempt(cell, self.place, stop, received))
+            result = _bounded(attempt(cell, self.place, stop))
         line = result.record.to_line().decode()
         profiles = list(result.profiles)
         return answer(
@@ -193,7 +176,7 @@ class Node:
         for stop in list(self._stops.values()):
             stop.set()
 
-    @contextlib.contextmanager
+    @contextmanager
     def _stop(self, task: str) -> Iterator[threading.Event]:
         self._stops[task] = threading.Event()
         try:
@@ -340,64 +323,48 @@ def machine_facts() -> str:
 # -- the run ---------------------------------------------------------------------------------------
 
 
-def connect(scheduler: str) -> Any:
+@contextmanager
+def connected(scheduler: str) -> Iterator[Any]:
     """Client of a scheduler: of an address, of one whose address is in a file, or a new ``local``.
+
+    Client and new cluster are closed at the end of the block.
 
     Raises
     ------
     UsageError
         If no scheduler answers.
     """
-    settings: dict[str, Any] = {
-        "deserializers": DESERIALIZERS,
-        "set_as_default": False,
-        "timeout": CONNECT_S,
-    }
-    if scheduler == LOCAL_CLUSTER:
-        cores = os.cpu_count() or 1
-        workers = -(-cores // CORES_A_WORKER)
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=-(-cores // workers),
-            memory_limit=0,  # cells have limits of their own
-            dashboard_address=None,
-        )
+    cores = os.cpu_count() or 1
+    workers = -(-cores // CORES_A_WORKER)
+    with ExitStack() as opened:
         try:
-            return distributed.Client(cluster, **settings)
-        except BaseException:
-            cluster.close()
-            raise
-    try:
-        if "://" in scheduler:
-            return distributed.Client(scheduler, **settings)
-        return distributed.Client(json.loads(read_file(scheduler))["address"], **settings)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(
-            f"no scheduler answers at {scheduler} ({printable(str(error))}); start one by `dask "
-            "scheduler`, and give its address, such as tcp://HOST:8786, or the file that it writes "
-            "with --scheduler-file"
-        ) from None
-
-
-@contextmanager
-def connected(scheduler: str) -> Iterator[Any]:
-    """Client of a scheduler as by :func:`connect`, closed at the end of the block."""
-    client = connect(scheduler)
-    try:
-        yield client
-    finally:
-        disconnect(client)
-
-
-def disconnect(client: Any) -> None:
-    """Close a client, and the cluster that was begun for it."""
-    cluster = client.cluster
-    try:
-        with suppress(Exception):  # a scheduler that is gone cannot be taken leave of
-            client.close(timeout=CONNECT_S)
-    finally:
-        if cluster is not None:
-            cluster.close()
+            if scheduler == LOCAL_CLUSTER:
+                place = opened.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=-(-cores // workers),
+                        memory_limit=0,  # cells have limits of their own
+                        dashboard_address=None,
+                    )
+                )
+            elif "://" in scheduler:
+                place = scheduler
+            else:
+                place = json.loads(read_file(scheduler))["address"]
+            client = distributed.Client(
+                place, deserializers=DESERIALIZERS, set_as_default=False, timeout=CONNECT_S
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"no scheduler answers at {scheduler} ({printable(str(error))}); start one by "
+                "`dask scheduler`, and give its address, such as tcp://HOST:8786, or the file that "
+                "it writes with --scheduler-file"
+            ) from None
+        try:
+            yield client
+        finally:
+            with suppress(Exception):  # the scheduler may be gone
+                client.close(timeout=CONNECT_S)
 
 
 def workers_of(client: Any) -> dict[str, tuple[str, str]]:
@@ -477,7 +444,8 @@ class ClusterEngine:
         self._fit: dict[str, Any] = {}
         self._numbers, self._looked, self._cancelled = itertools.count(), 0.0, False
         self._said: set[str] = set()
-        self._client = connect(scheduler)
+        self._opened = ExitStack()
+        self._client = self._opened.enter_context(connected(scheduler))
         try:
             self._look()
             for address, (_, unfit) in workers_of(self._client).items():
@@ -513,8 +481,8 @@ class ClusterEngine:
             return 0
         return self._jobs or 2 * max(1, sum(info["nthreads"] for info in self._fit.values()))
 
-    def submit(self, cell: Cell, received: Received) -> None:
-        self._send(_Flight(cell, received))
+    def submit(self, cell: Cell) -> None:
+        self._send(_Flight(cell))
 
     def wait(self, seconds: float) -> None:
         self._some_landed.wait(seconds)
@@ -548,7 +516,7 @@ class ClusterEngine:
                 self._client.cancel(futures)
 
     def close(self) -> None:
-        disconnect(self._client)
+        self._opened.close()
 
     def _send(self, flight: _Flight) -> None:
         """Send a cell to a worker as soon as there is one, unless all is to end."""
@@ -647,14 +615,20 @@ class ClusterEngine:
         """Result of a cell that has landed; None if it was sent once more."""
         cell = flight.cell
         if isinstance(data, BaseException) and flight.future.status == "error":
-            return self._failed(cell, data)
+            if type(data).__name__ == "KilledWorker":
+                return _gone_away(cell)
+            words = printable(shortened(f"the worker failed: {type(data).__name__}: {data}"))
+            return Result(replace(record_of(cell), status="crashed", reason=words))
         # a type error says that it is not one of those that are read
         if isinstance(data, BaseException) and not isinstance(data, TypeError):
             return self._lost(flight)
         try:
-            answer = self._read(data)
-        except DocumentError as error:
-            return unusable(record_of(cell), error)
+            if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
+                raise DocumentError(f"{data}" if isinstance(data, Exception) else "it is too large")
+            answer = msgspec.msgpack.decode(data, type=Answer)
+        except (DocumentError, msgspec.MsgspecError) as error:
+            what = DocumentError(f"the answer of a worker is not one: {error}")
+            return unusable(record_of(cell), what)
         if answer.refused:
             self._refuse(answer.worker, answer.refused)
             self._send(flight)
@@ -662,25 +636,15 @@ class ClusterEngine:
         if answer.ended_early:
             return self._lost(flight)
         try:
-            return self._taken(answer, flight)
+            return self._taken(answer, cell)
         except Exception as error:  # whatever it sent, only its own cell may suffer
             return unusable(record_of(cell), error).on(answer.host)
 
-    def _read(self, data: Any) -> Answer:
-        if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
-            what = f": {data}" if isinstance(data, Exception) else ""
-            raise DocumentError(f"the answer of a worker is not one{what}")
-        try:
-            return msgspec.msgpack.decode(data, type=Answer)
-        except msgspec.MsgspecError as error:
-            raise DocumentError(f"the answer of a worker is not one: {error}") from None
-
-    def _taken(self, answer: Answer, flight: _Flight) -> Result:
+    def _taken(self, answer: Answer, cell: Cell) -> Result:
         """What a worker answers, under the names that the cell has here."""
-        cell = flight.cell
         if answer.heard is not None:
-            outcome = answer.heard.outcome(flight.received)
-            return judged(cell, self._place, outcome, flight.received).on(answer.host)
+            received = answer.heard.received(cell.game.game.tree.n_actions)
+            return judged(cell, self._place, answer.heard.outcome, received).on(answer.host)
         record = CellRecord.of_line(answer.record.encode())
         if record.key != cell.key:
             raise DocumentError(f"a worker answered with the cell {printable(record.key)}")
@@ -702,13 +666,6 @@ class ClusterEngine:
         self._send(flight)
         return None
 
-    def _failed(self, cell: Cell, error: BaseException) -> Result:
-        """Result of a cell whose task Dask has abandoned."""
-        if type(error).__name__ == "KilledWorker":
-            return _gone_away(cell)
-        words = printable(shortened(f"the worker failed: {type(error).__name__}: {error}"))
-        return Result(replace(record_of(cell), status="crashed", reason=words))
-
     def _refuse(self, address: str, reason: str) -> None:
         """Leave a worker alone that would compute something else."""
         if address not in self._unfit:
@@ -716,14 +673,11 @@ class ClusterEngine:
             self._say(f"the worker {address} takes no part: {reason}")
         self._look()
         if not self._fit:
-            raise self._none_fit()
-
-    def _none_fit(self) -> SchedulerError:
-        reasons = "; ".join(dict.fromkeys(self._unfit.values()))
-        number = counted(len(self._unfit), "worker")
-        return SchedulerError(
-            f"none of {number} may take part: {reasons}; install the same version everywhere"
-        )
+            reasons = "; ".join(dict.fromkeys(self._unfit.values()))
+            number = counted(len(self._unfit), "worker")
+            raise SchedulerError(
+                f"none of {number} may take part: {reasons}; install the same version everywhere"
+            )
 
 
 @dataclass
@@ -731,7 +685,6 @@ class _Flight:
     """A cell on its way."""
 
     cell: Cell
-    received: Received
     tries: int = 0
     future: Any = None
     tree: Any = None

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import pkgutil
 import threading
-from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.builtin import extensions
 from eqbench.harness.environment import host_facts
@@ -86,7 +84,7 @@ class Place:
             return judge
 
 
-def attempt(cell: Cell, place: Place, stop: threading.Event, received: Received) -> Result:
+def attempt(cell: Cell, place: Place, stop: threading.Event) -> Result:
     """Run a cell and judge what it reported.
 
     What a child sends must not be able to stop a run, so it becomes a result whatever it is.
@@ -94,17 +92,16 @@ def attempt(cell: Cell, place: Place, stop: threading.Event, received: Received)
     Parameters
     ----------
     stop : ends the child when it is set
-    received : takes what the child reports on the way
 
     Raises
     ------
     StoreError
         If the game cannot be handed to the child.
     """
-    return judged(cell, place, observe(cell, place, stop, received), received)
+    return judged(cell, place, *observe(cell, stop))
 
 
-def observe(cell: Cell, place: Place, stop: threading.Event, received: Received) -> Outcome:
+def observe(cell: Cell, stop: threading.Event) -> tuple[Outcome, Received]:
     """Run the child of a cell; building its game is part of the set-up.
 
     Raises
@@ -122,15 +119,32 @@ def observe(cell: Cell, place: Place, stop: threading.Event, received: Received)
         "seed": cell.seed or 0,
         "limits": asdict(cell.limits),
     }
+    received = Received(cell.game.game.tree.n_actions)
     outcome = run_child(job, cell.limits, received.add, stop)
     outcome.setup_s += cell.game.build_s
-    return outcome
+    return outcome, received
 
 
 def judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
-    """What a cell is worth whose child has ended."""
+    """Measure and judge what a cell reported whose child has ended."""
+    game = cell.game.game
     try:
-        result = _judged(cell, place, outcome, received)
+        judgement = place.judge_of(cell).judge(
+            outcome, received, cell.limits, target=cell.target, tolerance=cell.request.tolerance
+        )
+        handed = judgement.handed
+        profiles = [profile_text(game.tree, each.candidate.profile, game.spec) for each in handed]
+        record = replace(
+            record_of(cell),
+            **judgement.fields([None] * len(handed))
+            | {"reason": shortened(printable(judgement.reason))},
+            peak_memory_bytes=outcome.peak_memory_bytes,
+        )
+        raised = outcome.last.traceback if isinstance(outcome.last, ErrorFrame) else ""
+        is_long = shortened(judgement.reason) != judgement.reason and not raised
+        parts = (outcome.log, raised, judgement.reason if is_long else "")
+        log = "\n".join(filter(None, parts))
+        result = Result(record, profiles, trace_of(judgement.path, handed), log)
     except Exception as error:  # whatever it sent, only its own cell may suffer
         result = unusable(record_of(cell), error)
     return result.on(place.host)
@@ -154,51 +168,21 @@ def not_loaded(cell: Cell) -> Result:
     return Result(replace(record_of(cell), status=status, reason=reason))
 
 
-def _judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
-    game = cell.game.game
-    judgement = place.judge_of(cell).judge(
-        outcome, received, cell.limits, target=cell.target, tolerance=cell.request.tolerance
-    )
-    handed = judgement.handed
-    profiles = [profile_text(game.tree, each.candidate.profile, game.spec) for each in handed]
-    fields = judgement.fields([None] * len(handed)) | {
-        "reason": shortened(printable(judgement.reason)),
-        "peak_memory_bytes": outcome.peak_memory_bytes,
-    }
-    return Result(
-        replace(record_of(cell), **fields),
-        profiles,
-        trace_of(judgement.path, handed),
-        _log(outcome, judgement.reason),
-    )
-
-
 def trace_of(path: Sequence[Finding], handed: Sequence[Finding]) -> bytes | None:
     """The anytime curve of measured snapshots, which ends with the profile that the cell shows."""
     if not path:
         return None
     best = min(handed, key=lambda finding: finding.rank)
-    end = [best] if best.work > path[-1].work else []
-    return packed(_curve([*path, *end]))
-
-
-def _curve(findings: Sequence[Finding]) -> dict[str, NDArray]:
-    """Anytime curve as arrays of length K (and (K, N))."""
+    points = [*path, best] if best.work > path[-1].work else path
     width = max(map(len, CLAIMS))
-    return {
-        "work": np.array([finding.work for finding in findings], dtype=np.int64),
-        "elapsed_s": np.array([finding.elapsed_s for finding in findings]),
-        "claim": np.array([finding.candidate.claim for finding in findings], dtype=f"U{width}"),
-        "regrets": np.array([finding.measured.regrets for finding in findings], dtype=float),
-        "payoffs": np.array([finding.measured.payoffs for finding in findings], dtype=float),
+    arrays = {
+        "work": np.array([point.work for point in points], dtype=np.int64),
+        "elapsed_s": np.array([point.elapsed_s for point in points]),
+        "claim": np.array([point.candidate.claim for point in points], dtype=f"U{width}"),
+        "regrets": np.array([point.measured.regrets for point in points], dtype=float),
+        "payoffs": np.array([point.measured.payoffs for point in points], dtype=float),
     }
-
-
-def _log(outcome: Outcome, reason: str) -> str:
-    """What the solver printed, the traceback of what it raised, and a long reason."""
-    raised = outcome.last.traceback if isinstance(outcome.last, ErrorFrame) else ""
-    whole = reason if shortened(reason) != reason and not raised else ""
-    return "\n".join(part for part in (outcome.log, raised, whole) if part)
+    return packed(arrays)
 
 
 Ended = tuple[Cell, Result | BaseException]
@@ -211,8 +195,8 @@ class Engine(Protocol):
         """How many cells it can have at a time."""
         ...
 
-    def submit(self, cell: Cell, received: Received) -> None:
-        """Begin with a cell; profiles may arrive in `received` while it is at work."""
+    def submit(self, cell: Cell) -> None:
+        """Begin with a cell."""
         ...
 
     def wait(self, seconds: float) -> None:
@@ -261,33 +245,27 @@ class LocalEngine:
         # not threads of our own: an interrupted join takes a running thread for ended
         self._threads = ThreadPoolExecutor(jobs)
         self._stop, self._some_ended = threading.Event(), threading.Event()
-        self._ended: deque[Ended] = deque()
-        self.at_work = 0
+        self._running: dict[Future[Result], Cell] = {}
+
+    @property
+    def at_work(self) -> int:
+        return len(self._running)
 
     def slots(self) -> int:
         return self._jobs
 
-    def submit(self, cell: Cell, received: Received) -> None:
-        self.at_work += 1
-        self._threads.submit(self._run, cell, received)
-
-    def _run(self, cell: Cell, received: Received) -> None:
-        try:
-            self._ended.append((cell, attempt(cell, self._place, self._stop, received)))
-        except BaseException as error:
-            self._ended.append((cell, error))
-        self._some_ended.set()
+    def submit(self, cell: Cell) -> None:
+        future = self._threads.submit(attempt, cell, self._place, self._stop)
+        self._running[future] = cell
+        future.add_done_callback(lambda future: self._some_ended.set())
 
     def wait(self, seconds: float) -> None:
         self._some_ended.wait(seconds)
 
     def ended(self) -> list[Ended]:
         self._some_ended.clear()
-        ended = []
-        while self._ended:
-            ended.append(self._ended.popleft())
-        self.at_work -= len(ended)
-        return ended
+        ended = [future for future in self._running if future.done()]
+        return [(self._running.pop(each), each.exception() or each.result()) for each in ended]
 
     def cancel(self) -> None:
         self._stop.set()

@@ -31,7 +31,6 @@ from eqbench.requests import (
     NUMBER,
     SHARE,
     SOLVER,
-    Field,
     Limits,
     MaxNodes,
     Option,
@@ -122,7 +121,7 @@ SCHEMA = "eqbench.experiment/1"
 MOST_VALUES = 10_000  # of a range
 FORMATS = ("csv", "html", "md", "tex")
 _OWN = ("schema", "name", "takes", "report", "part")
-_SPECS = ("game", "solver")
+SPECS = ("game", "solver")
 
 
 @dataclass(frozen=True)
@@ -307,51 +306,6 @@ def _placed(spec: str, folder: Path) -> str:
     return f'"{path}"' if "," in path else path
 
 
-def experiment_schema() -> dict[str, Any]:
-    """JSON Schema of experiment files."""
-    spec = {
-        "oneOf": [
-            {"type": "string"},
-            {
-                "type": "object",
-                "required": ["name"],
-                "properties": {"name": {"type": "string"}},
-                "description": "a name with options; a list as an option stands for each value",
-            },
-        ]
-    }
-    options = {
-        field.name: {
-            **(
-                {"type": "array", "items": spec if field.name in _SPECS else _json(field)}
-                if field.several
-                else _json(field)
-            ),
-            "description": field.help,
-        }
-        for field in fields_of(Request)
-    }
-    part = {"type": "object", "properties": options, "additionalProperties": False}
-    own = {
-        "schema": {"const": SCHEMA},
-        "name": {"type": "string"},
-        "takes": {"type": "string", "description": "how long it took when somebody measured"},
-        "report": {"type": "array", "items": {"enum": list(FORMATS)}},
-        "part": {"type": "array", "items": part},
-    }
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "An experiment of eqbench",
-        "type": "object",
-        "properties": own | options,
-        "additionalProperties": False,
-    }
-
-
-def _json(field: Field) -> dict[str, Any]:
-    return field.option.kind.schema()
-
-
 class _Reader:
     """Reads the data of one file; mistakes are named by file and line."""
 
@@ -389,12 +343,12 @@ class _Reader:
                 self._refuse(key, f"unknown key {shortened(key)!r}: {nearest(key, known)}", part)
             field = self.fields[key]
             try:
-                specs = list(_specs(value)) if key in _SPECS else value
+                specs = list(_specs(value)) if key in SPECS else value
                 listed = [specs] if field.several and isinstance(specs, str) else specs
                 chosen[field.attribute] = field.read(listed)
             except (ValueError, UsageError) as error:
                 self._refuse(key, f"{key}: {error}", part)
-        for key in _SPECS:
+        for key in SPECS:
             if not chosen.get(self.fields[key].attribute):
                 self._refuse(key, f"the key {key!r} is missing or empty", place)
         request = _with_files(Request(**chosen), self.path.parent)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, cast
 
-from eqbench.equilibria import Completeness, Identifier, completeness
+from eqbench.equilibria import Identifier, completeness
 from eqbench.errors import ProfileError, counted
 from eqbench.isolation.child import GRACE_S, Outcome
 from eqbench.isolation.messages import (
@@ -50,8 +50,6 @@ MAX_CANDIDATES = 1024
 MAX_CANDIDATE_BYTES = 512 * 2**20
 # Without a target a solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
-# Frequencies that are read and compared at the end of a run; more would take seconds.
-MOST_FREQUENCIES = 2_000_000
 # A solver that stops at its target may have computed it in another order.
 TARGET_SLACK = 1 + 1e-6
 # Ends that do not matter where the profile that the cell shows meets the target all the same.
@@ -295,7 +293,13 @@ class Judge:
             reason = "; ".join(filter(None, [missing, reason]))
             handed = [finding.as_found() for finding in handed]
         handed.sort(key=lambda finding: finding.rank)
-        identities = [self._identity(finding) for finding in handed]
+        known = [
+            self.identifier.identify(finding.candidate.profile, finding.max_regret)
+            for finding in handed
+        ]
+        identities = [
+            None if each is None else cast("IdentityRecord", each.to_json()) for each in known
+        ]
         judgments = judge_claims([finding.claimed(tree) for finding in handed])
         return Judgement(outcome, status, reason, path, handed, identities, judgments)
 
@@ -307,10 +311,6 @@ class Judge:
         profiles, regrets = zip(*((e.candidate.profile, e.max_regret) for e in listed), strict=True)
         found = completeness(self.identifier.game, profiles, regrets)
         return str(found) if found is not None and found.verdict == "proved incomplete" else ""
-
-    def _identity(self, finding: Finding) -> IdentityRecord | None:
-        identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)
-        return None if identity is None else cast("IdentityRecord", identity.to_json())
 
 
 def measure_all(
@@ -401,39 +401,42 @@ def verdict(
     handed : candidates, whose figures the cell will show
     path : snapshots on the way; they can be refuted, but they do not bear out convergence
     """
-    refuted = first_refutation([*handed, *path])
-    if refuted is not None:
+    if refuted := next((each.refuted for each in (*handed, *path) if each.refuted), None):
         return "refuted", refuted
-    status, reason = _end(outcome, handed, limits, target=target, tree=tree)
+    status: Status
+    match outcome:
+        case Outcome(ended="setup timeout"):
+            status, reason = "timeout", f"set-up took more than {limits.setup_timeout_s:g} s"
+        case Outcome(ended="timeout"):
+            status = "timeout"
+            reason = f"killed {GRACE_S:g} s after its limit of {limits.timeout_s:g} s"
+        case Outcome(ended="memory"):
+            peak, most = outcome.peak_memory_bytes / 2**20, limits.memory_bytes / 2**20
+            status, reason = (
+                "memory",
+                f"killed at {peak:,.0f} MiB, above the limit of {most:,.0f} MiB",
+            )
+        case Outcome(ended="interrupted"):
+            status, reason = "interrupted", "the run was interrupted"
+        case Outcome(ended="garbled"):
+            status, reason = "crashed", outcome.garbled
+        case Outcome(last=None):
+            status, reason = "crashed", _crash(outcome)
+        case Outcome(last=ErrorFrame(memory=True)):
+            status, reason = "memory", "the solver ran out of memory (MemoryError)"
+        case Outcome(last=ErrorFrame() as error):
+            status, reason = "crashed", f"{error.type}: {error.message}"
+        case Outcome(last=RefusedFrame() as refusal):
+            status, reason = refusal.status, refusal.reason
+        case Outcome(last=DoneFrame() as done):
+            status, reason = ending(done.reason, done.detail, handed, target=target, tree=tree)
+        case _:
+            kind = outcome.last and outcome.last.kind
+            reason = f"it answered a job with {kind!r} that does not ask for that"
+            status = "crashed"
     if status in SHORT_ENDS and target > 0 and meets(target, handed, tree):
         return "ok", reason
     return status, reason
-
-
-def _end(
-    outcome: Outcome, handed: Sequence[Finding], limits: Limits, *, target: float, tree: GameTree
-) -> Verdict:
-    """Status and reason by how the child ended."""
-    if outcome.ended != "exit":
-        return _cut_short(outcome, limits)
-    match outcome.last:
-        case None:
-            return "crashed", _crash(outcome)
-        case ErrorFrame(memory=True):
-            return "memory", "the solver ran out of memory (MemoryError)"
-        case ErrorFrame() as error:
-            return "crashed", f"{error.type}: {error.message}"
-        case RefusedFrame() as refusal:
-            return refusal.status, refusal.reason
-        case DoneFrame() as done:
-            return ending(done.reason, done.detail, handed, target=target, tree=tree)
-        case other:
-            return "crashed", f"it answered a job with {other.kind!r} that does not ask for that"
-
-
-def first_refutation(findings: Sequence[Finding]) -> str | None:
-    """Why the first refuted candidate is refuted, or None."""
-    return next((finding.refuted for finding in findings if finding.refuted), None)
 
 
 def meets(target: float, handed: Sequence[Finding], tree: GameTree) -> bool:
@@ -474,60 +477,11 @@ def ending(
     )
 
 
-def _cut_short(outcome: Outcome, limits: Limits) -> Verdict:
-    if outcome.ended == "setup timeout":
-        return "timeout", f"set-up took more than {limits.setup_timeout_s:g} s"
-    if outcome.ended == "timeout":
-        return "timeout", f"killed {GRACE_S:g} s after its limit of {limits.timeout_s:g} s"
-    if outcome.ended == "memory":
-        return "memory", (
-            f"killed at {outcome.peak_memory_bytes / 2**20:,.0f} MiB, above the limit of "
-            f"{limits.memory_bytes / 2**20:,.0f} MiB"
-        )
-    if outcome.ended == "interrupted":
-        return "interrupted", "the run was interrupted"
-    return "crashed", outcome.garbled
-
-
 def _crash(outcome: Outcome) -> str:
     code = outcome.exit_code
     how = f"exit code {code}"
     if code is not None and code < 0:
-        how = f"signal {_signal_name(-code)}"
+        names = {number.value: number.name for number in signal.Signals}
+        how = f"signal {names.get(-code, -code)}"  # real-time signals have no name
     tail = outcome.log.splitlines()[-1:] if outcome.log else []
     return ": ".join([f"the process ended with {how}", *tail])
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # real-time signals have no name
-        return str(number)
-
-
-def completeness_of(
-    game: Game,
-    found: Iterable[EquilibriumRecord],
-    read: Callable[[str], BehaviorProfile | None],
-    tolerance: float,
-) -> Completeness | None:
-    """What the indices of stored equilibria of a game say; None if there are none, or too many.
-
-    Parameters
-    ----------
-    found : candidates of all cells on this game
-    read : gives the profile at a path, None if it cannot be read any more
-    tolerance : max regret in payoff units up to which a candidate is an equilibrium
-    """
-    items = [item for item in found if item.max_regret <= tolerance]
-    if not items or len(items) * game.tree.n_actions > MOST_FREQUENCIES:
-        return None
-    profiles, regrets = [], []
-    for item in items:
-        profile = read(item.profile or "")
-        if profile is None:
-            return None
-        # decimals of a file are no proof that a profile is exactly what the solver had
-        profiles.append(profile if item.is_proved else BehaviorProfile(profile.probabilities))
-        regrets.append(item.max_regret)
-    return completeness(game, profiles, regrets)

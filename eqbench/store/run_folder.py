@@ -12,7 +12,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
@@ -362,7 +361,7 @@ class RunFolder:
         clusters = self.clusters() if derived else {}
         for record in self.lines(name, CellRecord.of_line):
             records.pop(record.key, None)
-            records[record.key] = _with_clusters(record, clusters)
+            records[record.key] = record.with_clusters(clusters) if derived else record
         return list(records.values())
 
     # -- what follows from the cells -----------------------------------------------------------
@@ -415,17 +414,6 @@ class RunFolder:
         self._notes.pop(name, None)
         if note is not None:
             self._notes[name] = note
-
-
-def _with_clusters(record: CellRecord, clusters: Clusters) -> CellRecord:
-    """Record whose equilibria have the identities that comparing cells gave them."""
-    if not any(item.profile in clusters for item in record.equilibria):
-        return record
-    equilibria = [
-        replace(item, identity=item.identity or clusters.get(item.profile or ""))
-        for item in record.equilibria
-    ]
-    return replace(record, equilibria=equilibria)
 
 
 def new_run_path(root: Path, slug: str) -> Path:

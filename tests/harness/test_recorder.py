@@ -366,7 +366,7 @@ def test_building_the_game_is_part_of_the_set_up(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempt, "run_child", lambda *job: Outcome(setup_s=0.25))
-    seen = attempt.observe(cell, Place(), threading.Event(), Received(TREE.n_actions))
+    seen, _ = attempt.observe(cell, threading.Event())
     assert seen.setup_s == 0.25 + cell.game.build_s
 
 
