@@ -80,7 +80,7 @@ def write_run(folder: str, cells: int) -> dict[str, Any]:
     """
     from eqbench.harness.experiment import Experiment, Request
     from eqbench.harness.plan import manifest
-    from eqbench.harness.run import Run, carry_out
+    from eqbench.harness.run import ActiveRun, carry_out
     from eqbench.store.run_folder import RunFolder
 
     run, seeds = Path(folder), cells // (len(GAMES) * len(SOLVERS))
@@ -92,7 +92,7 @@ def write_run(folder: str, cells: int) -> dict[str, Any]:
         text = json.dumps(cell.to_json()).replace(cell.key, "shared")
         lines[cell.game, cell.solver] = json.loads(text)
     (run / "manifest.json").unlink()
-    with Run(Experiment((Request(GAMES, SOLVERS, seeds=seeds, **LIMITS),))) as job:
+    with ActiveRun(Experiment((Request(GAMES, SOLVERS, seeds=seeds, **LIMITS),))) as job:
         RunFolder.create(run, manifest(job.experiment, job.cells), begun=True)
         with (run / "runs.jsonl").open("w", encoding="utf-8") as file:
             for cell in job.cells:

@@ -29,9 +29,9 @@ import msgspec
 from eqbench.documents import read_file, size_text
 from eqbench.errors import DocumentError, EqbenchError, SchedulerError, UsageError, counted
 from eqbench.harness.attempt import (
+    Attempt,
     Ended,
-    Place,
-    Result,
+    Machine,
     attempt,
     judged,
     observe,
@@ -41,7 +41,7 @@ from eqbench.harness.attempt import (
 from eqbench.harness.environment import Check, fingerprint, host_facts, solver_version
 from eqbench.harness.experiment import LOCAL_CLUSTER, Request
 from eqbench.harness.judge import Received
-from eqbench.harness.plan import Cell, PlannedGame, PlannedSolver, new_folder, planned_game
+from eqbench.harness.plan import PlannedCell, PlannedGame, PlannedSolver, new_folder, planned_game
 from eqbench.isolation.child import Outcome
 from eqbench.isolation.messages import CandidateFrame, SnapshotFrame
 from eqbench.isolation.server import ScratchFolder
@@ -111,7 +111,7 @@ class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return received
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a machine answers: a refusal, a judged result, or what the child has reported.
 
     `host` describes the machine, `record` is a line of ``runs.jsonl``; `ended_early` if the machine
@@ -129,19 +129,19 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ended_early: bool = False
 
 
-class Node:
+class WorkerNode:
     """A machine at work for runs on other machines; several threads share it."""
 
     def __init__(self) -> None:
         self._workspace = ScratchFolder()
-        self.place = Place(GAMES)
+        self.place = Machine(GAMES)
         self._games: dict[str, PlannedGame] = {}
         self._lock = threading.Lock()
         self._stops: dict[str, threading.Event] = {}
 
-    def carry_out(self, task: Task, tree: bytes | None, worker: str) -> Answer:
+    def carry_out(self, task: Task, tree: bytes | None, worker: str) -> Reply:
         """What comes of a cell, or why this machine must not run it."""
-        answer = functools.partial(Answer, worker, cast("HostRecord", self.place.host))
+        answer = functools.partial(Reply, worker, cast("HostRecord", self.place.host))
         if task.fingerprint != fingerprint():
             return answer(refused=differences(task.fingerprint, fingerprint()))
         # from here on, since building a game may take long
@@ -184,7 +184,7 @@ class Node:
         finally:
             del self._stops[task]
 
-    def _cell(self, task: Task, tree: bytes | None) -> Cell:
+    def _cell(self, task: Task, tree: bytes | None) -> PlannedCell:
         """The cell of a task, made of what is here.
 
         Raises
@@ -200,7 +200,7 @@ class Node:
         solver = PlannedSolver(names.solver, names.solver_spec, task.deterministic, version, files)
         request = Request(**task.request | {"plugins": files})
         game = self._game(names, tree, registry, request.max_nodes)
-        cell = Cell(game, solver, names.seed, request, names.repeat)
+        cell = PlannedCell(game, solver, names.seed, request, names.repeat)
         if cell.key != names.key:
             raise UsageError(
                 f"its {names.solver_spec} is {version}, that of the run {names.solver_version}"
@@ -266,7 +266,7 @@ def _written(workspace: Path, name: str, data: bytes) -> str:
     return str(file)
 
 
-def _bounded(result: Result) -> Result:
+def _bounded(result: Attempt) -> Attempt:
     """A result that is not too large to be sent; profiles that are worth least are left out."""
     size = len(result.trace or b"")
     profiles, equilibria = [], []
@@ -285,9 +285,9 @@ def _bounded(result: Result) -> Result:
 
 
 @functools.cache
-def node() -> Node:
+def node() -> WorkerNode:
     """The node of this process."""
-    return Node()
+    return WorkerNode()
 
 
 class Hook(distributed.WorkerPlugin):
@@ -425,7 +425,7 @@ class ClusterEngine:
     def __init__(
         self,
         scheduler: str,
-        place: Place,
+        place: Machine,
         workspace: Path,
         jobs: int | None = None,
         *,
@@ -481,7 +481,7 @@ class ClusterEngine:
             return 0
         return self._jobs or 2 * max(1, sum(info["nthreads"] for info in self._fit.values()))
 
-    def submit(self, cell: Cell) -> None:
+    def submit(self, cell: PlannedCell) -> None:
         self._send(_Flight(cell))
 
     def wait(self, seconds: float) -> None:
@@ -495,7 +495,7 @@ class ClusterEngine:
             flight = self._flights.pop(name, None)
             if flight is None:
                 continue
-            result: Result | BaseException | None
+            result: Attempt | BaseException | None
             try:
                 result = self._result(flight, data)
             except SchedulerError as error:  # what else has landed is stored all the same
@@ -556,7 +556,7 @@ class ClusterEngine:
         self._landed.append((name, data))
         self._some_landed.set()
 
-    def _task(self, cell: Cell, name: str) -> Task:
+    def _task(self, cell: PlannedCell, name: str) -> Task:
         own = ("games", "solvers", "plugins", "scheduler")
         request = {k: v for k, v in asdict(cell.request).items() if k not in own}
         return Task(
@@ -570,7 +570,7 @@ class ClusterEngine:
             judge=not self._verify_here,
         )
 
-    def _tree(self, cell: Cell) -> Any:
+    def _tree(self, cell: PlannedCell) -> Any:
         """The tree of a game that a worker cannot build, sent to each of them once."""
         if cell.game.shipped:
             return None
@@ -581,7 +581,7 @@ class ClusterEngine:
                 self._trees[content] = self._client.scatter(data)
         return self._trees[content]
 
-    def _needed(self, cell: Cell) -> dict[str, float]:
+    def _needed(self, cell: PlannedCell) -> dict[str, float]:
         """What a cell takes of what all workers say that they have."""
         offers = [info.get("resources") or {} for info in self._fit.values()]
         limits = cell.limits
@@ -611,21 +611,21 @@ class ClusterEngine:
             self._said.add(words)
             self._say(words)
 
-    def _result(self, flight: _Flight, data: Any) -> Result | None:
+    def _result(self, flight: _Flight, data: Any) -> Attempt | None:
         """Result of a cell that has landed; None if it was sent once more."""
         cell = flight.cell
         if isinstance(data, BaseException) and flight.future.status == "error":
             if type(data).__name__ == "KilledWorker":
                 return _gone_away(cell)
             words = printable(shortened(f"the worker failed: {type(data).__name__}: {data}"))
-            return Result(replace(record_of(cell), status="crashed", reason=words))
+            return Attempt(replace(record_of(cell), status="crashed", reason=words))
         # a type error says that it is not one of those that are read
         if isinstance(data, BaseException) and not isinstance(data, TypeError):
             return self._lost(flight)
         try:
             if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
                 raise DocumentError(f"{data}" if isinstance(data, Exception) else "it is too large")
-            answer = msgspec.msgpack.decode(data, type=Answer)
+            answer = msgspec.msgpack.decode(data, type=Reply)
         except (DocumentError, msgspec.MsgspecError) as error:
             what = DocumentError(f"the answer of a worker is not one: {error}")
             return unusable(record_of(cell), what)
@@ -640,7 +640,7 @@ class ClusterEngine:
         except Exception as error:  # whatever it sent, only its own cell may suffer
             return unusable(record_of(cell), error).on(answer.host)
 
-    def _taken(self, answer: Answer, cell: Cell) -> Result:
+    def _taken(self, answer: Reply, cell: PlannedCell) -> Attempt:
         """What a worker answers, under the names that the cell has here."""
         if answer.heard is not None:
             received = answer.heard.received(cell.game.game.tree.n_actions)
@@ -651,9 +651,9 @@ class ClusterEngine:
         if len(answer.profiles) != len(record.equilibria):
             raise DocumentError("a worker answered with another number of profiles than it says")
         record = replace(record, **vars(cell.id)).without_files()
-        return Result(record, answer.profiles, answer.trace, answer.log).on(answer.host)
+        return Attempt(record, answer.profiles, answer.trace, answer.log).on(answer.host)
 
-    def _lost(self, flight: _Flight) -> Result | None:
+    def _lost(self, flight: _Flight) -> Attempt | None:
         """Send a cell once more whose worker or game went away, unless the scheduler did."""
         if self._client.status != "running":
             raise SchedulerError("the connection to the scheduler is lost")
@@ -684,13 +684,13 @@ class ClusterEngine:
 class _Flight:
     """A cell on its way."""
 
-    cell: Cell
+    cell: PlannedCell
     tries: int = 0
     future: Any = None
     tree: Any = None
     only: frozenset[str] = frozenset()  # workers that it is bound to; empty if to none
 
 
-def _gone_away(cell: Cell) -> Result:
+def _gone_away(cell: PlannedCell) -> Attempt:
     reason = f"the machine that ran it went away {TRIES} times"
-    return Result(replace(record_of(cell), status="crashed", reason=reason))
+    return Attempt(replace(record_of(cell), status="crashed", reason=reason))

@@ -209,7 +209,7 @@ def warm_up(game: Game) -> None:
 
 
 @dataclass(frozen=True)
-class Report:
+class MonitorReport:
     """One message of a monitor: a snapshot or a candidate, with the clocks at that moment."""
 
     kind: Literal["snapshot", "candidate"]
@@ -236,7 +236,7 @@ class Monitor:
     Time spent in here is taken off the solver's clock and kept as `overhead_s`.
     """
 
-    def __init__(self, game: Game, budget: Limits, sink: Callable[[Report], None]) -> None:
+    def __init__(self, game: Game, budget: Limits, sink: Callable[[MonitorReport], None]) -> None:
         self.budget = budget
         self.target = budget.target_for(game.tree)
         self.statistics: dict[str, Any] = {}
@@ -369,4 +369,4 @@ class Monitor:
             self._overhead_cpu_s += time.process_time() - cpu
 
     def _report(self, kind: Any, candidate: Candidate, elapsed: float, cpu: float) -> None:
-        self._sink(Report(kind, candidate, self.work, elapsed, cpu, self.overhead_s))
+        self._sink(MonitorReport(kind, candidate, self.work, elapsed, cpu, self.overhead_s))

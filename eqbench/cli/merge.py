@@ -11,7 +11,7 @@ from eqbench.documents import read_file
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.harness.experiment import Experiment, Request, experiment_text
 from eqbench.harness.plan import manifest
-from eqbench.harness.run import NEVER_CACHED, Run, stored_experiment
+from eqbench.harness.run import NEVER_CACHED, ActiveRun, stored_experiment
 from eqbench.model.profile_json import MOST_PROFILE_BYTES
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents
@@ -156,7 +156,7 @@ def _copied(
 def _conclude(folder: RunFolder, experiment: Experiment, tell: Callable[[str], None]) -> None:
     """Find clusters and completeness, unless a game or plugin is not here any more."""
     try:
-        with Run(experiment) as run:
+        with ActiveRun(experiment) as run:
             run.open(folder)
             run.conclude()
     except UsageError as error:

@@ -30,7 +30,7 @@ from eqbench.requests import FLAG, FOLDER, File, Json, NoTable, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
-    from eqbench.harness.run import Run
+    from eqbench.harness.run import ActiveRun
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.schema import CellId, CellRecord, Status
 
@@ -105,7 +105,7 @@ class RunOptions:
 @command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
     from eqbench.harness.experiment import experiment_text
-    from eqbench.harness.run import NEVER_CACHED, Run
+    from eqbench.harness.run import NEVER_CACHED, ActiveRun
 
     experiment, folder, out = _chosen(options)
     if options.save_as is not None:
@@ -117,7 +117,7 @@ def run(options: RunOptions) -> int:
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
     with ExitStack() as opened:
         with Progress("building games"):
-            run = opened.enter_context(Run(experiment))
+            run = opened.enter_context(ActiveRun(experiment))
         if options.dry_run:
             _print_plan(run, folder, again, as_json=options.as_json)
             return 0
@@ -192,7 +192,7 @@ def _experiment_file(text: str) -> Path:
     return file
 
 
-def _execute(run: Run, again: set[Status], *, verbose: bool) -> BaseException | None:
+def _execute(run: ActiveRun, again: set[Status], *, verbose: bool) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
     from eqbench.errors import SchedulerError, StoreError
 
@@ -237,7 +237,9 @@ def _exit_code(records: list[CellRecord]) -> int:
     return NOTHING_RAN if all(status in NEVER_RAN for status in statuses) else 0
 
 
-def _print_plan(run: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
+def _print_plan(
+    run: ActiveRun, folder: RunFolder | None, again: set[Status], *, as_json: bool
+) -> None:
     """Print planned cells, which of them are there already, and how long the rest may take."""
     from eqbench.errors import counted
     from eqbench.harness.run import solving_s
@@ -277,7 +279,7 @@ def _duration(time: float) -> str:
     return f"{time / 60:.0f} min" if time < 7200 else f"{time / 3600:.1f} h"
 
 
-def _print(run: Run, options: RunOptions) -> None:
+def _print(run: ActiveRun, options: RunOptions) -> None:
     from eqbench.report.exports import report_on
     from eqbench.store.schema import SCHEMA
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from eqbench.builtin import extensions
 from eqbench.harness.environment import host_facts
-from eqbench.harness.judge import Finding, Judge, Received
-from eqbench.harness.plan import Cell
+from eqbench.harness.judge import Judge, MeasuredProfile, Received
+from eqbench.harness.plan import PlannedCell
 from eqbench.isolation.child import Outcome, run_child
 from eqbench.isolation.messages import ErrorFrame
 from eqbench.model.profile_json import profile_text
@@ -29,7 +29,7 @@ from eqbench.text import printable, shortened
 
 
 @dataclass(frozen=True)
-class Result:
+class Attempt:
     """What came of a cell.
 
     Attributes
@@ -47,12 +47,12 @@ class Result:
     log: str = ""
     host: Mapping[str, Any] = field(default_factory=dict)
 
-    def on(self, host: Mapping[str, Any]) -> Result:
+    def on(self, host: Mapping[str, Any]) -> Attempt:
         """The same from a machine with these facts."""
         return replace(self, record=replace(self.record, host=host["host"]), host=host)
 
 
-class Place:
+class Machine:
     """The machine where cells run, with the judges of their games.
 
     Several threads may share it.
@@ -72,7 +72,7 @@ class Place:
         self._judges: dict[str, Judge] = {}
         self._lock = threading.Lock()
 
-    def judge_of(self, cell: Cell) -> Judge:
+    def judge_of(self, cell: PlannedCell) -> Judge:
         """The judge of a cell, kept for the games at hand: it costs more than a measurement."""
         content = cell.game.content
         with self._lock:
@@ -84,7 +84,7 @@ class Place:
             return judge
 
 
-def attempt(cell: Cell, place: Place, stop: threading.Event) -> Result:
+def attempt(cell: PlannedCell, place: Machine, stop: threading.Event) -> Attempt:
     """Run a cell and judge what it reported.
 
     What a child sends must not be able to stop a run, so it becomes a result whatever it is.
@@ -101,7 +101,7 @@ def attempt(cell: Cell, place: Place, stop: threading.Event) -> Result:
     return judged(cell, place, *observe(cell, stop))
 
 
-def observe(cell: Cell, stop: threading.Event) -> tuple[Outcome, Received]:
+def observe(cell: PlannedCell, stop: threading.Event) -> tuple[Outcome, Received]:
     """Run the child of a cell; building its game is part of the set-up.
 
     Raises
@@ -125,7 +125,7 @@ def observe(cell: Cell, stop: threading.Event) -> tuple[Outcome, Received]:
     return outcome, received
 
 
-def judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
+def judged(cell: PlannedCell, place: Machine, outcome: Outcome, received: Received) -> Attempt:
     """Measure and judge what a cell reported whose child has ended."""
     game = cell.game.game
     try:
@@ -144,31 +144,31 @@ def judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Re
         is_long = shortened(judgement.reason) != judgement.reason and not raised
         parts = (outcome.log, raised, judgement.reason if is_long else "")
         log = "\n".join(filter(None, parts))
-        result = Result(record, profiles, trace_of(judgement.path, handed), log)
+        result = Attempt(record, profiles, trace_of(judgement.path, handed), log)
     except Exception as error:  # whatever it sent, only its own cell may suffer
         result = unusable(record_of(cell), error)
     return result.on(place.host)
 
 
-def record_of(cell: Cell) -> CellRecord:
+def record_of(cell: PlannedCell) -> CellRecord:
     """A record with the names of a cell; status and figures are filled in later."""
     return CellRecord(**vars(cell.id), status="crashed")
 
 
-def unusable(record: CellRecord, error: Exception) -> Result:
+def unusable(record: CellRecord, error: Exception) -> Attempt:
     """Result of a cell whose solver sent what nothing can be made of."""
     reason = printable(f"what the solver sent cannot be used: {error or type(error)}")
-    return Result(replace(record, status="crashed", reason=shortened(reason)))
+    return Attempt(replace(record, status="crashed", reason=shortened(reason)))
 
 
-def not_loaded(cell: Cell) -> Result:
+def not_loaded(cell: PlannedCell) -> Attempt:
     """Result of a cell whose solver could not even be loaded."""
     assert cell.solver.problem is not None
     status, reason = cell.solver.problem
-    return Result(replace(record_of(cell), status=status, reason=reason))
+    return Attempt(replace(record_of(cell), status=status, reason=reason))
 
 
-def trace_of(path: Sequence[Finding], handed: Sequence[Finding]) -> bytes | None:
+def trace_of(path: Sequence[MeasuredProfile], handed: Sequence[MeasuredProfile]) -> bytes | None:
     """The anytime curve of measured snapshots, which ends with the profile that the cell shows."""
     if not path:
         return None
@@ -185,7 +185,7 @@ def trace_of(path: Sequence[Finding], handed: Sequence[Finding]) -> bytes | None
     return packed(arrays)
 
 
-Ended = tuple[Cell, Result | BaseException]
+Ended = tuple[PlannedCell, Attempt | BaseException]
 
 
 class Engine(Protocol):
@@ -195,7 +195,7 @@ class Engine(Protocol):
         """How many cells it can have at a time."""
         ...
 
-    def submit(self, cell: Cell) -> None:
+    def submit(self, cell: PlannedCell) -> None:
         """Begin with a cell."""
         ...
 
@@ -240,12 +240,12 @@ def engine_of(scheduler: str) -> Any:
 class LocalEngine:
     """Children of this process, each looked after by a thread."""
 
-    def __init__(self, place: Place, jobs: int) -> None:
+    def __init__(self, place: Machine, jobs: int) -> None:
         self._place, self._jobs = place, jobs
         # not threads of our own: an interrupted join takes a running thread for ended
         self._threads = ThreadPoolExecutor(jobs)
         self._stop, self._some_ended = threading.Event(), threading.Event()
-        self._running: dict[Future[Result], Cell] = {}
+        self._running: dict[Future[Attempt], PlannedCell] = {}
 
     @property
     def at_work(self) -> int:
@@ -254,7 +254,7 @@ class LocalEngine:
     def slots(self) -> int:
         return self._jobs
 
-    def submit(self, cell: Cell) -> None:
+    def submit(self, cell: PlannedCell) -> None:
         future = self._threads.submit(attempt, cell, self._place, self._stop)
         self._running[future] = cell
         future.add_done_callback(lambda future: self._some_ended.set())

@@ -258,7 +258,7 @@ def read_experiment(path: str | os.PathLike[str]) -> Experiment:
         ) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: {printable(shortened(str(error)))}") from None
-    return _Reader(path, text).experiment(data)
+    return _ExperimentReader(path, text).experiment(data)
 
 
 def experiment_text(experiment: Experiment) -> str:
@@ -306,7 +306,7 @@ def _placed(spec: str, folder: Path) -> str:
     return f'"{path}"' if "," in path else path
 
 
-class _Reader:
+class _ExperimentReader:
     """Reads the data of one file; mistakes are named by file and line."""
 
     def __init__(self, path: Path, text: str) -> None:

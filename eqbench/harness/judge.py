@@ -113,7 +113,7 @@ class Received:
 
 
 @dataclass(frozen=True)
-class Finding:
+class MeasuredProfile:
     """A profile as a solver reported it, with what the verifier measured.
 
     Attributes
@@ -142,7 +142,7 @@ class Finding:
         proved = self.exact is not None and self.exact.max_regret == 0
         return not self.measured.resolved, not proved, self.max_regret, not self.claims
 
-    def as_found(self) -> Finding:
+    def as_found(self) -> MeasuredProfile:
         """The same without the claim that there are no other equilibria."""
         if self.candidate.claim != "complete list":
             return self
@@ -202,7 +202,7 @@ def _fractions(exact: Verification) -> ExactRecord:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class JudgedCell:
     """What the end of a cell is worth, and the measurements on which that rests.
 
     Attributes
@@ -216,8 +216,8 @@ class Judgement:
     outcome: Outcome
     status: Status
     reason: str
-    path: list[Finding]
-    handed: list[Finding]
+    path: list[MeasuredProfile]
+    handed: list[MeasuredProfile]
     identities: list[IdentityRecord | None]
     judgments: list[dict[str, Judgment]]
 
@@ -269,7 +269,7 @@ class Judge:
         *,
         target: float,
         tolerance: float,
-    ) -> Judgement:
+    ) -> JudgedCell:
         """Measure all profiles of a cell and say what its end is worth.
 
         Raises
@@ -301,9 +301,9 @@ class Judge:
             None if each is None else cast("IdentityRecord", each.to_json()) for each in known
         ]
         judgments = judge_claims([finding.claimed(tree) for finding in handed])
-        return Judgement(outcome, status, reason, path, handed, identities, judgments)
+        return JudgedCell(outcome, status, reason, path, handed, identities, judgments)
 
-    def _missing(self, handed: Sequence[Finding]) -> str:
+    def _missing(self, handed: Sequence[MeasuredProfile]) -> str:
         """How a list that is claimed to be complete is proved incomplete; empty if it is not."""
         listed = [each for each in handed if each.candidate.claim == "complete list"]
         if not listed:
@@ -318,7 +318,7 @@ def measure_all(
     verifier: Verifier,
     tolerance: float,
     target: float | None = None,
-) -> list[Finding]:
+) -> list[MeasuredProfile]:
     """Measure frames of a cell, with one allowance for what is measured exactly."""
     allowance = Allowance()
     return [measure(frame, verifier, tolerance, allowance, target) for frame in frames]
@@ -330,7 +330,7 @@ def measure(
     tolerance: float,
     allowance: Allowance | None = None,
     target: float | None = None,
-) -> Finding:
+) -> MeasuredProfile:
     """Measure the profile of a frame and hold it against its claim.
 
     A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
@@ -382,13 +382,13 @@ def measure(
         )
         refuted = refuted and refuted + beyond_floats(verifier.tree)
     work, elapsed_s = frame.clocks.work, frame.clocks.elapsed_s
-    return Finding(candidate, measured, refuted, work, elapsed_s, certificate)
+    return MeasuredProfile(candidate, measured, refuted, work, elapsed_s, certificate)
 
 
 def verdict(
     outcome: Outcome,
-    handed: Sequence[Finding],
-    path: Sequence[Finding],
+    handed: Sequence[MeasuredProfile],
+    path: Sequence[MeasuredProfile],
     limits: Limits,
     *,
     target: float,
@@ -439,14 +439,14 @@ def verdict(
     return status, reason
 
 
-def meets(target: float, handed: Sequence[Finding], tree: GameTree) -> bool:
+def meets(target: float, handed: Sequence[MeasuredProfile], tree: GameTree) -> bool:
     """Whether a measured max regret is within the target, with all that rounding may hide."""
     most = [item.max_regret + item.measured.error for item in handed if item.measured.resolved]
     return any(regret <= target * TARGET_SLACK for regret in most)
 
 
 def ending(
-    reason: str, detail: str, handed: Sequence[Finding], *, target: float, tree: GameTree
+    reason: str, detail: str, handed: Sequence[MeasuredProfile], *, target: float, tree: GameTree
 ) -> Verdict:
     """What an orderly end is worth: `ok` needs a measured max regret within the target.
 

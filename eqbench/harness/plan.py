@@ -119,7 +119,7 @@ class PlannedSolver:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PlannedCell:
     """One piece of work: a game, a solver, a seed (None for deterministic solvers), a repeat."""
 
     game: PlannedGame
@@ -191,7 +191,7 @@ class Cell:
         object.__setattr__(self, "id", names)
 
 
-def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cell]:
+def make_plan(request: Request, registry: Registry, workspace: Path) -> list[PlannedCell]:
     """Cells in the order games, solvers, seeds, repeats.
 
     Built-in games and solvers are loaded here; third-party code only ever runs in children.
@@ -226,7 +226,7 @@ def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cel
         game = _plan_game(text, request, registry, workspace)
         games.setdefault(game.content, game)
     cells = [
-        Cell(game, solver, seed, request, repeat)
+        PlannedCell(game, solver, seed, request, repeat)
         for game in games.values()
         for solver in solvers
         for seed in _seeds(solver, request)
@@ -235,7 +235,7 @@ def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cel
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
 
 
-def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
+def manifest(experiment: Experiment, cells: Sequence[PlannedCell]) -> dict[str, Any]:
     """Return the request of a run and where it runs, as JSON values.
 
     `request` is that of the only part; of several, all games and solvers with the limits of the

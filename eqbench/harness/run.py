@@ -16,18 +16,18 @@ from eqbench.documents import read_file
 from eqbench.equilibria import cluster_identities, completeness
 from eqbench.errors import ProfileError, StoreError, UsageError, counted, first_of
 from eqbench.harness.attempt import (
+    Attempt,
     Ended,
     Engine,
     LocalEngine,
-    Place,
-    Result,
+    Machine,
     engine_of,
     not_loaded,
     record_of,
     unusable,
 )
 from eqbench.harness.experiment import Experiment, Request, experiment_text
-from eqbench.harness.plan import Cell, make_plan, manifest
+from eqbench.harness.plan import PlannedCell, make_plan, manifest
 from eqbench.isolation.child import interrupts_held
 from eqbench.isolation.server import ScratchFolder
 from eqbench.model.game import Game
@@ -93,7 +93,7 @@ class Recorder:
         self.records |= {record.key: record for record in new if record.key not in self._own}
         return new
 
-    def store(self, cell: Cell, result: Result) -> CellRecord:
+    def store(self, cell: PlannedCell, result: Attempt) -> CellRecord:
         """Store the result of a cell with its files and return its record.
 
         Raises
@@ -131,7 +131,7 @@ class Recorder:
         self.records[record.key] = record
         return record
 
-    def conclude(self, cells: Sequence[Cell], tolerance: float) -> None:
+    def conclude(self, cells: Sequence[PlannedCell], tolerance: float) -> None:
         """Name the clusters of all cells, and say which lists of equilibria are incomplete.
 
         Clusters are numbered per game: first those of the planned cells in their order, then those
@@ -224,11 +224,11 @@ class Recorder:
 class Running:
     """A cell at work, since a moment of the monotonic clock."""
 
-    cell: Cell
+    cell: PlannedCell
     since: float
 
 
-class Run:
+class ActiveRun:
     """A planned run; children and scratch files are gone when the ``with`` ends.
 
     It begins in a folder by :meth:`begin`, and :meth:`execute` yields the record of each cell as
@@ -249,14 +249,14 @@ class Run:
     def __init__(self, request: Request | Experiment, registry: Registry | None = None) -> None:
         self.experiment = request if isinstance(request, Experiment) else Experiment((request,))
         self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
-        self.cells: list[Cell] = []
+        self.cells: list[PlannedCell] = []
         # unlike that of a dict, its beginning is found at once when many have been taken out
-        self.waiting = OrderedDict[str, Cell]()
+        self.waiting = OrderedDict[str, PlannedCell]()
         self.running: dict[str, Running] = {}
         self.mistaken: list[str] = []
         self._plan: dict[str, Any] = {}
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> ActiveRun:
         self._scheduler = self.experiment.scheduler
         self._workspace = ScratchFolder()
         try:
@@ -282,7 +282,7 @@ class Run:
         self.folder, self.recorder = folder, Recorder(folder)
         self.recorder.catch_up()
 
-    def missing(self, again: Collection[Status] = NEVER_CACHED) -> list[Cell]:
+    def missing(self, again: Collection[Status] = NEVER_CACHED) -> list[PlannedCell]:
         """Cells that the folder does not have, and those that ended as in `again`."""
         stored, missing = self.recorder.records, []
         self.mistaken = []
@@ -438,7 +438,7 @@ class Run:
             If the cluster cannot be used, or not any more.
         """
         self.waiting = OrderedDict((cell.key, cell) for cell in self.missing(again))
-        jobs, place = self.experiment.jobs, Place(self.experiment.jobs or 1)
+        jobs, place = self.experiment.jobs, Machine(self.experiment.jobs or 1)
         claims = self.folder.claims()
         try:
             if not self.waiting:  # where nothing is left, no cluster is needed
@@ -490,7 +490,7 @@ class Run:
                         self._store(claims, engine.ended())
             raise
 
-    def _next(self, claims: Claims) -> Cell | None:
+    def _next(self, claims: Claims) -> PlannedCell | None:
         """Claim a waiting cell; None if other runners hold all that are left.
 
         A cell is claimed before it is run, and left alone while another process holds it. The
@@ -569,7 +569,7 @@ def folder_of_experiment(file: Path) -> str | None:
     return str(Path("results") / file_name(file.stem))
 
 
-def solving_s(cells: Iterable[Cell], jobs: int, ended: Iterable[CellRecord] = ()) -> float:
+def solving_s(cells: Iterable[PlannedCell], jobs: int, ended: Iterable[CellRecord] = ()) -> float:
     """Seconds of solving that cells take, so many at a time.
 
     Each takes as long as those that have `ended` of its game and solver on average, otherwise as
@@ -604,7 +604,7 @@ def carry_out(
     StoreError
         If results can no longer be written; what was stored is kept.
     """
-    with Run(experiment) as run:
+    with ActiveRun(experiment) as run:
         run.begin(out)
         total = len(run.cells)
         done = total - len(run.missing())

@@ -37,7 +37,7 @@ from eqbench.registry import default_registry
 from eqbench.solver import (
     Limits,
     Monitor,
-    Report,
+    MonitorReport,
     check_termination,
     is_deterministic,
     obstacle_of,
@@ -112,13 +112,13 @@ def _message(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _clocks(of: Monitor | Report) -> Clocks:
+def _clocks(of: Monitor | MonitorReport) -> Clocks:
     """Clocks of a monitor or a report; differences of clocks may round below zero."""
     elapsed_s, cpu_s = max(float(of.elapsed_s), 0.0), max(float(of.cpu_s), 0.0)
     return Clocks(elapsed_s, cpu_s, max(float(of.overhead_s), 0.0), int(of.work))
 
 
-def _profile_frame(report: Report) -> ProfileFrame:
+def _profile_frame(report: MonitorReport) -> ProfileFrame:
     """Frame of a snapshot or candidate.
 
     Raises

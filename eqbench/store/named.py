@@ -1,10 +1,9 @@
-"""Profiles that are named where a command or study asks for one: in files and in runs."""
+"""Profiles and games that a command or study names: in files and in runs, also by plugins."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,8 @@ def named_profile(text: str) -> tuple[Any, StoredRun | RunFolder | None]:
     """
     path = Path(text)
     if text == "-" or (path.exists() and not path.is_dir()):
-        return read_profile(text), _run_of(path)
+        folder = path.absolute().parent.parent  # where the file is one of the profiles of a run
+        return read_profile(text), RunFolder.open(folder) if is_run(folder) else None
     if parts := in_run(text):
         return profile_of_cell(*parts)
     if is_run(run_folder(text)):
@@ -68,15 +68,6 @@ def profile_of_cell(run: str, cell: str) -> tuple[Any, StoredRun]:
     record = stored.cell(name)
     data = read_profile(str(profile_file(stored, record, rank)))
     return data | {"game_content": record.game_content}, stored
-
-
-def _run_of(file: Path) -> RunFolder | None:
-    """Run that a file in its folder of profiles is part of, if any."""
-    folder = file.absolute().parent.parent
-    if is_run(folder):
-        with suppress(UsageError):  # it may be the manifest of something else
-            return RunFolder.open(folder)
-    return None
 
 
 def profile_file(run: StoredRun, cell: CellRecord, rank: int) -> Path:

@@ -243,9 +243,8 @@ _OF_A_RUN = b'"schema": "eqbench.run/'
 
 def remember(run: Path) -> None:
     """Note that a run began, and from which folder; where that cannot be written, nothing."""
-    begun = (str(Path.cwd()), str(run.absolute()))
     with suppress(OSError, RuntimeError, UsageError):
-        file = _file()
+        begun, file = (str(Path.cwd()), str(run.absolute())), _file()
         file.parent.mkdir(parents=True, exist_ok=True)
         runs = [*(each for each in _remembered() if each != begun), begun]
         write_file(file, json.dumps(runs[-_MOST:]).encode())

@@ -18,7 +18,7 @@ from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, first_of, nearest
 from eqbench.harness.experiment import Request
-from eqbench.harness.run import Run, solving_s, stored_experiment
+from eqbench.harness.run import ActiveRun, solving_s, stored_experiment
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import action_labels
@@ -170,7 +170,7 @@ class RangesStudy(Study[RangesRequest]):
         self.fields: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
         self.fields |= {"games": [request.game], "solvers": [solver]}
         # games of plugins are built in a child, so the game comes from a plan, too
-        with Run(Request(**self.fields), registry) as probe:
+        with ActiveRun(Request(**self.fields), registry) as probe:
             self.game = probe.cells[0].game.game
         chosen = quantities(self.game.tree, request)
         self.fields["solvers"] = optima(replace(request, solver=solver, of=chosen))
@@ -236,7 +236,7 @@ class RangesFolder(StudyFolder):
         folder = RunFolder.open(self.path) if self.was_begun else None
         before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
         session.tell(f"planning {counted(len(study.parts()), 'cell')}")
-        with Run(replace(before, **study.fields)) as run:
+        with ActiveRun(replace(before, **study.fields)) as run:
             for words in run.begin(self.path, folder=folder, fresh=True):
                 session.say(words)
             total, missing = len(run.cells), run.missing()

@@ -12,7 +12,7 @@ from helpers.study_cases import kuhn2_member
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.judge import Finding, ending, measure
+from eqbench.harness.judge import MeasuredProfile, ending, measure
 from eqbench.harness.judge import verdict as verdict_of
 from eqbench.isolation.child import Limits, Outcome
 from eqbench.isolation.messages import (
@@ -31,9 +31,11 @@ TREE = eqbench.load_game("kuhn2").tree
 PROFILE = eqbench.BehaviorProfile.uniform(TREE)
 
 
-def finding(max_regret: float, claim: str = "iterate", claimed: float | None = None) -> Finding:
+def finding(
+    max_regret: float, claim: str = "iterate", claimed: float | None = None
+) -> MeasuredProfile:
     measured = Verification((0.0, 0.0), (max_regret, 0.0))
-    return Finding(Candidate(PROFILE, claim, claimed), measured, None, 1, 0.1)
+    return MeasuredProfile(Candidate(PROFILE, claim, claimed), measured, None, 1, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,8 @@ LIMITS = Limits(setup_timeout_s=120.0, timeout_s=10.0, memory_bytes=3 * 2**30, t
 
 def verdict(
     outcome: Outcome,
-    handed: tuple[Finding, ...] = (),
-    path: tuple[Finding, ...] = (),
+    handed: tuple[MeasuredProfile, ...] = (),
+    path: tuple[MeasuredProfile, ...] = (),
     target: float = 1e-8,
 ) -> tuple[str, str]:
     return verdict_of(outcome, handed, path, LIMITS, target=target, tree=TREE)
@@ -99,7 +101,7 @@ def failure(**fields: Any) -> ErrorFrame:
     return ErrorFrame(**(unsaid | {"unavailable": False} | fields))
 
 
-def refuted(reason: str) -> Finding:
+def refuted(reason: str) -> MeasuredProfile:
     return replace(finding(1.0), refuted=reason)
 
 
