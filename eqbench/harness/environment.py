@@ -64,13 +64,16 @@ CORE = ("numpy", "scipy", "numba", "pandas", "matplotlib", "click", "rich", "psu
 
 def environment() -> dict[str, Any]:
     """Platform and package versions, as JSON values; does not need any package itself."""
-    commit = checkout_commit(installation())
+    commit, models = checkout_commit(installation()), list[str]()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
         "eqbench": version_of("eqbench"),
         **({"commit": commit} if commit else {}),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": (models or [platform.processor()])[0] or "unknown",
         "cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "packages": {name: version_of(name) for name in CORE},
@@ -128,12 +131,3 @@ def checkout_commit(folder: Path) -> str | None:
         packed = map(str.split, (common / "packed-refs").read_text().splitlines())
         return next((words[0] for words in packed if words[1:] == [branch]), None)
     return None
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"

@@ -358,7 +358,7 @@ class _ExperimentReader:
     def _check_names(self, request: Request, own: dict[str, Any], place: int) -> None:
         """Refuse names that are not registered, before anything is run."""
         registry: Registry = default_registry().with_plugins(request.plugins)
-        for key, check in (("game", registry.game_entry), ("solver", _known_solver(registry))):
+        for key, check in (("game", registry.game_entry), ("solver", registry.resolve_solvers)):
             for text in getattr(request, self.fields[key].attribute):
                 try:
                     for spec in split_specs(text):
@@ -382,10 +382,6 @@ class _ExperimentReader:
             if inside and re.match(rf"\s*{names}", line):
                 return number
         return None
-
-
-def _known_solver(registry: Registry) -> Any:
-    return lambda spec: registry.resolve_solvers(str(spec))
 
 
 def _specs(value: Any) -> Iterator[str]:

@@ -34,6 +34,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.registry import Registry, default_registry
+from eqbench.store.json_lines import LineReader
 from eqbench.store.named import plugins_of
 from eqbench.store.run_folder import (
     EXPERIMENT,
@@ -83,13 +84,14 @@ class Recorder:
         self.folder = folder
         self.records: dict[str, CellRecord] = {}
         self.completeness: CompletenessRecords = {}
-        self._lines, self._own = folder.new_cells(), set[str]()
+        self._lines = LineReader(folder.path / LINES, CellRecord.of_line)
+        self._own = set[str]()
         self._texts: dict[str, str] = {}
         self._room = MOST_KEPT_CHARACTERS
 
     def catch_up(self) -> list[CellRecord]:
         """Read what was stored since the last call, and return it."""
-        new = self.folder.lines(LINES, CellRecord.of_line, self._lines)
+        new = self.folder.lines(self._lines)
         self.records |= {record.key: record for record in new if record.key not in self._own}
         return new
 

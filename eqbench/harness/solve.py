@@ -7,6 +7,7 @@ import math
 import os
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -94,22 +95,18 @@ def solve_once(
 
 def error_frame(error: BaseException, **figures: Any) -> ErrorFrame:
     """Frame about an exception; `figures` are those that a solver had reached."""
+    message = type(error).__name__
+    with suppress(Exception):  # a plugin's exception need not have a text
+        message = str(error) or message
     return ErrorFrame(
         type=text(type(error).__name__),
-        message=text(_message(error)),
+        message=text(message),
         traceback=text("".join(traceback.format_exception(error)[-6:])),
         usage=isinstance(error, UsageError),
         memory=isinstance(error, MemoryError),
         unavailable=isinstance(error, SolverUnavailableError),
         **figures,
     )
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error) or type(error).__name__
-    except Exception:  # a plugin's exception need not be able to say anything
-        return type(error).__name__
 
 
 def _clocks(of: Monitor | MonitorReport) -> Clocks:

@@ -10,7 +10,7 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -242,7 +242,7 @@ class RunFolder:
     def plan(self) -> dict[str, Any]:
         """The plan of now: the manifest, or that of the last resumption."""
         manifest = self.manifest
-        plans = self.lines(RESUMED, read_manifest)
+        plans = self.lines(LineReader(self.path / RESUMED, read_manifest))
         return plans[-1] if plans else manifest
 
     @property
@@ -275,7 +275,10 @@ class RunFolder:
         The file is not read if all that are `needed` are known.
         """
         if needed is None or not self._hosts.keys() >= {*needed}:
-            self._hosts |= {facts["host"]: facts for facts in self.lines(HOSTS, read_host)}
+            self._hosts |= {
+                facts["host"]: facts
+                for facts in self.lines(LineReader(self.path / HOSTS, read_host))
+            }
         return self._hosts
 
     def claims(self) -> Claims:
@@ -332,17 +335,14 @@ class RunFolder:
         if reader is not None and is_finished:
             reader.skip(*written)
 
-    def new_cells(self) -> LineReader[CellRecord]:
-        """Reader of finished cells, also of those to come; of a repeated one all tries."""
-        return LineReader(self.path / LINES, CellRecord.of_line)
-
     def cells(self) -> list[CellRecord]:
         """Finished cells in the order in which they ended; of a repeated one the last try."""
         return self._records(LINES)
 
     def finished_keys(self) -> set[str]:
         """Keys of the finished cells, which takes much less time than the cells."""
-        return set(self.lines(LINES, lambda line: decode(line, _Keyed, "the record")["key"]))
+        keys = LineReader(self.path / LINES, lambda line: decode(line, _Keyed, "the record")["key"])
+        return set(self.lines(keys))
 
     def all_cells(self, *, derived: bool = True) -> list[CellRecord]:
         """Finished cells, after those that were interrupted and have not finished.
@@ -359,7 +359,7 @@ class RunFolder:
     def _records(self, name: str, *, derived: bool = True) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
         clusters = self.clusters() if derived else {}
-        for record in self.lines(name, CellRecord.of_line):
+        for record in self.lines(LineReader(self.path / name, CellRecord.of_line)):
             records.pop(record.key, None)
             records[record.key] = record.with_clusters(clusters) if derived else record
         return list(records.values())
@@ -379,20 +379,13 @@ class RunFolder:
         for name, document in ((CLUSTERS, clusters), (COMPLETENESS, verdicts)):
             self.write(name, json.dumps(document, indent=1, allow_nan=False))
 
-    def lines(
-        self, name: str, parse: Callable[[bytes], T], reader: LineReader[T] | None = None
-    ) -> list[T]:
-        """Values of the lines of a file that can be read; there is a note on the others.
-
-        Of a `reader` those that are new to it.
-        """
-        reader = reader or LineReader(self.path / name, parse)
+    def lines(self, reader: LineReader[T]) -> list[T]:
+        """Lines that are new to a reader of this folder; there is a note on what is damaged."""
         try:
-            values = list(reader.new())
+            values, note = list(reader.new()), reader.note()
         except OSError as error:
-            self._note(name, f"cannot read {self.path / name}: {error.strerror}")
-            return []
-        self._note(name, reader.note())
+            values, note = [], f"cannot read {reader.path}: {error.strerror}"
+        self._note(reader.path.name, note)
         return values
 
     def _derived(self, name: str, kind: type[T]) -> T:
@@ -434,7 +427,10 @@ def new_run_path(root: Path, slug: str) -> Path:
                 path.mkdir()
                 return path
         except OSError as error:
-            raise _unwritable(root, error) from None
+            raise UsageError(
+                f"cannot write results to {root}: {error.strerror}; choose a writable folder with "
+                "--out"
+            ) from None
 
 
 def numbered(name: str) -> Iterator[str]:
@@ -452,12 +448,6 @@ def _occupied(path: Path) -> UsageError:
     return UsageError(
         f"{path} already holds a run, or a file of that name; choose another folder with --out, or "
         f"go on with that run by --resume {path}"
-    )
-
-
-def _unwritable(path: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot write results to {path}: {error.strerror}; choose a writable folder with --out"
     )
 
 

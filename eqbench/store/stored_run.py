@@ -160,7 +160,7 @@ def _names(cell: CellRecord, *, bare: bool = False) -> set[str]:
     Several repeats share them; the number of one tells it from the others.
     """
     games = (cell.game, cell.game_spec)
-    solvers = [_bare(cell.solver)] if bare else [cell.solver, cell.solver_spec]
+    solvers = [cell.solver.partition("(")[0].strip()] if bare else [cell.solver, cell.solver_spec]
     pairs = [
         *([] if bare else games),
         *solvers,
@@ -169,11 +169,6 @@ def _names(cell: CellRecord, *, bare: bool = False) -> set[str]:
     names = {*pairs, *(f"{name}/{cell.seed or 0}" for name in pairs)}
     names |= {f"{name}#{cell.repeat}" for name in names}
     return {"".join(name.split()) for name in names}
-
-
-def _bare(spec: str) -> str:
-    """Name in a spec."""
-    return spec.partition("(")[0].strip()
 
 
 def _listing(cells: tuple[CellRecord, ...] | list[CellRecord]) -> str:

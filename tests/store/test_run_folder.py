@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from eqbench.errors import StoreError, UsageError
+from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder, file_name, game_slug, new_run_path
 from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord, IdentityRecord
 
@@ -70,7 +71,7 @@ def test_torn_tail_is_passed_over_and_cut_off_by_the_next_cell(folder: RunFolder
 def test_reader_passes_over_what_its_process_wrote_and_reads_what_others_wrote(
     folder: RunFolder,
 ) -> None:
-    reader = folder.new_cells()
+    reader = LineReader(folder.path / "runs.jsonl", CellRecord.of_line)
     folder.append(record("a"), reader)
     assert [*reader.new()] == []
     RunFolder.open(folder.path).append(record("b"))
