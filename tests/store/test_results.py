@@ -210,6 +210,7 @@ def test_cells_that_a_resumed_run_no_longer_has_are_only_counted(tmp_path: Path)
     [
         (None, "holds no run"),
         ("{", "damaged"),
+        ("[1]", "damaged"),
         ('{"schema": "eqbench.run/9"}', r"eqbench\.run/9.*this version reads"),
         ('{"schema": "eqbench.run/1"}', "is damaged"),
         ('{"schema": "eqbench.run/1", "cells": 3, "request": {}}', "is damaged"),
