@@ -50,8 +50,7 @@ def _verdict(game: str, solver: str, seed: int, time_s: float) -> list[dict[str,
     """Verdict on one profile; none if the solver found none."""
     import eqbench
     from eqbench.model.play import Play
-    from eqbench.verdicts import Reached, credibility
-    from eqbench.verdicts.search import decide
+    from eqbench.verdicts import Reached, credibility, decide
 
     record = eqbench.solve(game, solver, seed=seed, time_s=time_s)
     if record.profile is None:
@@ -89,8 +88,7 @@ def _proof(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, A
     from eqbench.model.play import Play
     from eqbench.registry import load_solver
     from eqbench.solver import Budget
-    from eqbench.verdicts import sequential
-    from eqbench.verdicts.search import decide
+    from eqbench.verdicts import decide, sequential
     from eqbench.verification import DEFAULT_TOLERANCE, Verifier
 
     loaded = eqbench.load_game(game)

@@ -178,9 +178,9 @@ def test_run_in_which_nothing_could_run_ends_with_code_4(tmp_path: Path) -> None
     assert done.cell("two_players_only")["reason"] == "it is for two players"
 
 
-def _start(tmp_path: Path, *solvers: str) -> subprocess.Popen[str]:
+def _start(tmp_path: Path, *solvers: str, jobs: int = 1) -> subprocess.Popen[str]:
     named = (part for solver in solvers for part in ("--solver", solver))
-    limits = ("--timeout", "600", "--plugin", FAULTS)
+    limits = ("--timeout", "600", "--plugin", FAULTS, "-j", str(jobs))
     return started("run", "--game", "kuhn2", "--json", *named, *limits, cwd=tmp_path)
 
 
@@ -210,23 +210,27 @@ def test_sigkill_of_the_run_leaves_no_live_process_and_no_scratch_files(
     assert wait_for(lambda: not list(scratch.iterdir()))
 
 
-def test_interrupt_keeps_finished_cells_and_ends_with_code_130(tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    run = _start(tmp_path, "well_behaved", f'ignores_sigterm(pids="{pids}")')
-    assert wait_for(pids.exists)
+def test_interrupt_keeps_finished_cells_and_what_all_running_ones_had_reported(
+    tmp_path: Path,
+) -> None:
+    pids = [tmp_path / name for name in "ab"]
+    stubborn = (f'ignores_sigterm(pids="{file}")' for file in pids)
+    run = _start(tmp_path, "well_behaved", *stubborn, jobs=2)
+    assert wait_for(lambda: all(file.exists() for file in pids))
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 130
     document = json.loads(out)
     assert [cell["solver"] for cell in document["cells"]] == ["well_behaved"]
-    assert "1 of 2 cells" in err
+    assert "1 of 3 cells" in err
     assert f"eqbench run --resume {document['run']}" in err
     assert "Traceback" not in err
-    (stopped,) = document["interrupted"]
-    assert stopped["status"] == "interrupted"
-    assert stopped["nash_conv"] == pytest.approx(11 / 12), "what it had streamed is kept"
-    assert (tmp_path / document["run"] / stopped["equilibria"][0]["profile"]).exists()
-    family = [int(word) for word in pids.read_text().split()]
+    assert len(document["interrupted"]) == 2
+    for stopped in document["interrupted"]:
+        assert stopped["status"] == "interrupted"
+        assert stopped["nash_conv"] == pytest.approx(11 / 12), "what it had streamed is kept"
+        assert (tmp_path / document["run"] / stopped["equilibria"][0]["profile"]).exists()
+    family = [int(word) for file in pids for word in file.read_text().split()]
     assert wait_for(lambda: not any(map(_alive, family)))
 
 
