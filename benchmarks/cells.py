@@ -11,8 +11,7 @@ from typing import Any
 
 from measuring import in_child
 
-from eqbench.harness.experiment import Experiment
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Experiment, Request
 from eqbench.harness.run import carry_out
 from eqbench.isolation.server import close_server
 

@@ -53,7 +53,7 @@ nitpick_ignore = [
     ("py:class", "eqbench.studies.frame.R"),
     ("py:class", "eqbench.studies.frame.P"),
     ("py:class", "eqbench.studies.frame.D"),
-    ("py:class", "eqbench.harness.request.Request"),
+    ("py:class", "eqbench.harness.experiment.Request"),
     ("py:class", "eqbench.store.stored_run.StoredRun"),
     ("py:class", "eqbench.model.sequence_form.FormArrays"),
     ("py:class", "eqbench.model.play.Play"),

@@ -34,9 +34,9 @@ from eqbench.errors import SpecError as SpecError
 from eqbench.errors import StoreError as StoreError
 from eqbench.errors import UsageError as UsageError
 from eqbench.harness.experiment import Experiment as Experiment
+from eqbench.harness.experiment import Request as Request
 from eqbench.harness.experiment import read_experiment as read_experiment
 from eqbench.harness.inprocess import solve as solve
-from eqbench.harness.request import Request as Request
 from eqbench.model.builder import TreeBuilder as TreeBuilder
 from eqbench.model.game import Game as Game
 from eqbench.model.profile import BehaviorProfile as BehaviorProfile

@@ -55,7 +55,7 @@ EXTENSIONS = {
         "credible": "eqbench.verdicts.kinds:credible",
         "kind": "eqbench.verdicts.kinds:kind",
     },
-    "engines": {"dask": "eqbench.cluster.engine:ClusterEngine"},
+    "engines": {"dask": "eqbench.cluster:ClusterEngine"},
     "experiments": {"papers": "eqbench.papers"},
 }
 

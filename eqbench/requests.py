@@ -101,7 +101,7 @@ class ReadProfile(Kind):
             return GivenProfile(value, None)
         if not isinstance(value, str):
             raise ValueError(f"{value!r} is not the name of a profile")
-        data, _ = pkgutil.resolve_name("eqbench.store.stored_profiles:named_profile")(value)
+        data, _ = pkgutil.resolve_name("eqbench.store.named:named_profile")(value)
         return GivenProfile(value, json.loads(json.dumps(data, default=str)))  # fractions as texts
 
     def write(self, value: GivenProfile) -> dict[str, Any]:

@@ -27,6 +27,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
@@ -208,7 +209,7 @@ def warm_up(game: Game) -> None:
 
 
 @dataclass(frozen=True)
-class Report:
+class MonitorReport:
     """One message of a monitor: a snapshot or a candidate, with the clocks at that moment."""
 
     kind: Literal["snapshot", "candidate"]
@@ -235,7 +236,7 @@ class Monitor:
     Time spent in here is taken off the solver's clock and kept as `overhead_s`.
     """
 
-    def __init__(self, game: Game, budget: Limits, sink: Callable[[Report], None]) -> None:
+    def __init__(self, game: Game, budget: Limits, sink: Callable[[MonitorReport], None]) -> None:
         self.budget = budget
         self.target = budget.target_for(game.tree)
         self.statistics: dict[str, Any] = {}
@@ -305,7 +306,7 @@ class Monitor:
         scheduled = self._due if self._chunked else self._calls in self._scheduled
         if not scheduled and self.overhead_s > OVERHEAD_SHARE * self.elapsed_s:
             return
-        with _Overhead(self) as (elapsed, cpu):
+        with self._off_the_clock() as (elapsed, cpu):
             made = profile() if callable(profile) else profile
             candidate = made if isinstance(made, Candidate) else self._candidate(made, "iterate")
             self._report("snapshot", candidate, elapsed, cpu)
@@ -320,7 +321,7 @@ class Monitor:
         trembles: Trembles | None = None,
     ) -> None:
         """Hand over a profile; the verifier will hold it against the claim."""
-        with _Overhead(self) as (elapsed, cpu):
+        with self._off_the_clock() as (elapsed, cpu):
             if not isinstance(profile, Candidate):
                 profile = self._candidate(profile, claim, claimed_regret, trembles)
             self._report("candidate", profile, elapsed, cpu)
@@ -357,20 +358,15 @@ class Monitor:
             self._model = self._game.payoff_model()
         return self._model.regrets(candidate.profile.probabilities)
 
+    @contextmanager
+    def _off_the_clock(self) -> Iterator[tuple[float, float]]:
+        """Take the time inside a ``with`` off the solver's clock; give the clocks at entry."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            yield self.elapsed_s, self.cpu_s
+        finally:
+            self.overhead_s += time.perf_counter() - wall
+            self._overhead_cpu_s += time.process_time() - cpu
+
     def _report(self, kind: Any, candidate: Candidate, elapsed: float, cpu: float) -> None:
-        self._sink(Report(kind, candidate, self.work, elapsed, cpu, self.overhead_s))
-
-
-class _Overhead:
-    """Takes the time inside a ``with`` off the solver's clock; gives the clocks at entry."""
-
-    def __init__(self, monitor: Monitor) -> None:
-        self.monitor = monitor
-
-    def __enter__(self) -> tuple[float, float]:
-        self.wall, self.cpu = time.perf_counter(), time.process_time()
-        return self.monitor.elapsed_s, self.monitor.cpu_s
-
-    def __exit__(self, *error: object) -> None:
-        self.monitor.overhead_s += time.perf_counter() - self.wall
-        self.monitor._overhead_cpu_s += time.process_time() - self.cpu
+        self._sink(MonitorReport(kind, candidate, self.work, elapsed, cpu, self.overhead_s))

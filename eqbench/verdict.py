@@ -98,17 +98,16 @@ class _Failed:
 
 def judge(name: str, claimed: Claimed, allowance: Allowance | None) -> Any:
     """Judgment of a verdict by its name; an error of one that others wrote is its judgment."""
-    targets = extensions("verdicts")
-    if name in EXTENSIONS["verdicts"]:
-        return pkgutil.resolve_name(targets[name])(claimed, allowance)
     try:
-        found = pkgutil.resolve_name(targets[name])(claimed, allowance)
-        if found is not None:
+        found = pkgutil.resolve_name(extensions("verdicts")[name])(claimed, allowance)
+        if found is not None and name not in EXTENSIONS["verdicts"]:
             document = found.to_json()
             json.dumps(document, allow_nan=False)
             check_plain(document)
         return found
     except Exception as error:
+        if name in EXTENSIONS["verdicts"]:
+            raise
         return _Failed(shortened(printable(describe(error))))
 
 

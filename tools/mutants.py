@@ -109,7 +109,7 @@ GUARDED = {
     "eqbench/isolation/processes.py": CHILDREN,
     "eqbench/harness/plan.py": CELLS,
     "eqbench/harness/judge.py": f"{CELLS} verification/test_exact_certificates.py",
-    "eqbench/harness/record.py": f"{CELLS} {CLUSTERS}",
+    "eqbench/harness/run.py": f"{CELLS} {CLUSTERS}",
     "eqbench/documents.py": (
         "core/test_documents.py isolation/test_messages.py store/test_damaged_runs.py"
     ),

@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from eqbench.harness.experiment import FORMATS, SCHEMA
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import FORMATS, SCHEMA, Request
 from eqbench.requests import Choice, Flag, Integer, MemorySize, Number, RequestField, fields_of
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference" / "schemas"

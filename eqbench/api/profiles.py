@@ -19,8 +19,8 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import GameTree, sum_by
 from eqbench.registry import load_game
+from eqbench.store.named import identified_as, in_run, named_profile, profile_of_cell
 from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.store.stored_profiles import identified_as, in_run, named_profile, profile_of_cell
 from eqbench.verdict import judge_measured
 from eqbench.verification import (
     DEFAULT_TOLERANCE,

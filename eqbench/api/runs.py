@@ -17,8 +17,7 @@ from eqbench.api.shown import Chart, ReportText, switched
 from eqbench.documents import checked
 from eqbench.equilibria import Completeness
 from eqbench.errors import EqbenchError, UsageError
-from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Experiment, Request, find_experiment, read_experiment
 from eqbench.harness.run import carry_out, folder_of_experiment
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -28,6 +27,7 @@ from eqbench.report.cells import View
 from eqbench.report.exports import SUMMARY_COLUMNS, summary_rows
 from eqbench.report.trials import entries_of
 from eqbench.spec import split_specs
+from eqbench.store.named import game_of_runs, profile_file
 from eqbench.store.results import (
     Runs,
     data_frame,
@@ -37,8 +37,6 @@ from eqbench.store.results import (
     stored_runs,
 )
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_games import game_of_runs
-from eqbench.store.stored_profiles import profile_file
 from eqbench.store.stored_run import StoredRun, read_run, run_folder
 from eqbench.text import Displayed
 

@@ -53,7 +53,7 @@ class DoctorRequest:
 
 @command(DoctorRequest)
 def doctor(request: DoctorRequest) -> int:
-    from eqbench.harness.engine import engine_of
+    from eqbench.harness.attempt import engine_of
 
     if request.locks is not None:
         found = lock_checks(Path(request.locks), WAIT_S, say)

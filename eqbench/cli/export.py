@@ -63,9 +63,8 @@ class ExportRequest(NameOptions):
 
 @command(ExportRequest)
 def export(request: ExportRequest) -> None:
+    from eqbench.store.named import game_of_runs, named_profile
     from eqbench.store.run_folder import write_file
-    from eqbench.store.stored_games import game_of_runs
-    from eqbench.store.stored_profiles import named_profile
 
     path = Path(request.out).expanduser()
     is_printed = request.out in _FORMATS

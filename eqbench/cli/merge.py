@@ -12,15 +12,13 @@ from eqbench.cli.output import say, say_note
 from eqbench.cli.progress import LiveProgress
 from eqbench.documents import read_file
 from eqbench.errors import UsageError, counted, first_of
-from eqbench.harness.experiment import Experiment, experiment_text
+from eqbench.harness.experiment import Experiment, Request, experiment_text
 from eqbench.harness.plan import manifest
-from eqbench.harness.request import Request
-from eqbench.harness.run import NEVER_CACHED, Run, stored_experiment
+from eqbench.harness.run import NEVER_CACHED, ActiveRun, stored_experiment
 from eqbench.model.profile_json import MOST_PROFILE_BYTES
 from eqbench.requests import FOLDER, RUN, Option
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents
-from eqbench.store.latest import remember
 from eqbench.store.run_folder import (
     EXPERIMENT,
     HOSTS,
@@ -32,7 +30,7 @@ from eqbench.store.run_folder import (
     write_file,
 )
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import read_run, run_folder
+from eqbench.store.stored_run import read_run, remember, run_folder
 
 # How cells are carried out is no part of the question.
 _HOW: dict[str, Any] = {
@@ -120,7 +118,7 @@ def merge_runs(places: Iterable[Path], out: Path, tell: Callable[[str], None]) -
     folder.write(EXPERIMENT, experiment_text(experiment))
     remember(folder.path)
     try:  # clusters and completeness, unless a game or plugin is not here any more
-        with Run(experiment) as joined:
+        with ActiveRun(experiment) as joined:
             joined.open(folder)
             joined.conclude()
     except UsageError as error:

@@ -25,12 +25,12 @@ from eqbench.cli.output import (
 )
 from eqbench.cli.progress import LiveProgress
 from eqbench.errors import INTERRUPTED
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
 from eqbench.requests import FILE, FLAG, FOLDER, Json, Kind, NoTable, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
-    from eqbench.harness.run import Run
+    from eqbench.harness.run import ActiveRun
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.schema import CellId, Status
 
@@ -105,7 +105,7 @@ class RunOptions:
 @command(RunOptions, Request, meant=run_of)
 def run(options: RunOptions) -> int:
     from eqbench.harness.experiment import experiment_text
-    from eqbench.harness.run import NEVER_CACHED, Run
+    from eqbench.harness.run import NEVER_CACHED, ActiveRun
     from eqbench.store.schema import NEVER_RAN
 
     experiment, folder, out = _chosen(options)
@@ -118,7 +118,7 @@ def run(options: RunOptions) -> int:
     again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
     with ExitStack() as opened:
         with LiveProgress("building games"):
-            run = opened.enter_context(Run(experiment))
+            run = opened.enter_context(ActiveRun(experiment))
         if options.dry_run:
             _print_plan(run, folder, again, as_json=options.as_json)
             return 0
@@ -188,7 +188,7 @@ def _chosen(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | No
     return experiment, folder, out
 
 
-def _execute(run: Run, again: set[Status], *, verbose: bool) -> BaseException | None:
+def _execute(run: ActiveRun, again: set[Status], *, verbose: bool) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
     from eqbench.errors import SchedulerError, StoreError
 
@@ -223,7 +223,9 @@ def _cell_words(cell: CellId) -> str:
     return f"{cell.solver} on {cell.game}{seed}"
 
 
-def _print_plan(run: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
+def _print_plan(
+    run: ActiveRun, folder: RunFolder | None, again: set[Status], *, as_json: bool
+) -> None:
     """Print planned cells, which of them are there already, and how long the rest may take."""
     from eqbench.errors import counted
     from eqbench.harness.run import solving_s
@@ -257,7 +259,7 @@ def _print_plan(run: Run, folder: RunFolder | None, again: set[Status], *, as_js
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 
-def _print(run: Run, options: RunOptions) -> None:
+def _print(run: ActiveRun, options: RunOptions) -> None:
     from eqbench.report.cells import report_on
     from eqbench.store.schema import SCHEMA
 

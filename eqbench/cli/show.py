@@ -52,9 +52,8 @@ class ShowRequest(NameOptions):
 def show(request: ShowRequest) -> None:
     from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.report.profile_view import cell_facts, play_facts, profile_report
+    from eqbench.store.named import game_of_runs, profile_file
     from eqbench.store.schema import EQUILIBRIA
-    from eqbench.store.stored_games import game_of_runs
-    from eqbench.store.stored_profiles import profile_file
     from eqbench.store.stored_run import read_run, run_folder
     from eqbench.verdict import Claimed, judge
     from eqbench.verification import Allowance

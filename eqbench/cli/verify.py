@@ -212,10 +212,8 @@ def _judged(tree: GameTree, profile: BehaviorProfile) -> tuple[float, bool, dict
 def _game_and_profile(request: VerifyRequest) -> tuple[Game, Any]:
     """The profile that a command names, in its interchange form, and its game."""
     from eqbench.errors import UsageError
-    from eqbench.store.latest import is_run
-    from eqbench.store.stored_games import game_of_runs
-    from eqbench.store.stored_profiles import named_profile, profile_of_cell
-    from eqbench.store.stored_run import run_folder
+    from eqbench.store.named import game_of_runs, named_profile, profile_of_cell
+    from eqbench.store.stored_run import is_run, run_folder
 
     words = [*request.words, *([request.profile] if request.profile is not None else [])]
     of_cell = request.profile is None and len(words) > 1 and is_run(run_folder(words[-2]))

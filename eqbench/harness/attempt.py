@@ -6,17 +6,19 @@ comes of a try is a record and the bytes of its files.
 
 from __future__ import annotations
 
+import pkgutil
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eqbench.builtin import extensions
 from eqbench.harness.environment import host_facts
-from eqbench.harness.judge import Finding, Judge, Received
-from eqbench.harness.plan import Cell
+from eqbench.harness.judge import Judge, MeasuredProfile, Received
+from eqbench.harness.plan import PlannedCell
 from eqbench.isolation.child import Outcome, run_child
 from eqbench.isolation.messages import ErrorFrame
 from eqbench.model.profile_json import profile_text
@@ -27,7 +29,7 @@ from eqbench.text import printable, shortened
 
 
 @dataclass(frozen=True)
-class Result:
+class Attempt:
     """What came of a cell.
 
     Attributes
@@ -45,12 +47,12 @@ class Result:
     log: str = ""
     host: Mapping[str, Any] = field(default_factory=dict)
 
-    def on(self, host: Mapping[str, Any]) -> Result:
+    def on(self, host: Mapping[str, Any]) -> Attempt:
         """The same from a machine with these facts."""
         return replace(self, record=replace(self.record, host=host["host"]), host=host)
 
 
-class Place:
+class Machine:
     """The machine where cells run, with the judges of their games.
 
     Several threads may share it.
@@ -70,7 +72,7 @@ class Place:
         self._judges: dict[str, Judge] = {}
         self._lock = threading.Lock()
 
-    def judge_of(self, cell: Cell) -> Judge:
+    def judge_of(self, cell: PlannedCell) -> Judge:
         """The judge of a cell, kept for the games at hand: it costs more than a measurement."""
         content = cell.game.content
         with self._lock:
@@ -82,7 +84,7 @@ class Place:
             return judge
 
 
-def attempt(cell: Cell, place: Place, stop: threading.Event, received: Received) -> Result:
+def attempt(cell: PlannedCell, place: Machine, stop: threading.Event) -> Attempt:
     """Run a cell and judge what it reported.
 
     What a child sends must not be able to stop a run, so it becomes a result whatever it is.
@@ -90,17 +92,16 @@ def attempt(cell: Cell, place: Place, stop: threading.Event, received: Received)
     Parameters
     ----------
     stop : ends the child when it is set
-    received : takes what the child reports on the way
 
     Raises
     ------
     StoreError
         If the game cannot be handed to the child.
     """
-    return judged(cell, place, observe(cell, place, stop, received), received)
+    return judged(cell, place, *observe(cell, stop))
 
 
-def observe(cell: Cell, place: Place, stop: threading.Event, received: Received) -> Outcome:
+def observe(cell: PlannedCell, stop: threading.Event) -> tuple[Outcome, Received]:
     """Run the child of a cell; building its game is part of the set-up.
 
     Raises
@@ -118,80 +119,156 @@ def observe(cell: Cell, place: Place, stop: threading.Event, received: Received)
         "seed": cell.seed or 0,
         "limits": asdict(cell.limits),
     }
+    received = Received(cell.game.game.tree.n_actions)
     outcome = run_child(job, cell.limits, received.add, stop)
     outcome.setup_s += cell.game.build_s
-    return outcome
+    return outcome, received
 
 
-def judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
-    """What a cell is worth whose child has ended."""
+def judged(cell: PlannedCell, place: Machine, outcome: Outcome, received: Received) -> Attempt:
+    """Measure and judge what a cell reported whose child has ended."""
+    game = cell.game.game
     try:
-        result = _judged(cell, place, outcome, received)
+        judgement = place.judge_of(cell).judge(
+            outcome, received, cell.limits, target=cell.target, tolerance=cell.request.tolerance
+        )
+        handed = judgement.handed
+        profiles = [profile_text(game.tree, each.candidate.profile, game.spec) for each in handed]
+        record = replace(
+            record_of(cell),
+            **judgement.fields([None] * len(handed))
+            | {"reason": shortened(printable(judgement.reason))},
+            peak_memory_bytes=outcome.peak_memory_bytes,
+        )
+        raised = outcome.last.traceback if isinstance(outcome.last, ErrorFrame) else ""
+        is_long = shortened(judgement.reason) != judgement.reason and not raised
+        parts = (outcome.log, raised, judgement.reason if is_long else "")
+        log = "\n".join(filter(None, parts))
+        result = Attempt(record, profiles, trace_of(judgement.path, handed), log)
     except Exception as error:  # whatever it sent, only its own cell may suffer
         result = unusable(record_of(cell), error)
     return result.on(place.host)
 
 
-def record_of(cell: Cell) -> CellRecord:
+def record_of(cell: PlannedCell) -> CellRecord:
     """A record with the names of a cell; status and figures are filled in later."""
     return CellRecord(**vars(cell.id), status="crashed")
 
 
-def unusable(record: CellRecord, error: Exception) -> Result:
+def unusable(record: CellRecord, error: Exception) -> Attempt:
     """Result of a cell whose solver sent what nothing can be made of."""
     reason = printable(f"what the solver sent cannot be used: {str(error) or type(error).__name__}")
-    return Result(replace(record, status="crashed", reason=shortened(reason)))
+    return Attempt(replace(record, status="crashed", reason=shortened(reason)))
 
 
-def not_loaded(cell: Cell) -> Result:
+def not_loaded(cell: PlannedCell) -> Attempt:
     """Result of a cell whose solver could not even be loaded."""
     assert cell.solver.problem is not None
     status, reason = cell.solver.problem
-    return Result(replace(record_of(cell), status=status, reason=reason))
+    return Attempt(replace(record_of(cell), status=status, reason=reason))
 
 
-def _judged(cell: Cell, place: Place, outcome: Outcome, received: Received) -> Result:
-    game = cell.game.game
-    judgement = place.judge_of(cell).judge(
-        outcome, received, cell.limits, target=cell.target, tolerance=cell.request.tolerance
-    )
-    handed = judgement.handed
-    profiles = [profile_text(game.tree, each.candidate.profile, game.spec) for each in handed]
-    fields = judgement.fields([None] * len(handed)) | {
-        "reason": shortened(printable(judgement.reason)),
-        "peak_memory_bytes": outcome.peak_memory_bytes,
-    }
-    return Result(
-        replace(record_of(cell), **fields),
-        profiles,
-        trace_of(judgement.path, handed),
-        _log(outcome, judgement.reason),
-    )
-
-
-def trace_of(path: Sequence[Finding], handed: Sequence[Finding]) -> bytes | None:
+def trace_of(path: Sequence[MeasuredProfile], handed: Sequence[MeasuredProfile]) -> bytes | None:
     """The anytime curve of measured snapshots, which ends with the profile that the cell shows."""
     if not path:
         return None
     best = min(handed, key=lambda finding: finding.rank)
-    end = [best] if best.work > path[-1].work else []
-    return packed(_curve([*path, *end]))
-
-
-def _curve(findings: Sequence[Finding]) -> dict[str, NDArray]:
-    """Anytime curve as arrays of length K (and (K, N))."""
+    points = [*path, best] if best.work > path[-1].work else path
     width = max(map(len, CLAIMS))
-    return {
-        "work": np.array([finding.work for finding in findings], dtype=np.int64),
-        "elapsed_s": np.array([finding.elapsed_s for finding in findings]),
-        "claim": np.array([finding.candidate.claim for finding in findings], dtype=f"U{width}"),
-        "regrets": np.array([finding.measured.regrets for finding in findings], dtype=float),
-        "payoffs": np.array([finding.measured.payoffs for finding in findings], dtype=float),
+    arrays = {
+        "work": np.array([point.work for point in points], dtype=np.int64),
+        "elapsed_s": np.array([point.elapsed_s for point in points]),
+        "claim": np.array([point.candidate.claim for point in points], dtype=f"U{width}"),
+        "regrets": np.array([point.measured.regrets for point in points], dtype=float),
+        "payoffs": np.array([point.measured.payoffs for point in points], dtype=float),
     }
+    return packed(arrays)
 
 
-def _log(outcome: Outcome, reason: str) -> str:
-    """What the solver printed, the traceback of what it raised, and a long reason."""
-    raised = outcome.last.traceback if isinstance(outcome.last, ErrorFrame) else ""
-    whole = reason if shortened(reason) != reason and not raised else ""
-    return "\n".join(part for part in (outcome.log, raised, whole) if part)
+Ended = tuple[PlannedCell, Attempt | BaseException]
+
+
+class Engine(Protocol):
+    """Carries out cells for one thread, which alone stores what comes of them."""
+
+    def slots(self) -> int:
+        """How many cells it can have at a time."""
+        ...
+
+    def submit(self, cell: PlannedCell) -> None:
+        """Begin with a cell."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a cell has ended, at most so long; an interrupt here loses nothing."""
+        ...
+
+    def ended(self) -> list[Ended]:
+        """Cells that have ended since the last call; an exception is meant for the run.
+
+        Raises
+        ------
+        SchedulerError
+            If the machines cannot be reached any more.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """End all cells at once; those of which anything is known still come from `ended`."""
+        ...
+
+    @property
+    def at_work(self) -> int:
+        """How many cells will still come from `ended`."""
+        ...
+
+    def close(self) -> None:
+        """Release all resources; call only when no cell is running."""
+        ...
+
+
+def engine_of(scheduler: str) -> Any:
+    """Class of the engine that a scheduler ``ENGINE://…`` names, by default that of Dask.
+
+    Installed distributions bring engines in the entry-point group ``eqbench.engines``; each is
+    made as `eqbench.cluster.ClusterEngine` is.
+    """
+    engines = extensions("engines")
+    return pkgutil.resolve_name(engines.get(scheduler.partition("://")[0], engines["dask"]))
+
+
+class LocalEngine:
+    """Children of this process, each looked after by a thread."""
+
+    def __init__(self, place: Machine, jobs: int) -> None:
+        self._place, self._jobs = place, jobs
+        # not threads of our own: an interrupted join takes a running thread for ended
+        self._threads = ThreadPoolExecutor(jobs)
+        self._stop, self._some_ended = threading.Event(), threading.Event()
+        self._running: dict[Future[Attempt], PlannedCell] = {}
+
+    @property
+    def at_work(self) -> int:
+        return len(self._running)
+
+    def slots(self) -> int:
+        return self._jobs
+
+    def submit(self, cell: PlannedCell) -> None:
+        future = self._threads.submit(attempt, cell, self._place, self._stop)
+        self._running[future] = cell
+        future.add_done_callback(lambda future: self._some_ended.set())
+
+    def wait(self, seconds: float) -> None:
+        self._some_ended.wait(seconds)
+
+    def ended(self) -> list[Ended]:
+        self._some_ended.clear()
+        ended = [future for future in self._running if future.done()]
+        return [(self._running.pop(each), each.exception() or each.result()) for each in ended]
+
+    def cancel(self) -> None:
+        self._stop.set()
+
+    def close(self) -> None:
+        self._threads.shutdown()

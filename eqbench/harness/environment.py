@@ -18,8 +18,6 @@ from eqbench.errors import UsageError
 from eqbench.model.cache import package_sources, source_hash
 from eqbench.plugins import Entry
 
-_DISTRIBUTION = "distribution "
-
 
 @dataclass(frozen=True)
 class Check:
@@ -38,41 +36,27 @@ def solver_version(entry: Entry) -> str:
     they announce.
     """
     if entry.builtin:
-        own = f"eqbench {version_of('eqbench')} {_builtin_source(entry)}"
+        package, _, module = entry.module.rpartition(".")
+        spec = importlib.util.find_spec(package)
+        files = package_sources("eqbench.model")
+        for folder in map(Path, (spec and spec.submodule_search_locations) or ()):
+            files += [*folder.glob("*.py"), *(folder / module).rglob("*.py")]
+        own = f"eqbench {version_of('eqbench')} {source_hash(sorted(files))}"
     elif entry.plugin:
-        own = hashlib.sha256(_content(entry.plugin)).hexdigest()[:16]
+        try:
+            own = hashlib.sha256(read_file(entry.plugin)).hexdigest()[:16]
+        except OSError as error:
+            raise UsageError(
+                f"cannot read the plugin {entry.plugin}: {error.strerror}; give the path of a "
+                "Python file"
+            ) from None
     else:
-        name = entry.source.removeprefix(_DISTRIBUTION)
+        name = entry.source.removeprefix("distribution ")
         own = f"{name} {version_of(name)}"
-    names = [name for need in entry.requires for name in need.split(" or ")]
-    packages = [f"{name} {_version_of_module(name)}" for name in names]
+    needed = [name for need in entry.requires for name in need.split(" or ")]
+    known = importlib.metadata.packages_distributions() if needed else {}
+    packages = [f"{name} {version_of(known.get(name, [name])[0])}" for name in needed]
     return ", ".join([own, *packages])
-
-
-def _content(plugin: str) -> bytes:
-    try:
-        return read_file(plugin)
-    except OSError as error:
-        raise UsageError(
-            f"cannot read the plugin {plugin}: {error.strerror}; give the path of a Python file"
-        ) from None
-
-
-def _builtin_source(entry: Entry) -> str:
-    package, _, module = entry.module.rpartition(".")
-    spec = importlib.util.find_spec(package)
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    files = package_sources("eqbench.model")
-    for folder in map(Path, folders):
-        files += [*folder.glob("*.py"), *(folder / module).rglob("*.py")]
-    return source_hash(sorted(files))
-
-
-def _version_of_module(name: str) -> str | None:
-    from importlib.metadata import packages_distributions
-
-    found = packages_distributions().get(name, [name])
-    return version_of(found[0])
 
 
 CORE = ("numpy", "scipy", "numba", "pandas", "matplotlib", "click", "rich", "psutil")
@@ -80,13 +64,16 @@ CORE = ("numpy", "scipy", "numba", "pandas", "matplotlib", "click", "rich", "psu
 
 def environment() -> dict[str, Any]:
     """Platform and package versions, as JSON values; does not need any package itself."""
-    commit = checkout_commit(installation())
+    commit, models = checkout_commit(installation()), list[str]()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
         "eqbench": version_of("eqbench"),
         **({"commit": commit} if commit else {}),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": (models or [platform.processor()])[0] or "unknown",
         "cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "packages": {name: version_of(name) for name in CORE},
@@ -144,12 +131,3 @@ def checkout_commit(folder: Path) -> str | None:
         packed = map(str.split, (common / "packed-refs").read_text().splitlines())
         return next((words[0] for words in packed if words[1:] == [branch]), None)
     return None
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"

@@ -14,25 +14,114 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from eqbench.builtin import extensions
 from eqbench.documents import checked, read_file
 from eqbench.errors import UsageError, counted, nearest
-from eqbench.harness.request import NO_SCHEDULER, Request, placed_scheduler
 from eqbench.registry import Registry, default_registry
-from eqbench.requests import fields_of, to_data
+from eqbench.requests import (
+    FLAG,
+    GAME,
+    JOBS,
+    MOST_NODES,
+    NUMBER,
+    SHARE,
+    SOLVER,
+    Limits,
+    MaxNodes,
+    Option,
+    Plugins,
+    Scheduler,
+    fields_of,
+    to_data,
+)
 from eqbench.spec import GAME_FILES, is_foreign, parse_spec, split_specs
 from eqbench.text import printable, shortened
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How cells are judged and carried out."""
+
+    tolerance: Annotated[
+        float,
+        Option("Share of the payoff range above which a claimed equilibrium is refuted.", SHARE),
+    ] = 1e-6
+    max_nodes: MaxNodes = MOST_NODES
+    jobs: Annotated[
+        int | None,
+        Option(
+            "Cells that run at the same time; more than there are cores spoils the times.",
+            JOBS,
+            short="j",
+            default="1; twice the threads of a cluster",
+        ),
+    ] = None
+    scheduler: Scheduler = None
+    verify_here: Annotated[
+        bool,
+        Option(
+            "Measure profiles in this process instead of on the workers of the cluster.",
+            FLAG,
+            "verify-here",
+        ),
+    ] = False
+    plugins: Plugins = ()
+
+
+@dataclass(frozen=True)
+class Request(Limits, Execution):
+    """Games × solvers × seeds, and the limits of each cell."""
+
+    games: Annotated[
+        Sequence[str],
+        Option(
+            "Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)', or several separated by "
+            "commas.",
+            GAME,
+            "game",
+        ),
+    ]
+    solvers: Annotated[
+        Sequence[str],
+        Option(
+            "Solver, several separated by commas, 'all', or all of a library, as 'gambit_all'.",
+            SOLVER,
+            "solver",
+        ),
+    ]
+    seeds: Annotated[
+        int, Option("Run solvers that use randomness with seeds 0 to N-1.", NUMBER)
+    ] = 1
+    repeats: Annotated[
+        int, Option("Run every cell N times over, to see how far its times scatter.", NUMBER)
+    ] = 1
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of each cell alone."""
+        return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
+
+
+LOCAL_CLUSTER, NO_SCHEDULER = "local", "none"
+
+
+def placed_scheduler(scheduler: str | None, folder: Path) -> str | None:
+    """A scheduler as it is found from everywhere: a file with its address may be relative."""
+    if scheduler in (None, LOCAL_CLUSTER, NO_SCHEDULER) or "://" in scheduler:
+        return scheduler
+    return str((folder / scheduler).absolute())
+
 
 SCHEMA = "eqbench.experiment/1"
 MOST_VALUES = 10_000  # of a range
 FORMATS = ("csv", "html", "md", "tex")
 _OWN = ("schema", "name", "takes", "report", "part")
-_SPECS = ("game", "solver")
+SPECS = ("game", "solver")
 
 
 @dataclass(frozen=True)
@@ -169,7 +258,7 @@ def read_experiment(path: str | os.PathLike[str]) -> Experiment:
         ) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: {printable(shortened(str(error)))}") from None
-    return _Reader(path, text).experiment(data)
+    return _ExperimentReader(path, text).experiment(data)
 
 
 def experiment_text(experiment: Experiment) -> str:
@@ -217,7 +306,7 @@ def _placed(spec: str, folder: Path) -> str:
     return f'"{path}"' if "," in path else path
 
 
-class _Reader:
+class _ExperimentReader:
     """Reads the data of one file; mistakes are named by file and line."""
 
     def __init__(self, path: Path, text: str) -> None:
@@ -254,12 +343,12 @@ class _Reader:
                 self._refuse(key, f"unknown key {shortened(key)!r}: {nearest(key, known)}", part)
             field = self.fields[key]
             try:
-                specs = list(_specs(value)) if key in _SPECS else value
+                specs = list(_specs(value)) if key in SPECS else value
                 listed = [specs] if field.several and isinstance(specs, str) else specs
                 chosen[field.attribute] = field.read(listed)
             except (ValueError, UsageError) as error:
                 self._refuse(key, f"{key}: {error}", part)
-        for key in _SPECS:
+        for key in SPECS:
             if not chosen.get(self.fields[key].attribute):
                 self._refuse(key, f"the key {key!r} is missing or empty", place)
         request = _with_files(Request(**chosen), self.path.parent)
@@ -269,7 +358,7 @@ class _Reader:
     def _check_names(self, request: Request, own: dict[str, Any], place: int) -> None:
         """Refuse names that are not registered, before anything is run."""
         registry: Registry = default_registry().with_plugins(request.plugins)
-        for key, check in (("game", registry.game_entry), ("solver", _known_solver(registry))):
+        for key, check in (("game", registry.game_entry), ("solver", registry.resolve_solvers)):
             for text in getattr(request, self.fields[key].attribute):
                 try:
                     for spec in split_specs(text):
@@ -293,10 +382,6 @@ class _Reader:
             if inside and re.match(rf"\s*{names}", line):
                 return number
         return None
-
-
-def _known_solver(registry: Registry) -> Any:
-    return lambda spec: registry.resolve_solvers(str(spec))
 
 
 def _specs(value: Any) -> Iterator[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, cast
 
-from eqbench.equilibria import Completeness, Identifier, completeness
+from eqbench.equilibria import Identifier, completeness
 from eqbench.errors import ProfileError, counted
 from eqbench.isolation.child import GRACE_S, Outcome
 from eqbench.isolation.messages import (
@@ -50,8 +50,6 @@ MAX_CANDIDATES = 1024
 MAX_CANDIDATE_BYTES = 512 * 2**20
 # Without a target a solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
-# Frequencies that are read and compared at the end of a run; more would take seconds.
-MOST_FREQUENCIES = 2_000_000
 # A solver that stops at its target may have computed it in another order.
 TARGET_SLACK = 1 + 1e-6
 # Ends that do not matter where the profile that the cell shows meets the target all the same.
@@ -115,7 +113,7 @@ class Received:
 
 
 @dataclass(frozen=True)
-class Finding:
+class MeasuredProfile:
     """A profile as a solver reported it, with what the verifier measured.
 
     Attributes
@@ -144,7 +142,7 @@ class Finding:
         proved = self.exact is not None and self.exact.max_regret == 0
         return not self.measured.resolved, not proved, self.max_regret, not self.claims
 
-    def as_found(self) -> Finding:
+    def as_found(self) -> MeasuredProfile:
         """The same without the claim that there are no other equilibria."""
         if self.candidate.claim != "complete list":
             return self
@@ -204,7 +202,7 @@ def _fractions(exact: Verification) -> ExactRecord:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class JudgedCell:
     """What the end of a cell is worth, and the measurements on which that rests.
 
     Attributes
@@ -218,8 +216,8 @@ class Judgement:
     outcome: Outcome
     status: Status
     reason: str
-    path: list[Finding]
-    handed: list[Finding]
+    path: list[MeasuredProfile]
+    handed: list[MeasuredProfile]
     identities: list[IdentityRecord | None]
     judgments: list[dict[str, Judgment]]
 
@@ -271,7 +269,7 @@ class Judge:
         *,
         target: float,
         tolerance: float,
-    ) -> Judgement:
+    ) -> JudgedCell:
         """Measure all profiles of a cell and say what its end is worth.
 
         Raises
@@ -295,11 +293,17 @@ class Judge:
             reason = "; ".join(filter(None, [missing, reason]))
             handed = [finding.as_found() for finding in handed]
         handed.sort(key=lambda finding: finding.rank)
-        identities = [self._identity(finding) for finding in handed]
+        known = [
+            self.identifier.identify(finding.candidate.profile, finding.max_regret)
+            for finding in handed
+        ]
+        identities = [
+            None if each is None else cast("IdentityRecord", each.to_json()) for each in known
+        ]
         judgments = judge_claims([finding.claimed(tree) for finding in handed])
-        return Judgement(outcome, status, reason, path, handed, identities, judgments)
+        return JudgedCell(outcome, status, reason, path, handed, identities, judgments)
 
-    def _missing(self, handed: Sequence[Finding]) -> str:
+    def _missing(self, handed: Sequence[MeasuredProfile]) -> str:
         """How a list that is claimed to be complete is proved incomplete; empty if it is not."""
         listed = [each for each in handed if each.candidate.claim == "complete list"]
         if not listed:
@@ -308,17 +312,13 @@ class Judge:
         found = completeness(self.identifier.game, profiles, regrets)
         return str(found) if found is not None and found.verdict == "proved incomplete" else ""
 
-    def _identity(self, finding: Finding) -> IdentityRecord | None:
-        identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)
-        return None if identity is None else cast("IdentityRecord", identity.to_json())
-
 
 def measure_all(
     frames: Sequence[ProfileFrame],
     verifier: Verifier,
     tolerance: float,
     target: float | None = None,
-) -> list[Finding]:
+) -> list[MeasuredProfile]:
     """Measure frames of a cell, with one allowance for what is measured exactly."""
     allowance = Allowance()
     return [measure(frame, verifier, tolerance, allowance, target) for frame in frames]
@@ -330,7 +330,7 @@ def measure(
     tolerance: float,
     allowance: Allowance | None = None,
     target: float | None = None,
-) -> Finding:
+) -> MeasuredProfile:
     """Measure the profile of a frame and hold it against its claim.
 
     A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
@@ -382,13 +382,13 @@ def measure(
         )
         refuted = refuted and refuted + beyond_floats(verifier.tree)
     work, elapsed_s = frame.clocks.work, frame.clocks.elapsed_s
-    return Finding(candidate, measured, refuted, work, elapsed_s, certificate)
+    return MeasuredProfile(candidate, measured, refuted, work, elapsed_s, certificate)
 
 
 def verdict(
     outcome: Outcome,
-    handed: Sequence[Finding],
-    path: Sequence[Finding],
+    handed: Sequence[MeasuredProfile],
+    path: Sequence[MeasuredProfile],
     limits: Limits,
     *,
     target: float,
@@ -401,49 +401,52 @@ def verdict(
     handed : candidates, whose figures the cell will show
     path : snapshots on the way; they can be refuted, but they do not bear out convergence
     """
-    refuted = first_refutation([*handed, *path])
-    if refuted is not None:
+    if refuted := next((each.refuted for each in (*handed, *path) if each.refuted), None):
         return "refuted", refuted
-    status, reason = _end(outcome, handed, limits, target=target, tree=tree)
+    status: Status
+    match outcome:
+        case Outcome(ended="setup timeout"):
+            status, reason = "timeout", f"set-up took more than {limits.setup_timeout_s:g} s"
+        case Outcome(ended="timeout"):
+            status = "timeout"
+            reason = f"killed {GRACE_S:g} s after its limit of {limits.timeout_s:g} s"
+        case Outcome(ended="memory"):
+            peak, most = outcome.peak_memory_bytes / 2**20, limits.memory_bytes / 2**20
+            status, reason = (
+                "memory",
+                f"killed at {peak:,.0f} MiB, above the limit of {most:,.0f} MiB",
+            )
+        case Outcome(ended="interrupted"):
+            status, reason = "interrupted", "the run was interrupted"
+        case Outcome(ended="garbled"):
+            status, reason = "crashed", outcome.garbled
+        case Outcome(last=None):
+            status, reason = "crashed", _crash(outcome)
+        case Outcome(last=ErrorFrame(memory=True)):
+            status, reason = "memory", "the solver ran out of memory (MemoryError)"
+        case Outcome(last=ErrorFrame() as error):
+            status, reason = "crashed", f"{error.type}: {error.message}"
+        case Outcome(last=RefusedFrame() as refusal):
+            status, reason = refusal.status, refusal.reason
+        case Outcome(last=DoneFrame() as done):
+            status, reason = ending(done.reason, done.detail, handed, target=target, tree=tree)
+        case _:
+            kind = outcome.last and outcome.last.kind
+            reason = f"it answered a job with {kind!r} that does not ask for that"
+            status = "crashed"
     if status in SHORT_ENDS and target > 0 and meets(target, handed, tree):
         return "ok", reason
     return status, reason
 
 
-def _end(
-    outcome: Outcome, handed: Sequence[Finding], limits: Limits, *, target: float, tree: GameTree
-) -> Verdict:
-    """Status and reason by how the child ended."""
-    if outcome.ended != "exit":
-        return _cut_short(outcome, limits)
-    match outcome.last:
-        case None:
-            return "crashed", _crash(outcome)
-        case ErrorFrame(memory=True):
-            return "memory", "the solver ran out of memory (MemoryError)"
-        case ErrorFrame() as error:
-            return "crashed", f"{error.type}: {error.message}"
-        case RefusedFrame() as refusal:
-            return refusal.status, refusal.reason
-        case DoneFrame() as done:
-            return ending(done.reason, done.detail, handed, target=target, tree=tree)
-        case other:
-            return "crashed", f"it answered a job with {other.kind!r} that does not ask for that"
-
-
-def first_refutation(findings: Sequence[Finding]) -> str | None:
-    """Why the first refuted candidate is refuted, or None."""
-    return next((finding.refuted for finding in findings if finding.refuted), None)
-
-
-def meets(target: float, handed: Sequence[Finding], tree: GameTree) -> bool:
+def meets(target: float, handed: Sequence[MeasuredProfile], tree: GameTree) -> bool:
     """Whether a measured max regret is within the target, with all that rounding may hide."""
     most = [item.max_regret + item.measured.error for item in handed if item.measured.resolved]
     return any(regret <= target * TARGET_SLACK for regret in most)
 
 
 def ending(
-    reason: str, detail: str, handed: Sequence[Finding], *, target: float, tree: GameTree
+    reason: str, detail: str, handed: Sequence[MeasuredProfile], *, target: float, tree: GameTree
 ) -> Verdict:
     """What an orderly end is worth: `ok` needs a measured max regret within the target.
 
@@ -474,60 +477,11 @@ def ending(
     )
 
 
-def _cut_short(outcome: Outcome, limits: Limits) -> Verdict:
-    if outcome.ended == "setup timeout":
-        return "timeout", f"set-up took more than {limits.setup_timeout_s:g} s"
-    if outcome.ended == "timeout":
-        return "timeout", f"killed {GRACE_S:g} s after its limit of {limits.timeout_s:g} s"
-    if outcome.ended == "memory":
-        return "memory", (
-            f"killed at {outcome.peak_memory_bytes / 2**20:,.0f} MiB, above the limit of "
-            f"{limits.memory_bytes / 2**20:,.0f} MiB"
-        )
-    if outcome.ended == "interrupted":
-        return "interrupted", "the run was interrupted"
-    return "crashed", outcome.garbled
-
-
 def _crash(outcome: Outcome) -> str:
     code = outcome.exit_code
     how = f"exit code {code}"
     if code is not None and code < 0:
-        how = f"signal {_signal_name(-code)}"
+        names = {number.value: number.name for number in signal.Signals}
+        how = f"signal {names.get(-code, -code)}"  # real-time signals have no name
     tail = outcome.log.splitlines()[-1:] if outcome.log else []
     return ": ".join([f"the process ended with {how}", *tail])
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # real-time signals have no name
-        return str(number)
-
-
-def completeness_of(
-    game: Game,
-    found: Iterable[EquilibriumRecord],
-    read: Callable[[str], BehaviorProfile | None],
-    tolerance: float,
-) -> Completeness | None:
-    """What the indices of stored equilibria of a game say; None if there are none, or too many.
-
-    Parameters
-    ----------
-    found : candidates of all cells on this game
-    read : gives the profile at a path, None if it cannot be read any more
-    tolerance : max regret in payoff units up to which a candidate is an equilibrium
-    """
-    items = [item for item in found if item.max_regret <= tolerance]
-    if not items or len(items) * game.tree.n_actions > MOST_FREQUENCIES:
-        return None
-    profiles, regrets = [], []
-    for item in items:
-        profile = read(item.profile or "")
-        if profile is None:
-            return None
-        # decimals of a file are no proof that a profile is exactly what the solver had
-        profiles.append(profile if item.is_proved else BehaviorProfile(profile.probabilities))
-        regrets.append(item.max_regret)
-    return completeness(game, profiles, regrets)

@@ -17,8 +17,7 @@ from typing import Any
 
 from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.environment import environment, solver_version
-from eqbench.harness.experiment import Experiment
-from eqbench.harness.request import Request, placed_scheduler
+from eqbench.harness.experiment import Experiment, Request, placed_scheduler
 from eqbench.isolation.child import Outcome, run_child
 from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.model.game import Game
@@ -120,7 +119,7 @@ class PlannedSolver:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PlannedCell:
     """One piece of work: a game, a solver, a seed (None for deterministic solvers), a repeat."""
 
     game: PlannedGame
@@ -192,7 +191,7 @@ class Cell:
         object.__setattr__(self, "id", names)
 
 
-def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cell]:
+def make_plan(request: Request, registry: Registry, workspace: Path) -> list[PlannedCell]:
     """Cells in the order games, solvers, seeds, repeats.
 
     Built-in games and solvers are loaded here; third-party code only ever runs in children.
@@ -222,10 +221,13 @@ def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cel
             f"a run has at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into "
             "several"
         )
-    games = [_plan_game(text, request, registry, workspace) for text in named]
+    games: dict[str, PlannedGame] = {}
+    for text in named:  # the first of all names of a game; more would only repeat its rows
+        game = _plan_game(text, request, registry, workspace)
+        games.setdefault(game.content, game)
     cells = [
-        Cell(game, solver, seed, request, repeat)
-        for game in _different(games)
+        PlannedCell(game, solver, seed, request, repeat)
+        for game in games.values()
         for solver in solvers
         for seed in _seeds(solver, request)
         for repeat in range(1 if solver.problem else request.repeats)
@@ -233,13 +235,22 @@ def make_plan(request: Request, registry: Registry, workspace: Path) -> list[Cel
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
 
 
-def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
+def manifest(experiment: Experiment, cells: Sequence[PlannedCell]) -> dict[str, Any]:
     """Return the request of a run and where it runs, as JSON values.
 
     `request` is that of the only part; of several, all games and solvers with the limits of the
     first, and `parts` has them one by one.
     """
-    requests = [_plain(part) for part in experiment.parts]
+    requests = [
+        asdict(part)
+        | {
+            "games": list(part.games),
+            "solvers": list(part.solvers),
+            "plugins": list(absolute_files(part.plugins)),
+            "scheduler": placed_scheduler(part.scheduler, Path.cwd()),
+        }
+        for part in experiment.parts
+    ]
     whole = requests[0]
     for name in ("games", "solvers", "plugins"):
         whole = whole | {name: [*dict.fromkeys(item for part in requests for item in part[name])]}
@@ -255,25 +266,8 @@ def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
     }
 
 
-def _plain(request: Request) -> dict[str, Any]:
-    request = replace(
-        request,
-        plugins=absolute_files(request.plugins),
-        scheduler=placed_scheduler(request.scheduler, Path.cwd()),
-    )
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(request).items()}
-
-
 def _seeds(solver: PlannedSolver, request: Request) -> Sequence[int | None]:
     return [None] if solver.deterministic or solver.problem else range(request.seeds)
-
-
-def _different(games: list[PlannedGame]) -> list[PlannedGame]:
-    """The first of all names of each game; more would only repeat its rows."""
-    different: dict[str, PlannedGame] = {}
-    for game in games:
-        different.setdefault(game.content, game)
-    return list(different.values())
 
 
 def _plan_solver(

@@ -2,105 +2,235 @@
 
 from __future__ import annotations
 
-import dataclasses
+import secrets
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, cast
 
-from eqbench.errors import UsageError, counted, first_of
-from eqbench.harness.attempt import Place, not_loaded
-from eqbench.harness.engine import Ended, Engine, LocalEngine, engine_of
-from eqbench.harness.experiment import Experiment, experiment_text
-from eqbench.harness.judge import Received
-from eqbench.harness.plan import Cell, make_plan, manifest
-from eqbench.harness.record import Recorder
-from eqbench.harness.request import Request
+from eqbench.documents import read_file
+from eqbench.equilibria import cluster_identities, completeness
+from eqbench.errors import ProfileError, StoreError, UsageError, counted, first_of
+from eqbench.harness.attempt import (
+    Attempt,
+    Ended,
+    Engine,
+    LocalEngine,
+    Machine,
+    engine_of,
+    not_loaded,
+    record_of,
+    unusable,
+)
+from eqbench.harness.experiment import Experiment, Request, experiment_text
+from eqbench.harness.plan import PlannedCell, make_plan, manifest
 from eqbench.isolation.child import interrupts_held
 from eqbench.isolation.server import ScratchFolder
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.registry import Registry, default_registry
-from eqbench.store.latest import remember
+from eqbench.store.json_lines import LineReader
+from eqbench.store.named import plugins_of
 from eqbench.store.run_folder import (
     EXPERIMENT,
+    LINES,
     MANIFEST,
+    Claims,
     RunFolder,
     file_name,
     game_slug,
     new_run_path,
 )
-from eqbench.store.schema import CellRecord, Status
-from eqbench.store.stored_games import plugins_of
-from eqbench.store.stored_run import StoredRun, cell_name
+from eqbench.store.schema import (
+    CellRecord,
+    Clusters,
+    CompletenessRecord,
+    CompletenessRecords,
+    EquilibriumRecord,
+    IdentityRecord,
+    Status,
+)
+from eqbench.store.stored_run import StoredRun, cell_name, remember
 
 LOOK_AGAIN_S = 0.2
 # Statuses that are retried on resume, because they depend on the environment.
 NEVER_CACHED: tuple[Status, ...] = ("crashed", "failed", "unavailable")
+MOST_KEPT_CHARACTERS = 2**26  # of profiles, so that they need not be read to be compared
+# Frequencies that are read and compared at the end of a run; more would take seconds.
+MOST_FREQUENCIES = 2_000_000
 
 Say = Callable[[str], None]
 
 
-def _ignore(words: str) -> None:
-    """Do nothing with words."""
+class Recorder:
+    """Stores results of cells, and what follows from all of them.
 
-
-class WorkQueue:
-    """Cells to be run; each is given out once, unless another runner takes it first.
-
-    A cell is claimed before it is run, and left alone while another process holds it. The cells
-    of a process that has died can be claimed again.
+    Several runners may share a folder. What others store is read from it; what was stored here is
+    known and not read again.
 
     Attributes
     ----------
-    waiting : cells that are neither running nor finished, as far as is known, by key
+    records : by key, of this runner and of others as far as they were read; an interrupted one
+        only of this runner, and where none has finished
+    completeness : what indices say about the equilibria of each game, from :meth:`conclude` on
     """
 
-    def __init__(self, cells: Iterable[Cell], recorder: Recorder) -> None:
-        # unlike that of a dict, its beginning is found at once when many have been taken out
-        self.waiting = OrderedDict((cell.key, cell) for cell in cells)
-        self._recorder = recorder
-        self._claims = recorder.folder.claims()
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self.records: dict[str, CellRecord] = {}
+        self.completeness: CompletenessRecords = {}
+        self._lines = LineReader(folder.path / LINES, CellRecord.of_line)
+        self._own = set[str]()
+        self._texts: dict[str, str] = {}
+        self._room = MOST_KEPT_CHARACTERS
 
-    def next(self) -> Cell | None:
-        """Claim a cell; None if other runners hold all that are left."""
-        for _ in range(len(self.waiting)):
-            if not self.waiting:
-                break
-            key = next(iter(self.waiting))
-            if not self._claims.take(key):
-                self.waiting.move_to_end(key)
-                continue
-            # another runner may have finished it between the last look and the claim
-            for record in self._recorder.catch_up():
-                if (own := self.waiting.get(record.key)) and not own.contradicted_by(record):
-                    del self.waiting[record.key]
-            if key in self.waiting:
-                return self.waiting.pop(key)
-            self._claims.release(key)
-        return None
+    def catch_up(self) -> list[CellRecord]:
+        """Read what was stored since the last call, and return it."""
+        new = self.folder.lines(self._lines)
+        self.records |= {record.key: record for record in new if record.key not in self._own}
+        return new
 
-    def release(self, cell: Cell) -> None:
-        """Release the claim on a cell."""
-        self._claims.release(cell.key)
+    def store(self, cell: PlannedCell, result: Attempt) -> CellRecord:
+        """Store the result of a cell with its files and return its record.
 
-    def close(self) -> None:
-        """Release all claims."""
-        self._claims.close()
+        Raises
+        ------
+        StoreError
+            If it cannot be stored.
+        """
+        record, write = result.record, self.folder.write
+        if result.host:
+            self.folder.note_host(result.host)
+        # a further try must leave the files of a stored one alone
+        name = f"{file_name(record.solver)[:40]}-{record.key}-{secrets.token_hex(2)}"
+        try:
+            equilibria = []
+            texts = zip(record.equilibria, result.profiles, strict=True)
+            for rank, (item, text) in enumerate(texts):
+                path = write(f"profiles/{name}-{rank}.json", text)
+                equilibria.append(replace(item, profile=path))
+                if len(text) <= self._room and item.max_regret <= (record.tolerance or 0.0):
+                    self._texts[path] = text
+                    self._room -= len(text)
+            trace = None if result.trace is None else write(f"traces/{name}.npz", result.trace)
+            log = write(f"logs/{name}.txt", result.log) if result.log else None
+            record = replace(record, equilibria=equilibria, trace=trace, log=log)
+            self.folder.append(record, self._lines)
+        except StoreError:
+            raise
+        except Exception as error:  # no reader would take it
+            record = unusable(record_of(cell), error).record
+            self.folder.append(record, self._lines)
+        if record.status != "interrupted":
+            self._own.add(record.key)
+        elif record.key in self.records:  # an earlier try has finished
+            return record
+        self.records[record.key] = record
+        return record
+
+    def conclude(self, cells: Sequence[PlannedCell], tolerance: float) -> None:
+        """Name the clusters of all cells, and say which lists of equilibria are incomplete.
+
+        Clusters are numbered per game: first those of the planned cells in their order, then those
+        of cells that other runners planned. Equilibria whose profile cannot be read any more get
+        no name; those of games that are not planned keep theirs.
+
+        Parameters
+        ----------
+        cells : that were planned
+        tolerance : share of the payoff range up to which a profile counts as an equilibrium
+
+        Raises
+        ------
+        StoreError
+            If the folder cannot be written.
+        """
+        self.catch_up()
+        games = {cell.game.content: cell.game.game for cell in cells}
+        named = self.folder.clusters() if self.records.keys() - self._own else {}
+        planned = dict.fromkeys(cell.key for cell in cells if cell.key in self.records)
+        ended = [self.records[key] for key in planned | dict.fromkeys(self.records)]
+        ended = [record for record in ended if record.status != "interrupted"]
+        clusters: Clusters = {}
+        for record in ended:
+            if record.game_content not in games:
+                kept = [str(item.profile) for item in record.unknown]
+                clusters |= {path: named[path] for path in kept if path in named}
+        for content, game in games.items():
+            most = tolerance * game.tree.payoff_scale
+            found = [
+                (str(item.profile), item.max_regret, profile)
+                for record in ended
+                if record.game_content == content
+                for item in record.unknown
+                if item.max_regret <= most and (profile := self._profile(item, game)) is not None
+            ]
+            if found:
+                paths, regrets, profiles = zip(*found, strict=True)
+                names = cluster_identities(game, profiles, regrets)
+                for path, name in zip(paths, names, strict=True):
+                    if name is not None:
+                        clusters[path] = cast("IdentityRecord", name.to_json())
+        self.records = {key: each.with_clusters(clusters) for key, each in self.records.items()}
+        self.completeness = {
+            content: judged
+            for content, game in games.items()
+            if (judged := self._completeness(content, game, tolerance)) is not None
+        }
+        self.folder.write_derived(clusters, self.completeness)
+
+    def _completeness(
+        self, content: str, game: Game, tolerance: float
+    ) -> CompletenessRecord | None:
+        """Return what the indices of all equilibria of a game say; None if that is too much work.
+
+        None also where there are no equilibria, or one of them cannot be read any more.
+        """
+        items = [
+            item
+            for record in self.records.values()
+            if record.game_content == content and record.status not in ("interrupted", "refuted")
+            for item in record.equilibria
+            if item.max_regret <= tolerance * game.tree.payoff_scale
+        ]
+        if not items or len(items) * game.tree.n_actions > MOST_FREQUENCIES:
+            return None
+        profiles = []
+        for item in items:
+            profile = self._profile(item, game)
+            if profile is None:
+                return None
+            # decimals of a file are no proof that a profile is exactly what the solver had
+            is_exact = item.is_proved
+            profiles.append(profile if is_exact else BehaviorProfile(profile.probabilities))
+        judged = completeness(game, profiles, [item.max_regret for item in items])
+        return None if judged is None else cast("CompletenessRecord", judged.to_json())
+
+    def _profile(self, item: EquilibriumRecord, game: Game) -> BehaviorProfile | None:
+        """Return a stored profile as its file has it, None if it cannot be read."""
+        path = item.profile or ""
+        try:
+            text = self._texts.get(path)
+            data = read_file(self.folder.path / path, MOST_PROFILE_BYTES) if text is None else text
+            return profile_from_json(game.tree, parse_profile(data))
+        except (OSError, ProfileError):  # deleted or edited by hand
+            return None
 
 
 @dataclass(frozen=True)
 class Running:
-    """A cell at work, since a moment of the monotonic clock, with what it has reported so far."""
+    """A cell at work, since a moment of the monotonic clock."""
 
-    cell: Cell
+    cell: PlannedCell
     since: float
-    received: Received
 
 
-class Run:
+class ActiveRun:
     """A planned run; children and scratch files are gone when the ``with`` ends.
 
     It begins in a folder by :meth:`begin`, and :meth:`execute` yields the record of each cell as
@@ -109,22 +239,26 @@ class Run:
     Attributes
     ----------
     cells : what is planned
-    waiting : cells that are to be run, by key
+    folder, recorder : what holds the run and what stores its results, as soon as it has a folder
+    waiting : cells that are neither running nor finished, as far as is known, by key
     running : cells at work, by key
     mistaken : names of stored cells that stand under the key of another one
     """
 
+    folder: RunFolder
+    recorder: Recorder
+
     def __init__(self, request: Request | Experiment, registry: Registry | None = None) -> None:
         self.experiment = request if isinstance(request, Experiment) else Experiment((request,))
         self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
-        self.cells: list[Cell] = []
-        self.waiting: Mapping[str, Cell] = {}
+        self.cells: list[PlannedCell] = []
+        # unlike that of a dict, its beginning is found at once when many have been taken out
+        self.waiting = OrderedDict[str, PlannedCell]()
         self.running: dict[str, Running] = {}
         self.mistaken: list[str] = []
-        self._recorder: Recorder | None = None
         self._plan: dict[str, Any] = {}
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> ActiveRun:
         self._scheduler = self.experiment.scheduler
         self._workspace = ScratchFolder()
         try:
@@ -145,23 +279,12 @@ class Run:
 
     # -- the folder ----------------------------------------------------------------------------
 
-    @property
-    def recorder(self) -> Recorder:
-        """What stores the results; there is none before the run has a folder."""
-        assert self._recorder is not None
-        return self._recorder
-
-    @property
-    def folder(self) -> RunFolder:
-        """The folder that holds the run."""
-        return self.recorder.folder
-
     def open(self, folder: RunFolder) -> None:
         """Read what a folder has of this run."""
-        self._recorder = Recorder(folder)
-        self._recorder.catch_up()
+        self.folder, self.recorder = folder, Recorder(folder)
+        self.recorder.catch_up()
 
-    def missing(self, again: Collection[Status] = NEVER_CACHED) -> list[Cell]:
+    def missing(self, again: Collection[Status] = NEVER_CACHED) -> list[PlannedCell]:
         """Cells that the folder does not have, and those that ended as in `again`."""
         stored, missing = self.recorder.records, []
         self.mistaken = []
@@ -200,37 +323,30 @@ class Run:
         UsageError
             If the folder holds something else, or cannot be written.
         """
-        self._plan = manifest(self.experiment, self.cells)
+        experiment, plan = self.experiment, manifest(self.experiment, self.cells)
+        self._plan = plan
         if folder is None:
             try:
-                self._create(out)
-                return []
+                games = dict.fromkeys(game for part in experiment.parts for game in part.games)
+                name = experiment.name or "-".join(map(game_slug, games))
+                self.open(RunFolder.create(out or new_run_path(Path("results"), name), plan))
             except UsageError:
                 # another runner may have begun it while this one planned
-                folder = None if fresh or out is None else folder_begun(out, self.experiment)
+                folder = None if fresh or out is None else folder_begun(out, experiment)
                 if folder is None:
                     raise
-                self._refuse_to_hide(folder)
+                before = folder.plan
+                lost = set(before["cells"]) - set(plan["cells"])
+                if lost and not experiment.name and before.get("request") != plan["request"]:
+                    raise UsageError(
+                        f"{folder.path} holds a run with {counted(len(lost), 'cell')} that are not "
+                        "among those requested now; choose another folder, or request these too"
+                    ) from None
+            else:
+                self.folder.write(EXPERIMENT, experiment_text(experiment))
+                remember(self.folder.path)
+                return []
         return self._resume(folder, again)
-
-    def _create(self, out: Path | None) -> None:
-        experiment = self.experiment
-        games = dict.fromkeys(game for part in experiment.parts for game in part.games)
-        name = experiment.name or "-".join(map(game_slug, games))
-        folder = RunFolder.create(out or new_run_path(Path("results"), name), self._plan)
-        folder.write(EXPERIMENT, experiment_text(experiment))
-        remember(folder.path)
-        self._recorder = Recorder(folder)
-
-    def _refuse_to_hide(self, folder: RunFolder) -> None:
-        """Refuse to resume a run without a name by another request that lacks cells of it."""
-        plan, before = self._plan, folder.plan
-        lost = set(before["cells"]) - set(plan["cells"])
-        if lost and not self.experiment.name and before.get("request") != plan["request"]:
-            raise UsageError(
-                f"{folder.path} holds a run with {counted(len(lost), 'cell')} that are not among "
-                "those requested now; choose another folder, or request these too"
-            )
 
     def _resume(self, folder: RunFolder, again: Collection[Status]) -> list[str]:
         """Note in a folder that its run is resumed; return messages about what differs."""
@@ -289,13 +405,17 @@ class Run:
             hosts,
         )
 
+    def conclude(self) -> None:
+        """Compare the equilibria of all cells, and store what follows."""
+        self.recorder.conclude(self.cells, self.experiment.tolerance)
+
     # -- execution -----------------------------------------------------------------------------
 
     def execute(
         self,
         again: Collection[Status] = NEVER_CACHED,
         interrupted: Callable[[], bool] = lambda: False,
-        say: Say = _ignore,
+        say: Say = lambda words: None,
     ) -> Generator[CellRecord, None, None]:
         """Run all cells that the folder does not have; yield each as soon as it is stored.
 
@@ -319,52 +439,48 @@ class Run:
         SchedulerError, UsageError
             If the cluster cannot be used, or not any more.
         """
-        queue = WorkQueue(self.missing(again), self.recorder)
-        self.waiting = queue.waiting
+        self.waiting = OrderedDict((cell.key, cell) for cell in self.missing(again))
+        jobs, place = self.experiment.jobs, Machine(self.experiment.jobs or 1)
+        claims = self.folder.claims()
         try:
-            # where nothing is left, no cluster is needed
-            if queue.waiting:
-                engine = self._engine(say)
-                try:
-                    yield from self._work(queue, engine, interrupted)
-                finally:
-                    engine.close()
+            if not self.waiting:  # where nothing is left, no cluster is needed
+                return
+            engine: Engine = (
+                LocalEngine(place, jobs or 1)
+                if self._scheduler is None
+                else engine_of(self._scheduler)(
+                    self._scheduler,
+                    place,
+                    Path(self._workspace.name),
+                    jobs,
+                    verify_here=any(part.verify_here for part in self.experiment.parts),
+                    say=say,
+                )
+            )
+            with closing(engine):
+                yield from self._work(claims, engine, interrupted)
         finally:
-            queue.close()
+            claims.close()
             self.conclude()
 
-    def conclude(self) -> None:
-        """Compare the equilibria of all cells, and store what follows."""
-        self.recorder.conclude(self.cells, self.experiment.tolerance)
-
-    def _engine(self, say: Say) -> Engine:
-        """What carries out the cells: this machine, or a cluster."""
-        jobs, place = self.experiment.jobs, Place(self.experiment.jobs or 1)
-        if self._scheduler is None:
-            return LocalEngine(place, jobs or 1)
-        engine: Engine = engine_of(self._scheduler)(
-            self._scheduler,
-            place,
-            Path(self._workspace.name),
-            jobs,
-            verify_here=any(part.verify_here for part in self.experiment.parts),
-            say=say,
-        )
-        return engine
-
     def _work(
-        self, queue: WorkQueue, engine: Engine, interrupted: Callable[[], bool]
+        self, claims: Claims, engine: Engine, interrupted: Callable[[], bool]
     ) -> Iterator[CellRecord]:
-        """Move cells from the queue to the engine, and store what comes back."""
+        """Move waiting cells to the engine, and store what comes back."""
         try:
-            while queue.waiting or self.running:
+            while self.waiting or self.running:
                 with interrupts_held():  # nothing that has come back is lost
-                    stored = self._store(queue, engine.ended())
-                    stored += self._start(queue, engine)
+                    stored = self._store(claims, engine.ended())
+                    while len(self.running) < engine.slots() and (cell := self._next(claims)):
+                        self.running[cell.key] = Running(cell, time.monotonic())
+                        if cell.solver.problem is None:
+                            engine.submit(cell)
+                        else:
+                            stored += self._store(claims, [(cell, not_loaded(cell))])
                 yield from stored
                 if interrupted():
                     raise KeyboardInterrupt
-                if queue.waiting or self.running:
+                if self.waiting or self.running:
                     # Poll: a signal delivered just before the wait does not end it.
                     engine.wait(LOOK_AGAIN_S)
         except BaseException:
@@ -373,22 +489,32 @@ class Run:
                 while engine.at_work:
                     engine.wait(LOOK_AGAIN_S)
                     with suppress(Exception):  # the first failure is reported
-                        self._store(queue, engine.ended())
+                        self._store(claims, engine.ended())
             raise
 
-    def _start(self, queue: WorkQueue, engine: Engine) -> list[CellRecord]:
-        """Give the engine as many cells as it takes; return those that cannot be run."""
-        stored = []
-        while len(self.running) < engine.slots() and (cell := queue.next()) is not None:
-            received = Received(cell.game.game.tree.n_actions)
-            self.running[cell.key] = Running(cell, time.monotonic(), received)
-            if cell.solver.problem is None:
-                engine.submit(cell, received)
-            else:
-                stored += self._store(queue, [(cell, not_loaded(cell))])
-        return stored
+    def _next(self, claims: Claims) -> PlannedCell | None:
+        """Claim a waiting cell; None if other runners hold all that are left.
 
-    def _store(self, queue: WorkQueue, ended: Iterable[Ended]) -> list[CellRecord]:
+        A cell is claimed before it is run, and left alone while another process holds it. The
+        cells of a process that has died can be claimed again.
+        """
+        for _ in range(len(self.waiting)):
+            if not self.waiting:
+                break
+            key = next(iter(self.waiting))
+            if not claims.take(key):
+                self.waiting.move_to_end(key)
+                continue
+            # another runner may have finished it between the last look and the claim
+            for record in self.recorder.catch_up():
+                if (own := self.waiting.get(record.key)) and not own.contradicted_by(record):
+                    del self.waiting[record.key]
+            if key in self.waiting:
+                return self.waiting.pop(key)
+            claims.release(key)
+        return None
+
+    def _store(self, claims: Claims, ended: Iterable[Ended]) -> list[CellRecord]:
         """Store results; raise what is meant for the run when all are stored."""
         failure, stored = None, []
         for cell, result in ended:
@@ -399,7 +525,7 @@ class Run:
             except BaseException as error:
                 failure = failure or error
             del self.running[cell.key]
-            queue.release(cell)
+            claims.release(cell.key)
         if failure is not None:
             raise failure
         return stored
@@ -410,14 +536,12 @@ def stored_experiment(folder: RunFolder) -> Experiment:
     plan = folder.plan
     plugins_of(plan)
     parts = plan.get("parts") or [plan["request"]]
-    name, report = plan.get("name", ""), tuple(plan.get("report", ()))
-    return Experiment(tuple(map(_request, parts)), name, report)
-
-
-def _request(stored: Mapping[str, Any]) -> Request:
-    known = {field.name for field in dataclasses.fields(Request)}
-    fields = {"games": [], "solvers": []} | {k: v for k, v in stored.items() if k in known}
-    return Request(**fields)
+    known = {field.name for field in fields(Request)}
+    requests = [
+        Request(**{"games": [], "solvers": []} | {k: v for k, v in part.items() if k in known})
+        for part in parts
+    ]
+    return Experiment(tuple(requests), plan.get("name", ""), tuple(plan.get("report", ())))
 
 
 def folder_begun(place: Path, experiment: Experiment) -> RunFolder | None:
@@ -447,7 +571,7 @@ def folder_of_experiment(file: Path) -> str | None:
     return str(Path("results") / file_name(file.stem))
 
 
-def solving_s(cells: Iterable[Cell], jobs: int, ended: Iterable[CellRecord] = ()) -> float:
+def solving_s(cells: Iterable[PlannedCell], jobs: int, ended: Iterable[CellRecord] = ()) -> float:
     """Seconds of solving that cells take, so many at a time.
 
     Each takes as long as those that have `ended` of its game and solver on average, otherwise as
@@ -465,7 +589,9 @@ def solving_s(cells: Iterable[Cell], jobs: int, ended: Iterable[CellRecord] = ()
     return max(sum(each_s) / jobs, max(each_s, default=0.0))
 
 
-def carry_out(experiment: Experiment, out: Path | None = None, tell: Say = _ignore) -> StoredRun:
+def carry_out(
+    experiment: Experiment, out: Path | None = None, tell: Say = lambda words: None
+) -> StoredRun:
     """Run all cells of an experiment that its folder does not have, and write its reports.
 
     Parameters
@@ -480,7 +606,7 @@ def carry_out(experiment: Experiment, out: Path | None = None, tell: Say = _igno
     StoreError
         If results can no longer be written; what was stored is kept.
     """
-    with Run(experiment) as run:
+    with ActiveRun(experiment) as run:
         run.begin(out)
         total = len(run.cells)
         done = total - len(run.missing())

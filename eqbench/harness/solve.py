@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import os
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from eqbench.errors import SolverUnavailableError, UsageError
+from eqbench.harness.environment import solver_version
 from eqbench.isolation.messages import (
+    BuiltFrame,
     CandidateFrame,
     Clocks,
+    DescribedFrame,
     DoneFrame,
     ErrorFrame,
     Frame,
@@ -24,8 +32,18 @@ from eqbench.isolation.messages import (
     TremblesMessage,
     text,
 )
+from eqbench.isolation.processes import memory_bytes
 from eqbench.model.game import Game
-from eqbench.solver import Limits, Monitor, Report, check_termination, obstacle_of, warm_up
+from eqbench.registry import default_registry
+from eqbench.solver import (
+    Limits,
+    Monitor,
+    MonitorReport,
+    check_termination,
+    is_deterministic,
+    obstacle_of,
+    warm_up,
+)
 
 
 def solve_once(
@@ -77,9 +95,12 @@ def solve_once(
 
 def error_frame(error: BaseException, **figures: Any) -> ErrorFrame:
     """Frame about an exception; `figures` are those that a solver had reached."""
+    message = type(error).__name__
+    with suppress(Exception):  # a plugin's exception need not have a text
+        message = str(error) or message
     return ErrorFrame(
         type=text(type(error).__name__),
-        message=text(_message(error)),
+        message=text(message),
         traceback=text("".join(traceback.format_exception(error)[-6:])),
         usage=isinstance(error, UsageError),
         memory=isinstance(error, MemoryError),
@@ -88,20 +109,13 @@ def error_frame(error: BaseException, **figures: Any) -> ErrorFrame:
     )
 
 
-def _message(error: BaseException) -> str:
-    try:
-        return str(error) or type(error).__name__
-    except Exception:  # a plugin's exception need not be able to say anything
-        return type(error).__name__
-
-
-def _clocks(of: Monitor | Report) -> Clocks:
+def _clocks(of: Monitor | MonitorReport) -> Clocks:
     """Clocks of a monitor or a report; differences of clocks may round below zero."""
     elapsed_s, cpu_s = max(float(of.elapsed_s), 0.0), max(float(of.cpu_s), 0.0)
     return Clocks(elapsed_s, cpu_s, max(float(of.overhead_s), 0.0), int(of.work))
 
 
-def _profile_frame(report: Report) -> ProfileFrame:
+def _profile_frame(report: MonitorReport) -> ProfileFrame:
     """Frame of a snapshot or candidate.
 
     Raises
@@ -160,3 +174,87 @@ def _plain(value: Any) -> Any:
 def _plain_text(value: object) -> str:
     """Text without lone surrogates, which no file could hold."""
     return str(value).encode(errors="backslashreplace").decode()
+
+
+Send = Callable[[Frame], None]
+
+# What solving needs and describing does not. No parallel kernel runs before a fork, since GNU
+# OpenMP does not survive it.
+_NEEDED = (
+    *("ast", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg"),
+    *("eqbench.model.game_cache", "eqbench.model.payoff_model"),
+)
+_WARM = ("rock_paper_scissors", "kuhn2", "kuhn3")  # machine code differs by number of players
+
+
+def prepare_to_solve() -> None:
+    """Load what forked workers need: modules, names of solvers, machine code of the monitor."""
+    for name in _NEEDED:
+        importlib.import_module(name)
+    registry = default_registry()
+    registry.solvers()
+    for name in _WARM:
+        warm_up(registry.load_game(name))
+
+
+def perform(job: dict[str, Any], send: Send) -> None:
+    """Do a job and report by messages; whatever goes wrong is reported as well."""
+    try:
+        {"solve": _solve, "describe": _describe, "build": _build}[job["do"]](job, send)
+    except Exception as error:
+        send(error_frame(error))
+
+
+def _load(job: dict[str, Any]) -> Any:
+    """Return the solver of the job with its canonical spec; this imports its plugin."""
+    registry = default_registry().with_plugins(job["plugins"])
+    entry = registry.solver_entry(job["solver"])
+    if entry.plugin and job.get("version", solver_version(entry)) != solver_version(entry):
+        raise UsageError(
+            f"{entry.plugin} was edited while the run was going on; resume the run to use it as "
+            "it is now"
+        )
+    return registry.load_solver(job["solver"])
+
+
+def _describe(job: dict[str, Any], send: Send) -> None:
+    loaded = _load(job)
+    form = _form(loaded.entry, type(loaded.instance), job)
+    send(DescribedFrame(text(loaded.spec), is_deterministic(loaded.instance), **form))
+
+
+def _form(entry: Any, cls: type, job: dict[str, Any]) -> dict[str, Any]:
+    """Return whether a plugin is frozen, and which of its options lack a description."""
+    options = default_registry().with_plugins(job["plugins"]).options(entry)
+    parameters = getattr(cls, "__dataclass_params__", None)
+    return {
+        "frozen": bool(parameters and parameters.frozen),
+        "undocumented": [text(option.name) for option in options if not option.doc],
+    }
+
+
+def _build(job: dict[str, Any], send: Send) -> None:
+    from eqbench.model.tree_files import save_tree
+
+    registry = default_registry().with_plugins(job["plugins"])
+    game = registry.load_game(job["game"], max_nodes=job["max_nodes"])
+    save_tree(game.tree, Path(job["folder"]))
+    instance, _, entry = registry.describe_game(job["game"])
+    expected = getattr(instance, "expected_nodes", None)
+    form = _form(entry, type(instance), job)
+    send(BuiltFrame(text(game.spec), expected() if expected else None, **form))
+
+
+def _solve(job: dict[str, Any], send: Send) -> None:
+    from eqbench.model.game_cache import mapped_game
+
+    try:
+        solver = _load(job).instance
+    except SolverUnavailableError as error:
+        send(RefusedFrame("unavailable", text(f"missing: {error}")))
+        return
+    game = mapped_game(job["game_spec"], Path(job["folder"]))
+    last, _ = solve_once(solver, game, Limits(**job["limits"]), job["seed"], send)
+    if isinstance(last, DoneFrame | ErrorFrame):
+        last = replace(last, memory_bytes=memory_bytes(os.getpid()))
+    send(last)

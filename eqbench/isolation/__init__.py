@@ -7,5 +7,5 @@ limits. `server` is one process for all jobs: it forks or spawns the workers, en
 that they have started, and removes scratch folders when the run is gone, however it ended.
 `worker` is the entry of the process that does a job, `messages` are what it sends, `processes`
 finds descendants and their memory. What jobs there are is decided above, in
-:mod:`eqbench.harness.jobs`.
+:mod:`eqbench.harness.solve`.
 """

@@ -183,7 +183,9 @@ class _Child:
             received = (late or not exceeded) and self._receive(min(next_poll, deadline) - now)
             if self.outcome.ended == "garbled":
                 return
-            if self.outcome.last is not None or (not exceeded and not received and self._gone()):
+            if self.outcome.last is not None or (
+                not exceeded and not received and self.worker.exit_code is not None
+            ):
                 # one that has sent its last message has a moment to end by itself
                 if self.worker.wait(EXIT_S):
                     self.outcome.exit_code = self.worker.exit_code
@@ -258,6 +260,3 @@ class _Child:
         if self.worker.number:
             memory = family_memory_bytes(self.worker.number)
             self.outcome.peak_memory_bytes = max(self.outcome.peak_memory_bytes, memory)
-
-    def _gone(self) -> bool:
-        return self.worker.exit_code is not None

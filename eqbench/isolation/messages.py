@@ -116,11 +116,7 @@ class CandidateFrame(ProfileFrame, frozen=True):
     trembles: TremblesMessage | None = None
 
 
-class LastFrame(Frame, frozen=True):
-    """A message that ends a job."""
-
-
-class _Figures(LastFrame, frozen=True):
+class _Figures(Frame, frozen=True):
     """An end of solving, with the figures of the method and the resident memory then."""
 
     clocks: Clocks | None = None
@@ -149,14 +145,14 @@ class ErrorFrame(_Figures, frozen=True, kw_only=True):
     unavailable: bool
 
 
-class RefusedFrame(LastFrame, frozen=True):
+class RefusedFrame(Frame, frozen=True):
     """The solver cannot run here, or not on this game."""
 
     status: Literal["unsupported", "unavailable"]
     reason: Text
 
 
-class DescribedFrame(LastFrame, frozen=True):
+class DescribedFrame(Frame, frozen=True):
     """What a solver is, and how its plugin presents itself."""
 
     spec: Text
@@ -165,7 +161,7 @@ class DescribedFrame(LastFrame, frozen=True):
     undocumented: list[Text]
 
 
-class BuiltFrame(LastFrame, frozen=True):
+class BuiltFrame(Frame, frozen=True):
     """A game is in its folder."""
 
     spec: Text
@@ -174,16 +170,8 @@ class BuiltFrame(LastFrame, frozen=True):
     undocumented: list[Text]
 
 
-Message = (
-    ReadyFrame
-    | SnapshotFrame
-    | CandidateFrame
-    | DoneFrame
-    | ErrorFrame
-    | RefusedFrame
-    | DescribedFrame
-    | BuiltFrame
-)
+LastFrame = DoneFrame | ErrorFrame | RefusedFrame | DescribedFrame | BuiltFrame  # end a job
+Message = ReadyFrame | SnapshotFrame | CandidateFrame | LastFrame
 
 
 def text(value: object) -> str:

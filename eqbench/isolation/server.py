@@ -272,7 +272,8 @@ class _Serving:
                     key.data()
             if not events:
                 self._sweep()
-            self._remove_folders()
+            while self._removed and not (self._channels or self._ended):
+                shutil.rmtree(self._removed.pop(), ignore_errors=True)
 
     def _on(self, readable: Any, call: Callable[[], None]) -> None:
         self._selector.register(readable, selectors.EVENT_READ, call)
@@ -285,20 +286,17 @@ class _Serving:
         """Take a request; without one the run is gone."""
         data, descriptors, *_ = socket.recv_fds(self._connection, 1, 4)
         if not data:
-            self._close_all()
+            self._selector.unregister(self._connection)
+            self._connection.close()
+            for number in list(self._channels):
+                self._kill(number)
+            for folder in list(self._folders):
+                self._let_go(folder)
             return
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
         channel, *files = descriptors
         self._carry_out(socket.socket(fileno=channel), files)
-
-    def _close_all(self) -> None:
-        self._selector.unregister(self._connection)
-        self._connection.close()
-        for number in list(self._channels):
-            self._kill(number)
-        for channel in list(self._folders):
-            self._let_go(channel)
 
     def _carry_out(self, channel: socket.socket, files: list[int]) -> None:
         with channel.makefile("rb") as lines:
@@ -332,10 +330,6 @@ class _Serving:
         self._removed.append(self._folders.pop(channel))
         channel.close()
 
-    def _remove_folders(self) -> None:
-        while self._removed and not (self._channels or self._ended):
-            shutil.rmtree(self._removed.pop(), ignore_errors=True)
-
     def _kill(self, number: int) -> None:
         """Kill a worker; what it leaves behind follows when it has ended."""
         self._off(self._channels[number])
@@ -355,7 +349,8 @@ class _Serving:
                     _kill_group(number)
                     self._ended.append((channel, os.waitstatus_to_exitcode(status)))
                     self._clean_until = time.monotonic() + CLEAN_UP_S
-        left = [number for number in _own_children() if number not in self._channels]
+        own = children(os.getpid()) if LINUX else []  # orphans are among them
+        left = [number for number in own if number not in self._channels]
         for number in left:  # what they leave behind becomes ours, and wakes us when they end
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(number, signal.SIGKILL)
@@ -426,11 +421,6 @@ def _become_worker(folder: str, job: int, log: int, frames: int, *, forked: bool
     except Exception:  # the interpreter ends as usual after an interrupt or a call of exit
         traceback.print_exc()
         worker.leave(1)
-
-
-def _own_children() -> list[int]:
-    """Return the numbers of our children, where orphans are among them."""
-    return children(os.getpid()) if LINUX else []
 
 
 def _send(channel: socket.socket, number: int) -> None:

@@ -13,7 +13,7 @@ import os
 import sys
 from typing import NoReturn
 
-JOBS = "eqbench.harness.jobs"  # by its name, since it is above; its `perform` does a job
+JOBS = "eqbench.harness.solve"  # by its name, since it is above; its `perform` does a job
 # Of the garbage collector. Loading packages makes so many objects that looking through them
 # again and again would take a seventh of the time.
 COLLECT_AFTER = (50_000, 10, 10)

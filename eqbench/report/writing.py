@@ -23,7 +23,6 @@ from eqbench.report.trials import entries_of, first_trials
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents, packed
-from eqbench.store.latest import is_run
 from eqbench.store.run_folder import (
     INTERRUPTED,
     LINES,
@@ -37,7 +36,7 @@ from eqbench.store.run_folder import (
     numbered,
     write_file,
 )
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.stored_run import StoredRun, is_run, read_run
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 SUFFIXES["macros"] = "macros.tex"

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.errors import UsageError
-from eqbench.store.claims import CLAIMS, RUNNER
 from eqbench.store.json_lines import LineReader
-from eqbench.store.latest import is_run
 from eqbench.store.run_folder import (
+    CLAIMS,
     FILE_OF_CELL,
     FILES,
     INTERRUPTED,
@@ -22,10 +21,12 @@ from eqbench.store.run_folder import (
     MANIFEST,
     PARTS,
     RESUMED,
+    RUNNER,
     RunFolder,
     is_report,
 )
 from eqbench.store.schema import CellRecord, read_manifest
+from eqbench.store.stored_run import is_run
 
 _LOCKS = (CLAIMS, RUNNER)
 _REPORT = re.compile(r"report\.(html|md|csv|tex|txt|macros\.tex)")

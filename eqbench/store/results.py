@@ -23,19 +23,20 @@ if TYPE_CHECKING:
 
 Runs = str | PathLike[str] | Iterable[str | PathLike[str]]
 
-_TEXTS = (
-    *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
-    *("reason", "claim"),
-    *("refutation", "profile", "equilibrium", "identity", "leading", "trace", "log"),
-    *("exact_max_regret", "undominated", "sequential", "host"),
-)
-_OBJECTS = ("statistics", "also", "parameters", "equilibria")
-_COUNTS = (
-    *("seed", "repeat", "iterations", "peak_memory_bytes"),
-    *("candidates", "rank", "work", "dimension", "sets", "credible"),
-    *("subgames", "subgame_perfect", "index"),
-    *("cells", "ok", "fastest", "processors"),
-)
+# of columns that hold no floats
+_TYPES = {
+    **dict.fromkeys(("run", "key", "game", "solver", "game_spec", "solver_spec"), "string"),
+    **dict.fromkeys(("game_content", "reason", "claim", "refutation", "profile"), "string"),
+    **dict.fromkeys(("equilibrium", "identity", "leading", "trace", "log"), "string"),
+    **dict.fromkeys(("exact_max_regret", "undominated", "sequential", "host"), "string"),
+    **dict.fromkeys(("statistics", "also", "parameters", "equilibria"), "object"),
+    **dict.fromkeys(("seed", "repeat", "iterations", "peak_memory_bytes"), "Int64"),
+    **dict.fromkeys(("candidates", "rank", "work", "dimension", "sets", "credible"), "Int64"),
+    **dict.fromkeys(("subgames", "subgame_perfect", "index"), "Int64"),
+    **dict.fromkeys(("cells", "ok", "fastest", "processors"), "Int64"),
+    "refuted": "bool",
+    **dict.fromkeys(("on_path", "strict", "quasi_strict"), "boolean"),
+}
 _CELL = (
     *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
     *("seed", "repeat"),
@@ -251,18 +252,7 @@ def data_frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pd.DataFra
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=list(columns), dtype=object)
-    types: dict[str, Any] = {name: _type(name) for name in columns}
+    types: dict[str, Any] = {name: _TYPES.get(name, "float64") for name in columns}
     if "status" in types:
         types["status"] = pd.CategoricalDtype(list(get_args(Status)), ordered=True)
     return frame.astype(types)
-
-
-def _type(column: str) -> str:
-    if column in _TEXTS:
-        return "string"
-    if column in _COUNTS:
-        return "Int64"
-    if column in _OBJECTS:
-        return "object"
-    truths = {"refuted": "bool"} | dict.fromkeys(("on_path", "strict", "quasi_strict"), "boolean")
-    return truths.get(column, "float64")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import json
 import os
 import re
+import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
@@ -17,8 +20,7 @@ from typing import Any, TypedDict, TypeVar, cast
 from eqbench.documents import decode, decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of
 from eqbench.spec import is_foreign
-from eqbench.store.claims import CLAIMS, Claims, refuse_second_runner
-from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
+from eqbench.store.json_lines import MOST_LINE_BYTES, NO_LOCKS, LineReader, append_line
 from eqbench.store.schema import (
     CellRecord,
     Clusters,
@@ -28,6 +30,104 @@ from eqbench.store.schema import (
     read_host,
     read_manifest,
 )
+
+CLAIMS, RUNNER = "claims", "runner.json"
+LARGEST_OFFSET = 2**62
+_PRESENT = LARGEST_OFFSET  # the byte behind those of all cells
+
+
+class Claims:
+    """Locks on the cells of a run, one byte of a file each.
+
+    They are held by this process until released, and the system releases them when it ends,
+    however it ends. Threads of one process are not kept apart. On a file system without locks
+    the first runner leaves a file with its name instead, and others are refused.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raise a UsageError if another runner is at work and there are no locks to share by."""
+        # opened once: closing any descriptor of the file would release all locks on it
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self._runner: Path | None = None
+        try:
+            # fails where the file system has no locks
+            fcntl.lockf(self._descriptor, fcntl.LOCK_SH, 1, _PRESENT)
+        except OSError as error:
+            try:
+                if error.errno not in NO_LOCKS:
+                    raise
+                _become_only_runner(path.with_name(RUNNER))
+            except BaseException:
+                os.close(self._descriptor)
+                raise
+            self._runner = path.with_name(RUNNER)
+
+    def take(self, key: str) -> bool:
+        """Whether the cell is ours now; False if another process is at work on it."""
+        if self._runner is not None:
+            return True
+        try:
+            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
+        except (BlockingIOError, PermissionError):  # POSIX allows systems either of them
+            return False
+        return True
+
+    def release(self, key: str) -> None:
+        """Give a cell up."""
+        with contextlib.suppress(OSError):
+            fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, _offset(key))
+
+    def close(self) -> None:
+        """Give all cells up."""
+        os.close(self._descriptor)
+        if self._runner is not None:
+            self._runner.unlink(missing_ok=True)
+
+
+def refuse_second_runner(run: Path) -> None:
+    """Raise a UsageError if a runner that cannot share it works on the run in a folder."""
+    file = run / RUNNER
+    if not file.exists():
+        return
+    try:
+        runner = decode(read_file(file), dict[str, Any], str(file))
+    except (OSError, DocumentError):  # it may be gone just now, or be written
+        runner = {}
+    host, process = runner.get("host", "unknown"), runner.get("process", "unknown")
+    gone = host == socket.gethostname() and isinstance(process, int) and not _lives(process)
+    raise UsageError(
+        f"process {process} on {host} works on {run} since {runner.get('since', 'some time')}, and "
+        "this file system has no locks, so only one runner may; "
+        + ("it has ended, so " if gone else "wait until it has ended, or, if it has died, ")
+        + f"remove {file} and try again; eqbench doctor --locks {run} checks the locks"
+    )
+
+
+def _become_only_runner(file: Path) -> None:
+    """Leave a file that names this process, unless another one has."""
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    own = {"host": socket.gethostname(), "process": os.getpid(), "since": since}
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(json.dumps(own))
+    except FileExistsError:
+        refuse_second_runner(file.parent)
+        raise UsageError(f"{file.parent} was just used by another runner; try again") from None
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    except OverflowError:
+        return False
+    return True
+
+
+def _offset(key: str) -> int:
+    return int(key, 16) % LARGEST_OFFSET
+
 
 T = TypeVar("T")
 
@@ -142,7 +242,7 @@ class RunFolder:
     def plan(self) -> dict[str, Any]:
         """The plan of now: the manifest, or that of the last resumption."""
         manifest = self.manifest
-        plans = self.lines(RESUMED, read_manifest)
+        plans = self.lines(LineReader(self.path / RESUMED, read_manifest))
         return plans[-1] if plans else manifest
 
     @property
@@ -175,7 +275,10 @@ class RunFolder:
         The file is not read if all that are `needed` are known.
         """
         if needed is None or not self._hosts.keys() >= {*needed}:
-            self._hosts |= {facts["host"]: facts for facts in self.lines(HOSTS, read_host)}
+            self._hosts |= {
+                facts["host"]: facts
+                for facts in self.lines(LineReader(self.path / HOSTS, read_host))
+            }
         return self._hosts
 
     def claims(self) -> Claims:
@@ -232,17 +335,14 @@ class RunFolder:
         if reader is not None and is_finished:
             reader.skip(*written)
 
-    def new_cells(self) -> LineReader[CellRecord]:
-        """Reader of finished cells, also of those to come; of a repeated one all tries."""
-        return LineReader(self.path / LINES, CellRecord.of_line)
-
     def cells(self) -> list[CellRecord]:
         """Finished cells in the order in which they ended; of a repeated one the last try."""
         return self._records(LINES)
 
     def finished_keys(self) -> set[str]:
         """Keys of the finished cells, which takes much less time than the cells."""
-        return set(self.lines(LINES, lambda line: decode(line, _Keyed, "the record")["key"]))
+        keys = LineReader(self.path / LINES, lambda line: decode(line, _Keyed, "the record")["key"])
+        return set(self.lines(keys))
 
     def all_cells(self, *, derived: bool = True) -> list[CellRecord]:
         """Finished cells, after those that were interrupted and have not finished.
@@ -259,9 +359,9 @@ class RunFolder:
     def _records(self, name: str, *, derived: bool = True) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
         clusters = self.clusters() if derived else {}
-        for record in self.lines(name, CellRecord.of_line):
+        for record in self.lines(LineReader(self.path / name, CellRecord.of_line)):
             records.pop(record.key, None)
-            records[record.key] = _with_clusters(record, clusters)
+            records[record.key] = record.with_clusters(clusters) if derived else record
         return list(records.values())
 
     # -- what follows from the cells -----------------------------------------------------------
@@ -279,20 +379,13 @@ class RunFolder:
         for name, document in ((CLUSTERS, clusters), (COMPLETENESS, verdicts)):
             self.write(name, json.dumps(document, indent=1, allow_nan=False))
 
-    def lines(
-        self, name: str, parse: Callable[[bytes], T], reader: LineReader[T] | None = None
-    ) -> list[T]:
-        """Values of the lines of a file that can be read; there is a note on the others.
-
-        Of a `reader` those that are new to it.
-        """
-        reader = reader or LineReader(self.path / name, parse)
+    def lines(self, reader: LineReader[T]) -> list[T]:
+        """Lines that are new to a reader of this folder; there is a note on what is damaged."""
         try:
-            values = list(reader.new())
+            values, note = list(reader.new()), reader.note()
         except OSError as error:
-            self._note(name, f"cannot read {self.path / name}: {error.strerror}")
-            return []
-        self._note(name, reader.note())
+            values, note = [], f"cannot read {reader.path}: {error.strerror}"
+        self._note(reader.path.name, note)
         return values
 
     def _derived(self, name: str, kind: type[T]) -> T:
@@ -316,17 +409,6 @@ class RunFolder:
             self._notes[name] = note
 
 
-def _with_clusters(record: CellRecord, clusters: Clusters) -> CellRecord:
-    """Record whose equilibria have the identities that comparing cells gave them."""
-    if not any(item.profile in clusters for item in record.equilibria):
-        return record
-    equilibria = [
-        replace(item, identity=item.identity or clusters.get(item.profile or ""))
-        for item in record.equilibria
-    ]
-    return replace(record, equilibria=equilibria)
-
-
 def new_run_path(root: Path, slug: str) -> Path:
     """``<root>/<UTC time>-<slug>``, created; a number is added if another run took the name.
 
@@ -345,7 +427,10 @@ def new_run_path(root: Path, slug: str) -> Path:
                 path.mkdir()
                 return path
         except OSError as error:
-            raise _unwritable(root, error) from None
+            raise UsageError(
+                f"cannot write results to {root}: {error.strerror}; choose a writable folder with "
+                "--out"
+            ) from None
 
 
 def numbered(name: str) -> Iterator[str]:
@@ -363,12 +448,6 @@ def _occupied(path: Path) -> UsageError:
     return UsageError(
         f"{path} already holds a run, or a file of that name; choose another folder with --out, or "
         f"go on with that run by --resume {path}"
-    )
-
-
-def _unwritable(path: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot write results to {path}: {error.strerror}; choose a writable folder with --out"
     )
 
 

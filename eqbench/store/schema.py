@@ -175,6 +175,11 @@ class EquilibriumRecord:
         """Whether no player gains anything at all by deviating, computed exactly."""
         return self.exact is not None and all(value == "0" for value in self.exact["regrets"])
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is, or is near to, a published equilibrium, and not just one of a cluster."""
+        return self.identity is not None and not self.identity["name"].startswith("cluster:")
+
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; verdicts of others only if there are any."""
         values = asdict(self)
@@ -282,6 +287,22 @@ class CellRecord(Displayed, CellId):
         """Paths of its files relative to the run."""
         profiles = (item.profile for item in self.equilibria)
         return [name for name in (*profiles, self.trace, self.log) if name is not None]
+
+    @property
+    def unknown(self) -> list[EquilibriumRecord]:
+        """Candidates with a profile that no published equilibrium is near to."""
+        return [item for item in self.equilibria if item.profile and not item.is_known]
+
+    def with_clusters(self, clusters: Clusters) -> CellRecord:
+        """Record whose unknown candidates have their names in these clusters, and in no others."""
+        names = {item.profile: clusters.get(str(item.profile)) for item in self.unknown}
+        if all(item.identity == names[item.profile] for item in self.unknown):
+            return self
+        equilibria = [
+            replace(item, identity=names.get(item.profile, item.identity))
+            for item in self.equilibria
+        ]
+        return replace(self, equilibria=equilibria)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; only a repeated cell says which time it is."""

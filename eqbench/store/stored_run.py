@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import UsageError, nearest
+from eqbench.documents import decode, read_file
+from eqbench.errors import DocumentError, UsageError, nearest
 from eqbench.spec import is_foreign, split_specs
-from eqbench.store.latest import LATEST, latest_run
-from eqbench.store.run_folder import RunFolder
+from eqbench.store.run_folder import MANIFEST, RunFolder, write_file
 from eqbench.store.schema import CellRecord, CompletenessRecord, CompletenessRecords, HostRecord
 
 MOST_CELLS = 60
@@ -157,7 +160,7 @@ def _names(cell: CellRecord, *, bare: bool = False) -> set[str]:
     Several repeats share them; the number of one tells it from the others.
     """
     games = (cell.game, cell.game_spec)
-    solvers = [_bare(cell.solver)] if bare else [cell.solver, cell.solver_spec]
+    solvers = [cell.solver.partition("(")[0].strip()] if bare else [cell.solver, cell.solver_spec]
     pairs = [
         *([] if bare else games),
         *solvers,
@@ -166,11 +169,6 @@ def _names(cell: CellRecord, *, bare: bool = False) -> set[str]:
     names = {*pairs, *(f"{name}/{cell.seed or 0}" for name in pairs)}
     names |= {f"{name}#{cell.repeat}" for name in names}
     return {"".join(name.split()) for name in names}
-
-
-def _bare(spec: str) -> str:
-    """Name in a spec."""
-    return spec.partition("(")[0].strip()
 
 
 def _listing(cells: tuple[CellRecord, ...] | list[CellRecord]) -> str:
@@ -231,3 +229,62 @@ def named(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set
             typed = dict.fromkeys(getattr(cell, kind) for cell in cells)
             raise UsageError(f"no cell has the {kind} {text!r}: {nearest(text, typed)}")
     return {key for key, each in names.items() if not wanted or each.intersection(wanted)}
+
+
+LATEST = "latest"
+_MOST = 200  # runs that are remembered
+_OF_A_RUN = b'"schema": "eqbench.run/'
+
+
+def remember(run: Path) -> None:
+    """Note that a run began, and from which folder; where that cannot be written, nothing."""
+    with suppress(OSError, RuntimeError, UsageError):
+        begun, file = (str(Path.cwd()), str(run.absolute())), _file()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        runs = [*(each for each in _remembered() if each != begun), begun]
+        write_file(file, json.dumps(runs[-_MOST:]).encode())
+
+
+def latest_run() -> Path:
+    """Folder of the run that began last: from the current folder, else from any other.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    here, remembered = str(Path.cwd()), _remembered()
+    begun_here = [Path(run) for begun, run in remembered if begun == here]
+    stored = [file.parent for file in Path("results").glob(f"*/{MANIFEST}")]
+    anywhere = [Path(run) for _, run in remembered]
+    found = _newest([*begun_here, *stored]) or _newest(anywhere)
+    if found is None:
+        raise UsageError(
+            f"there is no run in {Path('results').absolute()}, and none is remembered; give the "
+            "folder of a run"
+        )
+    return found.relative_to(here) if found.is_relative_to(here) else found
+
+
+def _newest(runs: list[Path]) -> Path | None:
+    """Of some folders the one with the newest manifest of a run, None if there is no run."""
+    begun = [((run / MANIFEST).stat().st_mtime_ns, run.name, run) for run in runs if is_run(run)]
+    return max(begun)[-1] if begun else None
+
+
+def is_run(folder: Path) -> bool:
+    """Return whether a folder has the manifest of a run, not that of a study or a web page."""
+    with suppress(OSError):
+        return _OF_A_RUN in read_file(folder / MANIFEST)[:100]
+    return False
+
+
+def _remembered() -> list[tuple[str, str]]:
+    with suppress(OSError, RuntimeError, DocumentError):
+        return decode(read_file(_file()), list[tuple[str, str]], "the list of runs")
+    return []
+
+
+def _file() -> Path:
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "eqbench" / "latest.json"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import math
 import struct
 import tokenize
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,21 +72,11 @@ def read_arrays(
                 if name == member:
                     raise ValueError("it holds what is not an array")
                 if names is None or name in names:
-                    arrays[name] = _array(archive.read(member))
+                    file = io.BytesIO(archive.read(member))
+                    arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
     except _DAMAGED as error:
         raise ValueError(shortened(printable(str(error) or repr(error)))) from None
     return arrays
-
-
-def _array(data: bytes) -> NDArray[Any]:
-    """The array in a file; NumPy itself would allocate whatever shape the header claims."""
-    file = io.BytesIO(data)
-    version = np.lib.format.read_magic(file)
-    formats = {(1, 0): np.lib.format.read_array_header_1_0}
-    formats[2, 0] = np.lib.format.read_array_header_2_0
-    shape, is_fortran, dtype = formats[version](file)
-    found = np.frombuffer(data, dtype, math.prod(shape), file.tell())
-    return found.reshape(shape, order="F" if is_fortran else "C").copy()
 
 
 def read_trace(file: Path) -> tuple[Snapshot, ...]:
@@ -98,7 +87,12 @@ def read_trace(file: Path) -> tuple[Snapshot, ...]:
     UsageError
         If the file is missing or damaged.
     """
-    return tuple(_snapshots(_arrays(file, ARRAYS)))
+    arrays = _arrays(file, ARRAYS)
+    regrets = arrays["regrets"]
+    columns = [arrays[name] for name in ("work", "elapsed_s", "claim")]
+    columns += [regrets.sum(axis=1), regrets.max(axis=1)]
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return tuple(Snapshot(*row) for row in rows)
 
 
 def read_progress(file: Path) -> list[tuple[float, float]]:
@@ -112,38 +106,24 @@ def _arrays(file: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
     """Some arrays of a curve, as declared and of equal length."""
     try:
         stored = read_arrays(read_file(file, MOST_TRACE_BYTES), MOST_TRACE_BYTES, names)
-        return _checked(stored, names)
+        if missing := set(names) - stored.keys():
+            raise ValueError(f"it holds no {min(missing)}")
+        arrays = {name: stored[name] for name in names}
+        first = next(iter(names))
+        for name, array in arrays.items():
+            kind, dimensions = ARRAYS[name]
+            if array.dtype.kind != kind or array.ndim != dimensions:
+                raise ValueError(f"{name} holds {array.dtype} in {array.ndim} dimensions")
+            if kind == "f" and not np.isfinite(array).all():
+                raise ValueError(f"{name} holds what is not finite")
+            if len(array) != len(arrays[first]):
+                raise ValueError(f"{name} and {first} are of different lengths")
+            if name in ("work", "elapsed_s") and array.min(initial=0) < 0:
+                raise ValueError("work or elapsed_s is negative")
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
             f"cannot read the anytime curve {file}: {what}; restore the "
             "file, or run its cell again into another folder"
         ) from None
-
-
-def _checked(stored: dict[str, NDArray[Any]], names: Collection[str]) -> dict[str, NDArray[Any]]:
-    if missing := set(names) - stored.keys():
-        raise ValueError(f"it holds no {min(missing)}")
-    arrays = {name: stored[name] for name in names}
-    first = next(iter(names))
-    for name, array in arrays.items():
-        kind, dimensions = ARRAYS[name]
-        if array.dtype.kind != kind or array.ndim != dimensions:
-            raise ValueError(f"{name} holds {array.dtype} in {array.ndim} dimensions")
-        if kind == "f" and not np.isfinite(array).all():
-            raise ValueError(f"{name} holds what is not finite")
-        if len(array) != len(arrays[first]):
-            raise ValueError(f"{name} and {first} are of different lengths")
-        if name in ("work", "elapsed_s") and array.min(initial=0) < 0:
-            raise ValueError("work or elapsed_s is negative")
     return arrays
-
-
-def _snapshots(arrays: dict[str, NDArray[Any]]) -> Iterator[Snapshot]:
-    regrets = arrays["regrets"]
-    columns = (
-        *(arrays[name] for name in ("work", "elapsed_s", "claim")),
-        *(regrets.sum(axis=1), regrets.max(axis=1)),
-    )
-    for row in zip(*(column.tolist() for column in columns), strict=True):
-        yield Snapshot(*row)

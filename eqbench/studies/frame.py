@@ -44,8 +44,8 @@ from msgspec import Raw, Struct, to_builtins
 
 from eqbench.documents import decode, read_file, remove_files
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError, counted
-from eqbench.harness.request import Request
-from eqbench.harness.run import Run, solving_s
+from eqbench.harness.experiment import Request
+from eqbench.harness.run import ActiveRun, solving_s
 from eqbench.plugins import absolute_files, import_plugin
 from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, csv_of, table_of
@@ -121,7 +121,7 @@ class Session:
         place = self.folder / "run"
         folder = RunFolder.open(place) if (place / MANIFEST).exists() else None
         self.tell(f"planning {counted(len(request.solvers), 'cell')}")
-        with Run(request) as run:
+        with ActiveRun(request) as run:
             for words in run.begin(place, folder=folder):
                 self.say(words)
             total, missing = len(run.cells), run.missing()

@@ -16,8 +16,8 @@ from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.reference import TOLERANCE
 from eqbench.errors import INTERRUPTED, UsageError, counted, first_of, nearest
-from eqbench.harness.request import Request
-from eqbench.harness.run import Run
+from eqbench.harness.experiment import Request
+from eqbench.harness.run import ActiveRun
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import action_labels
@@ -404,7 +404,7 @@ class RangesStudy(Study[RangesRequest, RangesDocument, RangesDocument]):
         shared = {name: getattr(request, name) for name in _SHARED}
         probe = Request([request.game], [self.solver], **shared)
         # games of plugins are built in a child, so the game comes from a plan, too
-        with Run(probe, registry) as run:
+        with ActiveRun(probe, registry) as run:
             self.game = run.cells[0].game.game
         self.quantities = quantities(self.game.tree, request)
         solvers = [self.optimum(name, sense) for name in self.quantities for sense in SENSES]

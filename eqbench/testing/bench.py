@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from eqbench.errors import UsageError
-from eqbench.harness.jobs import perform
+from eqbench.harness.solve import perform
 from eqbench.isolation.child import Outcome, run_child
 from eqbench.isolation.messages import (
     BuiltFrame,

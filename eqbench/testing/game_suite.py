@@ -53,11 +53,11 @@ def check_game(
     max_nodes : how many it may have
     """
     with open_bench(plugins, isolated=isolated) as bench:
-        yield from keep(_PROMISES, _Subject(bench, spec, max_nodes))
+        yield from keep(_PROMISES, _GameSubject(bench, spec, max_nodes))
 
 
 @dataclass
-class _Subject:
+class _GameSubject:
     bench: Bench
     spec: str
     max_nodes: int
@@ -106,13 +106,13 @@ def _nearly_pure(game: Game, rng: np.random.Generator) -> FloatArray:
     return profile
 
 
-def _can_be_built(subject: _Subject) -> str:
+def _can_be_built(subject: _GameSubject) -> str:
     """it can be built, with chance that sums to 1 and perfect recall."""
     tree = subject.game.tree
     return f"{tree.n_nodes:,} nodes, {tree.n_infosets:,} information sets"
 
 
-def _is_reproducible(subject: _Subject) -> str:
+def _is_reproducible(subject: _GameSubject) -> str:
     """its canonical spec builds the same game again."""
     spec = subject.game.spec
     again, _ = subject.bench.build(spec)
@@ -123,7 +123,7 @@ def _is_reproducible(subject: _Subject) -> str:
     return spec
 
 
-def _announces_its_size(subject: _Subject) -> str:
+def _announces_its_size(subject: _GameSubject) -> str:
     """it announces about as many nodes as it has."""
     announced = subject.facts.expected_nodes
     if announced is None:
@@ -140,7 +140,7 @@ def _announces_its_size(subject: _Subject) -> str:
     return f"{announced:,}"
 
 
-def _tree_and_arrays_agree(subject: _Subject) -> str:
+def _tree_and_arrays_agree(subject: _GameSubject) -> str:
     """payoffs and regrets on the tree, on the kernels and in plain NumPy agree."""
     game, worst = subject.game, 0.0
     verifier, model, form = Verifier(game.tree), game.payoff_model(), game.sequence_form
@@ -162,7 +162,7 @@ def _tree_and_arrays_agree(subject: _Subject) -> str:
     return f"within {worst:.0e} on {len(subject.profiles)} profiles"
 
 
-def _exact_and_floats_agree(subject: _Subject) -> str | None:
+def _exact_and_floats_agree(subject: _GameSubject) -> str | None:
     """exact arithmetic gives the same as floating point."""
     tree = subject.game.tree
     if not tree.exact:
@@ -179,7 +179,7 @@ def _exact_and_floats_agree(subject: _Subject) -> str | None:
     return None
 
 
-def _profiles_survive_json(subject: _Subject) -> str | None:
+def _profiles_survive_json(subject: _GameSubject) -> str | None:
     """profiles survive being written and read."""
     game = subject.game
     for profile in subject.profiles:
@@ -193,7 +193,7 @@ def _profiles_survive_json(subject: _Subject) -> str | None:
     return None
 
 
-def _parameter_is_affine(subject: _Subject) -> str:
+def _parameter_is_affine(subject: _GameSubject) -> str:
     """its payoffs at another value of its parameter are those of the game built there."""
     game = subject.game
     name = game.tree.payoffs.parameter

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from eqbench.errors import ProfileError, UsageError
-from eqbench.harness.judge import Finding, ending, measure
+from eqbench.harness.judge import MeasuredProfile, ending, measure
 from eqbench.isolation.messages import (
     CandidateFrame,
     DescribedFrame,
@@ -57,11 +57,11 @@ def check_solver(
     isolated : whether every attempt has a process of its own, which survives crashes and hangs
     """
     with open_bench(plugins, isolated=isolated) as bench:
-        yield from keep(_PROMISES, _Subject(bench, spec, games))
+        yield from keep(_PROMISES, _SolverSubject(bench, spec, games))
 
 
 @dataclass
-class _Subject:
+class _SolverSubject:
     """The solver on the bench; attempts are kept, since several promises look at them."""
 
     bench: Bench
@@ -119,7 +119,7 @@ class _Subject:
             raise NotApplicableError(f"it takes none of the games: {next(iter(refusals.values()))}")
         return taken
 
-    def findings(self, game: str) -> list[Finding]:
+    def findings(self, game: str) -> list[MeasuredProfile]:
         """Measured snapshots and candidates of the plain attempt."""
         verifier = Verifier(self.game(game).tree)
         found = []
@@ -131,7 +131,7 @@ class _Subject:
         return found
 
 
-def _has_a_canonical_spec(subject: _Subject) -> str:
+def _has_a_canonical_spec(subject: _SolverSubject) -> str:
     """its canonical spec names the same solver."""
     spec = subject.facts.spec
     again = _described(subject.bench, spec).spec
@@ -140,7 +140,7 @@ def _has_a_canonical_spec(subject: _Subject) -> str:
     return spec
 
 
-def _solves_or_refuses(subject: _Subject) -> str:
+def _solves_or_refuses(subject: _SolverSubject) -> str:
     """it solves a game or refuses it with a reason, and never raises."""
     refused = []
     for game in subject.games:
@@ -153,7 +153,7 @@ def _solves_or_refuses(subject: _Subject) -> str:
     return f"refused {'; '.join(refused)}" if refused else ""
 
 
-def _hands_over_profiles(subject: _Subject) -> str | None:
+def _hands_over_profiles(subject: _SolverSubject) -> str | None:
     """it hands over behavior profiles with a known claim."""
     for game in subject.supported():
         last = subject.plain(game).last
@@ -165,7 +165,7 @@ def _hands_over_profiles(subject: _Subject) -> str | None:
     return None
 
 
-def _claims_hold(subject: _Subject) -> str | None:
+def _claims_hold(subject: _SolverSubject) -> str | None:
     """the verifier contradicts none of its claims."""
     for game in subject.supported():
         for finding in subject.findings(game):
@@ -174,7 +174,7 @@ def _claims_hold(subject: _Subject) -> str | None:
     return None
 
 
-def _converged_is_borne_out(subject: _Subject) -> str | None:
+def _converged_is_borne_out(subject: _SolverSubject) -> str | None:
     """where it says that it has converged, a profile of it bears that out."""
     claims = 0
     for game in subject.supported():
@@ -199,7 +199,7 @@ def _converged_is_borne_out(subject: _Subject) -> str | None:
     return None
 
 
-def _is_reproducible(subject: _Subject) -> str | None:
+def _is_reproducible(subject: _SolverSubject) -> str | None:
     """the same seed gives the same bits."""
     budget = Limits(iterations=ITERATIONS, target=0)
     for game in subject.supported():
@@ -212,7 +212,7 @@ def _is_reproducible(subject: _Subject) -> str | None:
     return None
 
 
-def _deterministic_is_true(subject: _Subject) -> str:
+def _deterministic_is_true(subject: _SolverSubject) -> str:
     """if it calls itself deterministic, seeds do not matter."""
     budget = Limits(iterations=ITERATIONS, target=0)
     same = all(
@@ -228,7 +228,7 @@ def _deterministic_is_true(subject: _Subject) -> str:
     return ""
 
 
-def _keeps_to_its_iterations(subject: _Subject) -> str | None:
+def _keeps_to_its_iterations(subject: _SolverSubject) -> str | None:
     """it does not do more iterations than allowed."""
     budget = Limits(iterations=ITERATIONS, target=0)
     for game in subject.supported():
@@ -242,7 +242,7 @@ def _keeps_to_its_iterations(subject: _Subject) -> str | None:
     return None
 
 
-def _ends_in_time(subject: _Subject) -> str:
+def _ends_in_time(subject: _SolverSubject) -> str:
     """it ends when its time is up, with something in hand."""
     game = subject.supported()[-1]
     trial = subject.attempt(game, Limits(timeout_s=TIME_S, target=0))
@@ -261,7 +261,7 @@ def _ends_in_time(subject: _Subject) -> str:
     return f"{elapsed_s:.2f} s of {TIME_S} s"
 
 
-def _leaves_the_game_alone(subject: _Subject) -> str | None:
+def _leaves_the_game_alone(subject: _SolverSubject) -> str | None:
     """it does not change the game."""
     for game in subject.supported():
         loaded = subject.game(game)

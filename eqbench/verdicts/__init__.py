@@ -9,12 +9,14 @@ from eqbench.model.trembles import Trembles
 from eqbench.verdicts.beliefs import Credibility, Reached, credibility
 from eqbench.verdicts.dominance import advantage, dominated_actions, proves_undominated
 from eqbench.verdicts.kinds import Kind, kind_of
+from eqbench.verdicts.search import PlanProof, decide, find_trembles, undominated_plan
 from eqbench.verdicts.subgames import SubgameRegrets, subgame_perfect
 from eqbench.verdicts.trembles import Proof, Sequential, contradict, sequential
 
 __all__ = [
     "Credibility",
     "Kind",
+    "PlanProof",
     "Play",
     "Proof",
     "Reached",
@@ -24,9 +26,12 @@ __all__ = [
     "advantage",
     "contradict",
     "credibility",
+    "decide",
     "dominated_actions",
+    "find_trembles",
     "kind_of",
     "proves_undominated",
     "sequential",
     "subgame_perfect",
+    "undominated_plan",
 ]

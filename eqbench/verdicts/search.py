@@ -343,7 +343,7 @@ def find_trembles(
     branchings : another limit of it, which is the same on every machine; none unless given
     """
     rng = np.random.default_rng(seed)
-    search = _Search.of(play)
+    search = _TrembleSearch.of(play)
     least = credibility(play).belief
     for attempt in range(tries):
         costs = rng.uniform(1, 2, search.n_nodes) if attempt else np.ones(search.n_nodes)
@@ -358,11 +358,11 @@ def find_trembles(
 
 def contested_nodes(play: Play) -> int:
     """Number of nodes among which orders of trembles have to choose; 0 if any orders do."""
-    return _Search.of(play).n_nodes
+    return _TrembleSearch.of(play).n_nodes
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _TrembleSearch:
     """Off the path of play, the nodes of sets where not every belief supports the play.
 
     Attributes
@@ -379,7 +379,7 @@ class _Search:
     count: csr_array
 
     @classmethod
-    def of(cls, play: Play) -> _Search:
+    def of(cls, play: Play) -> _TrembleSearch:
         groups = []
         admitted = admitted_nodes(play)
         for i in np.flatnonzero(play.total(play.others) == 0).tolist():

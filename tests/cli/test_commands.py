@@ -124,7 +124,7 @@ def test_examples_of_a_command_can_be_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    named = "eqbench.store.stored_profiles.named_profile"
+    named = "eqbench.store.named.named_profile"
     monkeypatch.setattr(named, lambda text: ({"behavior": {}}, None))
     made = commands()[name]
     lines = examples(click.Context(made, info_name=f"eqbench {name}"))

@@ -20,7 +20,7 @@ from eqbench.builtin import BUILTIN_SOLVERS
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
-from eqbench.solver import Budget, Monitor, Report, Termination, refusal_of
+from eqbench.solver import Budget, Monitor, MonitorReport, Termination, refusal_of
 from eqbench.testing import Result, check_game, check_solver
 from eqbench.testing.solver_suite import GAMES as SUITE_GAMES
 
@@ -139,7 +139,7 @@ ALL_KINDS = ["kuhn2", "kuhn3_reduced", "skp", "rock_paper_scissors", "jordan"]
 
 
 def solve(solver: str, game: Game, budget: Budget, seed: int = 0) -> tuple[Termination, list]:
-    reports: list[Report] = []
+    reports: list[MonitorReport] = []
     instance = default_registry().load_solver(solver).instance
     monitor = Monitor(game, budget, reports.append)
     termination = instance.solve(game, monitor, np.random.default_rng(seed))

@@ -9,7 +9,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.solver import Budget, Monitor, Report, snapshot_points
+from eqbench.solver import Budget, Monitor, MonitorReport, snapshot_points
 
 
 class Clock:
@@ -67,7 +67,7 @@ def test_chunks_between_snapshots_last_about_50_ms(game, clock: Clock) -> None:
 
 
 def test_monitor_time_is_not_the_solvers_time(game, uniform, clock: Clock) -> None:
-    def slow_sink(report: Report) -> None:
+    def slow_sink(report: MonitorReport) -> None:
         clock.now += 3.0
 
     monitor = Monitor(game, Budget(time_s=10.0), slow_sink)
@@ -84,9 +84,9 @@ def test_monitor_time_is_not_the_solvers_time(game, uniform, clock: Clock) -> No
 def test_flood_of_snapshots_costs_the_solver_no_time_and_bounded_overhead(
     game, uniform, clock: Clock
 ) -> None:
-    reports: list[Report] = []
+    reports: list[MonitorReport] = []
 
-    def slow_sink(report: Report) -> None:
+    def slow_sink(report: MonitorReport) -> None:
         reports.append(report)
         clock.now += 0.01
 
@@ -101,7 +101,7 @@ def test_flood_of_snapshots_costs_the_solver_no_time_and_bounded_overhead(
 
 
 def test_maker_of_a_dropped_snapshot_is_not_called(game, uniform, clock: Clock) -> None:
-    def slow_sink(report: Report) -> None:
+    def slow_sink(report: MonitorReport) -> None:
         clock.now += 1000.0
 
     monitor = Monitor(game, Budget(), slow_sink)

@@ -16,7 +16,7 @@ from helpers.command import Ended, accepted, eqbench_here
 from msgspec import Struct
 
 from eqbench.errors import UsageError
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
 from eqbench.studies.frame import Document, Session, Study, StudyFolder
 from eqbench.studies.requests import StudyRequest
 

@@ -16,19 +16,18 @@ from helpers.command import accepted
 from helpers.command import eqbench_here as eqbench
 from hypothesis import given
 from hypothesis import strategies as st
-from schemas import experiment_schema
 
 import eqbench as package
 from eqbench.cli import app
 from eqbench.errors import UsageError
 from eqbench.harness.experiment import (
     Experiment,
+    Request,
     experiment_text,
     read_experiment,
     shipped,
 )
-from eqbench.harness.request import Request
-from eqbench.harness.run import Run, solving_s
+from eqbench.harness.run import ActiveRun, solving_s
 from eqbench.registry import default_registry
 from eqbench.requests import fields_of
 from eqbench.spec import is_foreign
@@ -169,7 +168,7 @@ def test_an_experiment_takes_at_most_the_limits_of_the_cells_of_its_plan(tmp_pat
     experiment = read_experiment(
         written(tmp_path, PARTS.replace('"cfr_plus"', '"cfr_plus", "mccfr"'))
     )
-    with Run(experiment) as planned:
+    with ActiveRun(experiment) as planned:
         sizes = experiment.sizes()
         assert (sizes["games"], sizes["solvers"]) == (3, 5)
         limits = [part.timeout_s for part in experiment.parts]
@@ -246,25 +245,25 @@ def test_experiment_is_run_from_python_in_children(tmp_path: Path) -> None:
 def test_runner_that_comes_second_goes_on_where_the_first_began(tmp_path: Path) -> None:
     experiment = replace(experiment_of_lcp(), name="shared")
     out = tmp_path / "run"
-    with Run(experiment) as first, Run(experiment) as second:
+    with ActiveRun(experiment) as first, ActiveRun(experiment) as second:
         assert first.begin(out) == []
         assert second.begin(out) == []
         assert second.folder.manifest == first.folder.manifest
-    with Run(replace(experiment, name="another")) as stranger, pytest.raises(UsageError):
+    with ActiveRun(replace(experiment, name="another")) as stranger, pytest.raises(UsageError):
         stranger.begin(out)
-    with Run(experiment) as again, pytest.raises(UsageError, match="run"):
+    with ActiveRun(experiment) as again, pytest.raises(UsageError, match="run"):
         again.begin(out, fresh=True)
 
 
 def test_run_describes_itself_as_its_folder_does(tmp_path: Path) -> None:
     experiment = package.Experiment((package.Request(("random(actions=4,seed=1)",), ("lcp",)),))
-    with Run(experiment) as run:
+    with ActiveRun(experiment) as run:
         run.begin(tmp_path / "run")
         assert [record.status for record in run.execute()] == ["ok"]
         stored = run.stored
     assert stored == read_run(tmp_path / "run")
     assert stored.cells[0].equilibria[0].identity["name"] == "cluster:1"
-    with Run(experiment) as again:
+    with ActiveRun(experiment) as again:
         assert again.begin(tmp_path / "run") == ["all 1 cells are there already"]
         assert [*again.execute()] == []
         assert again.stored == stored

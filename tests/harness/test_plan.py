@@ -18,8 +18,8 @@ from eqbench import load_game
 from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
 from eqbench.harness.environment import solver_version
-from eqbench.harness.plan import Cell, GameFolder, PlannedSolver, make_plan, new_folder
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
+from eqbench.harness.plan import GameFolder, PlannedCell, PlannedSolver, make_plan, new_folder
 from eqbench.isolation.child import Outcome
 from eqbench.isolation.messages import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
 from eqbench.model.game_cache import store_game
@@ -53,8 +53,8 @@ class Children:
 
 
 @pytest.fixture
-def cells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[Cell]]:
-    def planned(children: Children | None = None, **request: Any) -> list[Cell]:
+def cells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[PlannedCell]]:
+    def planned(children: Children | None = None, **request: Any) -> list[PlannedCell]:
         monkeypatch.setattr(plan, "run_child", children)
         registry: Any = default_registry().with_plugins(FILES)
         made = Request(**({"games": ["kuhn2"], "solvers": ["cfr"]} | request))
@@ -125,7 +125,7 @@ def test_key_of_a_cell_is_that_of_stored_runs() -> None:
     )
     solver = PlannedSolver("cfr", "cfr(alpha=1/2)", True, "1.0")
     request = Request([], [], timeout_s=10.0, iterations=7, setup_timeout_s=60.0, tolerance=1e-6)
-    cell = Cell(game, solver, 3, request)
+    cell = PlannedCell(game, solver, 3, request)
     assert cell.key == "c9a424e9ce5148b5"
     assert replace(cell, seed=None).key != cell.key
 

@@ -21,11 +21,11 @@ from numpy.typing import ArrayLike
 from eqbench import BehaviorProfile, load_game, solve
 from eqbench.errors import StoreError
 from eqbench.harness import attempt, judge
-from eqbench.harness.attempt import Place, Result, judged, not_loaded
+from eqbench.harness.attempt import Attempt, Machine, judged, not_loaded
+from eqbench.harness.experiment import Request
 from eqbench.harness.judge import Received, measure, measure_all
-from eqbench.harness.plan import Cell, make_plan
-from eqbench.harness.record import Recorder
-from eqbench.harness.request import Request
+from eqbench.harness.plan import PlannedCell, make_plan
+from eqbench.harness.run import Recorder
 from eqbench.isolation.child import Outcome
 from eqbench.isolation.messages import (
     CandidateFrame,
@@ -58,7 +58,7 @@ def snapshot(frequencies: ArrayLike = UNIFORM.probabilities, *, work: int = 1) -
 
 
 @pytest.fixture
-def cell(tmp_path: Path) -> Cell:
+def cell(tmp_path: Path) -> PlannedCell:
     (planned,) = make_plan(Request(["kuhn2"], ["cfr"]), default_registry(), tmp_path)
     return planned
 
@@ -68,13 +68,15 @@ def folder(tmp_path: Path) -> RunFolder:
     return RunFolder(write_run(tmp_path / "run"))
 
 
-def result_of(cell: Cell, outcome: Outcome | None, received: Received) -> Result:
+def result_of(cell: PlannedCell, outcome: Outcome | None, received: Received) -> Attempt:
     if outcome is None:
         return not_loaded(cell)
-    return judged(cell, Place(), outcome, received)
+    return judged(cell, Machine(), outcome, received)
 
 
-def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Frame) -> CellRecord:
+def recorded(
+    folder: RunFolder, cell: PlannedCell, outcome: Outcome | None, *frames: Frame
+) -> CellRecord:
     """Record of a cell, read back from its folder."""
     streamed = Received(TREE.n_actions)
     for frame in frames:
@@ -87,7 +89,7 @@ def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Fr
 # -- what is kept of a stream ----------------------------------------------------------------
 
 
-def test_profiles_of_another_length_are_not_kept(cell: Cell, folder: RunFolder) -> None:
+def test_profiles_of_another_length_are_not_kept(cell: PlannedCell, folder: RunFolder) -> None:
     streamed = Received(TREE.n_actions)
     wrong = [candidate(UNIFORM.probabilities[:-1]), candidate(exact=["1/2"]), snapshot([])]
     for frame in (*wrong, DONE, candidate(), snapshot()):
@@ -112,7 +114,7 @@ def test_snapshots_become_sparser_and_the_newest_stays() -> None:
 
 
 def test_candidates_beyond_a_number_or_a_size_are_counted(
-    cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+    cell: PlannedCell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def kept(*frames: CandidateFrame) -> tuple[int, int]:
         streamed = Received(TREE.n_actions)
@@ -179,7 +181,9 @@ def test_tolerance_of_a_cell_is_what_claims_are_held_against() -> None:
 # -- what is stored --------------------------------------------------------------------------
 
 
-def test_record_says_which_cell_it_is_and_what_was_measured(cell: Cell, folder: RunFolder) -> None:
+def test_record_says_which_cell_it_is_and_what_was_measured(
+    cell: PlannedCell, folder: RunFolder
+) -> None:
     outcome = Outcome(
         last=DONE, ready=True, clocks=CLOCKS, setup_s=0.25, peak_memory_bytes=5000, log="printed"
     )
@@ -213,7 +217,7 @@ def test_record_says_which_cell_it_is_and_what_was_measured(cell: Cell, folder: 
 
 
 def test_cell_without_candidates_shows_where_its_method_was_last(
-    cell: Cell, folder: RunFolder
+    cell: PlannedCell, folder: RunFolder
 ) -> None:
     path = [snapshot(work=1), snapshot(work=2), snapshot(PURE, work=4)]
     record = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), *path)
@@ -293,7 +297,9 @@ CASES: dict[str, tuple[Outcome | None, dict[str, Any], str | None]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_record_of_a_cell_says_how_it_ended(case: str, cell: Cell, folder: RunFolder) -> None:
+def test_record_of_a_cell_says_how_it_ended(
+    case: str, cell: PlannedCell, folder: RunFolder
+) -> None:
     outcome, expected, log = CASES[case]
     broken = replace(cell, solver=replace(cell.solver, problem=("unavailable", "no licence")))
     record = recorded(folder, cell if outcome else broken, outcome)
@@ -329,7 +335,7 @@ def test_anytime_curve_ends_with_the_profile_that_the_cell_shows(
 
 
 def test_what_cannot_be_used_makes_its_cell_crashed_and_nothing_else(
-    cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+    cell: PlannedCell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("\x1b" + "z" * 1000)
@@ -341,7 +347,7 @@ def test_what_cannot_be_used_makes_its_cell_crashed_and_nothing_else(
     assert len(record.reason) <= 300
 
 
-def test_tries_of_a_cell_have_files_of_their_own(cell: Cell, folder: RunFolder) -> None:
+def test_tries_of_a_cell_have_files_of_their_own(cell: PlannedCell, folder: RunFolder) -> None:
     outcome = Outcome(last=DONE, clocks=CLOCKS, log="printed")
     records = [recorded(folder, cell, outcome, candidate(), snapshot()) for _ in range(2)]
     for name in ("trace", "log"):
@@ -350,7 +356,7 @@ def test_tries_of_a_cell_have_files_of_their_own(cell: Cell, folder: RunFolder) 
 
 
 def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
-    cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+    cell: PlannedCell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(record: CellRecord, reader: object) -> None:
         raise StoreError("the disk is full")
@@ -363,10 +369,10 @@ def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
 
 
 def test_building_the_game_is_part_of_the_set_up(
-    cell: Cell, monkeypatch: pytest.MonkeyPatch
+    cell: PlannedCell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempt, "run_child", lambda *job: Outcome(setup_s=0.25))
-    seen = attempt.observe(cell, Place(), threading.Event(), Received(TREE.n_actions))
+    seen, _ = attempt.observe(cell, threading.Event())
     assert seen.setup_s == 0.25 + cell.game.build_s
 
 
@@ -374,19 +380,19 @@ def test_building_the_game_is_part_of_the_set_up(
 
 
 @pytest.fixture
-def unknown(tmp_path: Path) -> Cell:
+def unknown(tmp_path: Path) -> PlannedCell:
     """A cell of a game of which no equilibrium is published."""
     game = "random(actions=4,seed=1)"
     (planned,) = make_plan(Request([game], ["cfr"]), default_registry(), tmp_path)
     return planned
 
 
-def equilibrium_of(cell: Cell) -> CandidateFrame:
+def equilibrium_of(cell: PlannedCell) -> CandidateFrame:
     solved = solve(cell.game.game, "lcp").equilibria[0]
     return candidate(solved.profile.probabilities, claim="equilibrium")
 
 
-def test_clusters_are_the_same_for_another_runner(unknown: Cell, folder: RunFolder) -> None:
+def test_clusters_are_the_same_for_another_runner(unknown: PlannedCell, folder: RunFolder) -> None:
     recorder, received = Recorder(folder), Received(unknown.game.game.tree.n_actions)
     received.add(equilibrium_of(unknown))
     recorder.store(unknown, result_of(unknown, Outcome(last=DONE, clocks=CLOCKS), received))
@@ -401,16 +407,16 @@ def test_clusters_are_the_same_for_another_runner(unknown: Cell, folder: RunFold
     assert elsewhere.records[unknown.key] == recorder.records[unknown.key]
 
 
-def test_judges_of_games_at_work_are_kept(cell: Cell, unknown: Cell) -> None:
+def test_judges_of_games_at_work_are_kept(cell: PlannedCell, unknown: PlannedCell) -> None:
     for games, kept in ((1, False), (2, True)):
-        place = Place(games)
+        place = Machine(games)
         first, second = place.judge_of(cell), place.judge_of(unknown)
         assert (place.judge_of(cell) is first) == kept
         assert (place.judge_of(unknown) is second) == kept
 
 
 def test_stored_result_counts_and_not_the_interrupted_try_after_it(
-    cell: Cell, folder: RunFolder
+    cell: PlannedCell, folder: RunFolder
 ) -> None:
     before = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), candidate())
     recorder = Recorder(folder)
@@ -422,7 +428,7 @@ def test_stored_result_counts_and_not_the_interrupted_try_after_it(
     assert recorder.records == {cell.key: before}
 
 
-def test_what_this_runner_stored_is_not_read_again(unknown: Cell, folder: RunFolder) -> None:
+def test_what_this_runner_stored_is_not_read_again(unknown: PlannedCell, folder: RunFolder) -> None:
     recorder, received = Recorder(folder), Received(unknown.game.game.tree.n_actions)
     received.add(equilibrium_of(unknown))
     recorder.store(unknown, result_of(unknown, Outcome(last=DONE, clocks=CLOCKS), received))

@@ -18,7 +18,7 @@ from helpers.command import PATIENCE_S, PLUGINS, wait_for
 from helpers.command import eqbench_here as eqbench
 
 import eqbench as package
-from eqbench.cluster.engine import connected
+from eqbench.cluster import connected
 from eqbench.harness.environment import fingerprint
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="process groups of Linux")

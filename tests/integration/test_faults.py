@@ -6,7 +6,6 @@ What goes wrong in a solver by accident costs its own cell and nothing else.
 from __future__ import annotations
 
 import json
-import os
 import runpy
 import signal
 import subprocess
@@ -43,7 +42,7 @@ EXPECTED = {
 }
 STREAMED_BEFORE_DEATH = (
     "loops_in_native_code",
-    "ignores_sigterm",
+    'ignores_sigterm(pids="pids")',
     "aborts",
     "exhausts_memory",
     "raises",
@@ -51,12 +50,13 @@ STREAMED_BEFORE_DEATH = (
 
 
 # Each waits for its limit, which must leave a busy machine time for what comes before.
+STUBBORN = 'ignores_sigterm(pids="pids")'  # it and a process that it has started
 LATE = {
     "loops_in_native_code": ("timeout", "killed 1 s after its limit of 2 s"),
-    "ignores_sigterm": ("timeout", "killed 1 s after its limit of 2 s"),
+    STUBBORN: ("timeout", "killed 1 s after its limit of 2 s"),
     "hangs_in_prepare": ("timeout", "set-up took more than 15 s"),
-    "hangs_on_import": ("timeout", "loading it took more than 15 s"),
 }
+IMPORTED = {"hangs_on_import": ("timeout", "loading it took more than 15 s")}
 TABLE = runpy.run_path(str(PLUGINS / "accidents.py"))["TABLE"]
 ACCIDENTS = {f"accidents(kind={kind})": (status, words) for kind, status, words, _ in TABLE}
 for solver, (status, words) in ACCIDENTS.items():
@@ -73,31 +73,29 @@ def _run(folder: Path, solvers: Iterable[str], *options: str) -> Ended:
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ended, Ended]:
-    """Two runs at a time, since one of them mostly waits for limits."""
-    folders = [tmp_path_factory.mktemp(name) for name in ("faults", "late")]
-    solvers = ([*EXPECTED, "cfr_plus"], LATE)
-    options = (
-        ("--timeout", "300", "--memory", "600MiB", "--iterations", "50"),
-        ("--timeout", "2", "--setup-timeout", "15", "-j", "4"),
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
+    """Three runs at a time, since two of them mostly wait for limits."""
+    short = ("--timeout", "2", "--setup-timeout", "15", "-j", "4")
+    asked = (
+        ([*EXPECTED, "cfr_plus"], "--timeout", "300", "--memory", "600MiB", "--iterations", "50"),
+        (LATE, *short),
+        (IMPORTED, *short),
     )
-    with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(
-            lambda *asked: _run(*asked[:2], *asked[2]), folders, solvers, options
-        )
-    return first, second
+    folders = [tmp_path_factory.mktemp("run") for _ in asked]
+    with ThreadPoolExecutor(len(asked)) as pool:
+        return list(pool.map(lambda folder, asked: _run(folder, *asked), folders, asked))
 
 
 @pytest.fixture(scope="module")
-def ended(both: tuple[Ended, Ended]) -> Ended:
+def ended(runs: list[Ended]) -> Ended:
     """One run of all faulty solvers that end by themselves; the well-behaved ones come last."""
-    return both[0]
+    return runs[0]
 
 
 @pytest.fixture(scope="module")
-def late(both: tuple[Ended, Ended]) -> Ended:
+def late(runs: list[Ended]) -> Ended:
     """One run of those that have to be ended."""
-    return both[1]
+    return runs[1]
 
 
 @pytest.mark.parametrize("solver", EXPECTED)
@@ -109,12 +107,19 @@ def test_fault_becomes_its_status_with_a_reason(ended: Ended, solver: str) -> No
     assert len(cell["reason"]) < 1000
 
 
-@pytest.mark.parametrize("solver", LATE)
-def test_solver_that_does_not_end_is_ended_at_its_limit(late: Ended, solver: str) -> None:
-    status, reason = LATE[solver]
-    cell = late.cell(solver)
+@pytest.mark.parametrize("solver", [*LATE, *IMPORTED])
+def test_solver_that_does_not_end_is_ended_at_its_limit(runs: list[Ended], solver: str) -> None:
+    status, reason = (LATE | IMPORTED)[solver]
+    run = runs[1 if solver in LATE else 2]
+    cell = run.cell(solver)
     assert (cell["status"], reason in cell["reason"]) == (status, True), cell["reason"]
-    assert late.code == 0, "limits alone are no failure"
+    assert run.code == 0, "limits alone are no failure"
+
+
+def test_process_that_outlives_its_solver_is_killed(late: Ended) -> None:
+    family = [int(word) for word in (late.folder / "pids").read_text().split()]
+    assert len(family) == 2
+    assert not any(map(_alive, family))
 
 
 @pytest.mark.parametrize("solver", STREAMED_BEFORE_DEATH)
@@ -173,9 +178,9 @@ def test_run_in_which_nothing_could_run_ends_with_code_4(tmp_path: Path) -> None
     assert done.cell("two_players_only")["reason"] == "it is for two players"
 
 
-def _start(tmp_path: Path, *solvers: str) -> subprocess.Popen[str]:
+def _start(tmp_path: Path, *solvers: str, jobs: int = 1) -> subprocess.Popen[str]:
     named = (part for solver in solvers for part in ("--solver", solver))
-    limits = ("--timeout", "600", "--plugin", FAULTS)
+    limits = ("--timeout", "600", "--plugin", FAULTS, "-j", str(jobs))
     return started("run", "--game", "kuhn2", "--json", *named, *limits, cwd=tmp_path)
 
 
@@ -205,35 +210,28 @@ def test_sigkill_of_the_run_leaves_no_live_process_and_no_scratch_files(
     assert wait_for(lambda: not list(scratch.iterdir()))
 
 
-def test_interrupt_keeps_finished_cells_and_ends_with_code_130(tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    run = _start(tmp_path, "well_behaved", f'ignores_sigterm(pids="{pids}")')
-    assert wait_for(pids.exists)
+def test_interrupt_keeps_finished_cells_and_what_all_running_ones_had_reported(
+    tmp_path: Path,
+) -> None:
+    pids = [tmp_path / name for name in "ab"]
+    stubborn = (f'ignores_sigterm(pids="{file}")' for file in pids)
+    run = _start(tmp_path, "well_behaved", *stubborn, jobs=2)
+    assert wait_for(lambda: all(file.exists() for file in pids))
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 130
     document = json.loads(out)
     assert [cell["solver"] for cell in document["cells"]] == ["well_behaved"]
-    assert "1 of 2 cells" in err
+    assert "1 of 3 cells" in err
     assert f"eqbench run --resume {document['run']}" in err
     assert "Traceback" not in err
-    (stopped,) = document["interrupted"]
-    assert stopped["status"] == "interrupted"
-    assert stopped["nash_conv"] == pytest.approx(11 / 12), "what it had streamed is kept"
-    assert (tmp_path / document["run"] / stopped["equilibria"][0]["profile"]).exists()
-    family = [int(word) for word in pids.read_text().split()]
+    assert len(document["interrupted"]) == 2
+    for stopped in document["interrupted"]:
+        assert stopped["status"] == "interrupted"
+        assert stopped["nash_conv"] == pytest.approx(11 / 12), "what it had streamed is kept"
+        assert (tmp_path / document["run"] / stopped["equilibria"][0]["profile"]).exists()
+    family = [int(word) for file in pids for word in file.read_text().split()]
     assert wait_for(lambda: not any(map(_alive, family)))
-
-
-def test_grandchild_that_outlives_a_finished_solver_is_killed(tmp_path: Path) -> None:
-    run_folder, pids = tmp_path / "run", tmp_path / "pids"
-    eqbench(
-        *("run", "--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}")'),
-        *("--timeout", "2", "--plugin", FAULTS, "--out", run_folder),
-        cwd=tmp_path,
-    )
-    assert not any(map(_alive, (int(word) for word in pids.read_text().split())))
-    assert os.path.exists(run_folder / "runs.jsonl")
 
 
 def test_cells_after_one_that_removes_or_overwrites_their_game_are_run_as_usual(

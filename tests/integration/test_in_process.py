@@ -13,7 +13,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import ProfileError, UsageError
-from eqbench.harness.jobs import perform
+from eqbench.harness.solve import perform
 from eqbench.model.game_cache import store_game
 from eqbench.model.profile_json import profile_text
 

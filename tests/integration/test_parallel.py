@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 import pytest
-from helpers.command import PATIENCE_S, PLUGINS, accepted, eqbench_here, started, wait_for
+from helpers.command import PLUGINS, accepted, eqbench_here
 
 PARTNERS = str(PLUGINS / "partners.py")
 
@@ -47,19 +46,3 @@ def test_table_is_in_the_order_of_the_plan_and_results_do_not_depend_on_jobs(
     assert one == three
     plan = [["kuhn2", 0], ["kuhn2", 1], ["jordan", 0], ["jordan", 1]]
     assert [[cell[1], cell[3]] for cell in one] == plan
-
-
-def test_interrupt_keeps_what_all_running_cells_had_reported(tmp_path: Path) -> None:
-    """Partners who miss each other run until the interrupt."""
-    solvers = ",".join(
-        f'waits_for_partner(folder="{tmp_path}",me={me},partner=nobody)' for me in "ab"
-    )
-    limits = ("--plugin", PARTNERS, "-j", "2", "--timeout", "600", "--out", "run")
-    run = started("run", "--game", "kuhn2", "--solver", solvers, *limits, cwd=tmp_path)
-    assert wait_for(lambda: (tmp_path / "a").exists() and (tmp_path / "b").exists())
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=PATIENCE_S)
-    assert run.returncode == 130
-    assert out.count("interrupted") >= 2
-    assert "interrupted after 0 of 2 cells" in err
-    assert "eqbench run --resume run" in err

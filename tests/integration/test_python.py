@@ -17,7 +17,7 @@ from helpers.runs import cell, without_figures, write_run
 
 import eqbench
 from eqbench.api.keywords import request_from
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import random_profile
 from eqbench.report.charts import CHARTS

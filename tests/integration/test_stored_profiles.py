@@ -10,7 +10,7 @@ import pytest
 from helpers.command import accepted, eqbench_here, refused
 
 import eqbench
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
 
 PLUGIN = """
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import UsageError
-from eqbench.harness.jobs import perform
+from eqbench.harness.solve import perform
 from eqbench.isolation.messages import BuiltFrame, ErrorFrame
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import load_tree

@@ -17,8 +17,7 @@ from helpers.kuhn_and_skp import largest_b32, member, szafron_profile
 import eqbench
 from eqbench.model.play import Play
 from eqbench.model.profile_json import profile_from_json
-from eqbench.verdicts import Proof, credibility, dominated_actions
-from eqbench.verdicts.search import decide
+from eqbench.verdicts import Proof, credibility, decide, dominated_actions
 from eqbench.verification import verify, verify_exactly
 
 BACKENDS = ("gurobi", "scip")

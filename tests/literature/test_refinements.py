@@ -19,8 +19,15 @@ import eqbench
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.verdicts import Proof, credibility, dominated_actions, kind_of, subgame_perfect
-from eqbench.verdicts.search import decide, undominated_plan
+from eqbench.verdicts import (
+    Proof,
+    credibility,
+    decide,
+    dominated_actions,
+    kind_of,
+    subgame_perfect,
+    undominated_plan,
+)
 from eqbench.verification import verify_exactly
 
 

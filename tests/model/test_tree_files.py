@@ -16,7 +16,7 @@ import pytest
 import eqbench
 from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.harness import plan
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
 from eqbench.isolation.child import Outcome
 from eqbench.isolation.messages import BuiltFrame
 from eqbench.model import assemble, size_limit

@@ -29,7 +29,7 @@ from schemas import schema_text
 
 import eqbench
 from eqbench.errors import DocumentError, UsageError
-from eqbench.store.json_lines import MOST_LINE_BYTES
+from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord
 
@@ -268,7 +268,7 @@ def test_damaged_manifest_is_one_sentence(tmp_path: Path, text: str) -> None:
 def test_damaged_lines_do_not_hide_what_is_appended_behind_them(tmp_path: Path) -> None:
     path = run_with_line(tmp_path, b"x" * (2 * MOST_LINE_BYTES))
     folder = RunFolder.open(path)
-    reader = folder.new_cells()
+    reader = LineReader(folder.path / "runs.jsonl", CellRecord.of_line)
     assert [each.key for each in reader.new()] == [FIRST, LAST]
     folder.append(cell(DAMAGED))
     assert [each.key for each in reader.new()] == [DAMAGED]

@@ -12,8 +12,7 @@ from helpers.runs import cell, write_run
 from eqbench.cli import app
 from eqbench.cli.report import page_file
 from eqbench.errors import UsageError
-from eqbench.harness.experiment import Experiment, experiment_text, read_experiment
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Experiment, Request, experiment_text, read_experiment
 from eqbench.report.html.document import Command
 from eqbench.report.html.page import about
 from eqbench.report.writing import game_facts

@@ -16,10 +16,9 @@ from helpers.runs import cell, identity, with_candidate, without_figures, write_
 
 import eqbench
 from eqbench.errors import DocumentError, UsageError
-from eqbench.store.latest import latest_run, remember
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import read_run
+from eqbench.store.stored_run import latest_run, read_run, remember
 from eqbench.store.traces import packed
 
 
@@ -211,6 +210,7 @@ def test_cells_that_a_resumed_run_no_longer_has_are_only_counted(tmp_path: Path)
     [
         (None, "holds no run"),
         ("{", "damaged"),
+        ("[1]", "damaged"),
         ('{"schema": "eqbench.run/9"}', r"eqbench\.run/9.*this version reads"),
         ('{"schema": "eqbench.run/1"}', "is damaged"),
         ('{"schema": "eqbench.run/1", "cells": 3, "request": {}}', "is damaged"),

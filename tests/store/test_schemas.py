@@ -9,7 +9,7 @@ import pytest
 from schemas import DOCUMENTS, FOLDER, schema_text
 
 from eqbench.equilibria import Identity
-from eqbench.harness.request import Request
+from eqbench.harness.experiment import Request
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import load_game

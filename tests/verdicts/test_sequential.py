@@ -213,10 +213,10 @@ def test_refuted_play_is_supported_by_no_trembles(seed: int) -> None:
         assert (found.loss[off_path] > 0).any()
 
 
-@pytest.mark.parametrize("game", ["kuhn2", "kuhn3", "kuhn(players=4)"])
-def test_what_is_certified_is_not_contradicted(game: str) -> None:
+@pytest.mark.parametrize(("game", "seeds"), [("kuhn2", 8), ("kuhn3", 3), ("kuhn(players=4)", 1)])
+def test_what_is_certified_is_not_contradicted(game: str, seeds: int) -> None:
     tree = eqbench.load_game(game).tree
-    for seed in range(8):
+    for seed in range(seeds):
         record = eqbench.solve(game, "logit(prior=random)", seed=seed)
         assert record.profile is not None
         play = Play.of(tree, record.profile)

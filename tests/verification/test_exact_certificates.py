@@ -18,7 +18,7 @@ from rich.console import Console
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.judge import Finding, measure, measure_all
+from eqbench.harness.judge import MeasuredProfile, measure, measure_all
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree, Payoffs
@@ -43,7 +43,7 @@ def measured(
     *,
     tree: GameTree = TREE,
     tolerance: float = 1e-6,
-) -> Finding:
+) -> MeasuredProfile:
     return measure(handed_over(profile, claim, claimed), Verifier(tree), tolerance)
 
 

@@ -18,7 +18,7 @@ from eqbench.cli.verify import verify as verify_command
 from eqbench.equilibria import Identifier, cluster_identities, known_sets
 from eqbench.equilibria.known import some_member
 from eqbench.errors import UsageError
-from eqbench.harness.judge import ending, first_refutation, measure
+from eqbench.harness.judge import ending, measure
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
@@ -240,7 +240,7 @@ def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() 
     last = max(unresolved, resolved, key=lambda finding: finding.rank).record(None, None)
     assert "cannot be measured" in last.refuted
     assert last.max_regret >= 2e12, "whoever reads the regret alone takes it for no equilibrium"
-    assert first_refutation([unresolved]) is None
+    assert unresolved.refuted is None
 
 
 def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> None:

@@ -35,7 +35,7 @@ import eqbench
 from eqbench.equilibria import cluster_identities, completeness
 from eqbench.errors import ProfileError
 from eqbench.games.gamut import with_numbered_actions
-from eqbench.harness.judge import Finding, measure, meets
+from eqbench.harness.judge import MeasuredProfile, measure, meets
 from eqbench.model.gambit_text import nfg_text
 from eqbench.model.game import Game
 from eqbench.model.play import Play
@@ -391,7 +391,7 @@ def errors_of_regrets() -> Iterator[tuple[str, str]]:
     yield "1,000 games", f"errors are {median:.3g} times too large" if median > 100 else ""
 
 
-def astray(tree: GameTree, finding: Finding) -> str:
+def astray(tree: GameTree, finding: MeasuredProfile) -> str:
     """What is wrong with a measured regret, which is 1/50 in each game of `long_path`."""
     off = farthest(tree, finding.candidate.profile, finding.measured)
     if not off <= finding.measured.error <= 1e-11 * tree.largest_payoff:

@@ -26,10 +26,9 @@ from eqbench.model.tree_files import content_hash
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import EXACT_ZERO, Column, Report, Row, Table, table_of
 from eqbench.spec import is_foreign
+from eqbench.store.named import game_of_runs, named_profile, registry_of_runs
 from eqbench.store.run_folder import RunFolder, write_texts
 from eqbench.store.schema import IdentityRecord
-from eqbench.store.stored_games import game_of_runs, registry_of_runs
-from eqbench.store.stored_profiles import named_profile
 from eqbench.store.stored_run import StoredRun, read_runs
 from eqbench.studies.branch import alike
 from eqbench.studies.crossplay.measure import (

@@ -1,1 +1,0 @@
-"""Cells on the workers of a Dask cluster; begin with `engine.ClusterEngine`."""
