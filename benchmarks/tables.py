@@ -855,7 +855,7 @@ def reproduction(data: Record) -> Shown:
     ]
 
     def counted(sources: Iterable[Record]) -> list[str]:
-        verdicts = ("reproduced", "differs", "source_error", "not_attempted")
+        verdicts = ("reproduced", "differs", "not_comparable", "source_error", "not_attempted")
         counts = {source.name: Counter(source.counts) for source in sources}
         counts["all"] = sum(counts.values(), Counter())
         return [
@@ -898,7 +898,8 @@ def reproduction(data: Record) -> Shown:
         [],
         counted(data.quick.sources),
         listed(of["source_error"], *keys),
-        listed(of["differs"], *keys),
+        listed(sorted(of["differs"], key=lambda claim: claim.cause), *keys, "cause"),
+        listed(of["not_comparable"], *keys, "cause"),
         listed(questions, "row", "ours", "detail"),
         listed(trajectories, "row", "column", "theirs", "ours", "verdict"),
     )

@@ -107,7 +107,7 @@ def main() -> None:
         *(
             (f"  {folder.name}", (f"eqbench/{folder.name}",))
             for folder in sorted((ROOT / "eqbench").iterdir())
-            if (folder / "__init__.py").exists()
+            if (folder / "__init__.py").exists() and not folder.is_symlink()
         ),
         ("tests", ("tests",)),
         ("tools", ("tools",)),

@@ -16,6 +16,7 @@ from helpers.command import accepted
 from helpers.command import eqbench_here as eqbench
 from hypothesis import given
 from hypothesis import strategies as st
+from schemas import experiment_schema
 
 import eqbench as package
 from eqbench.cli import app
