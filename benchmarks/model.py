@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
-from measuring import cpu_s, in_child, peak_bytes, solved
+from measuring import calls_of, cpu_s, in_child, peak_bytes, solved
 
 import eqbench
 from eqbench.equilibria import Identifier, known_corners
@@ -17,6 +18,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.rank_sums import RankSums
 from eqbench.model.tree import CHANCE, TERMINAL
 from eqbench.registry import default_registry, load_game, load_solver
 from eqbench.verification import Verifier
@@ -143,6 +145,32 @@ def measured_game(name: str, repetitions: int) -> dict[str, Any]:
 
 
 # -- Identification ------------------------------------------------------------------------------
+
+
+def payoff_models(decks: Sequence[int], repetitions: int) -> dict[str, Any]:
+    """Microseconds of values and derivatives: sums over ranks beside the generic kernels.
+
+    Both are called with the same random profile, in turns. With 52 cards there are 1.7 million
+    terminals, and the generic kernels are left out.
+    """
+    return {"rows": [_payoff_model(cards, repetitions) for cards in decks]}
+
+
+def _payoff_model(cards: int, repetitions: int) -> dict[str, Any]:
+    tree = load_game(f"kuhn(players=3,cards={cards},reduce=billingham)").tree
+    behavior = random_profile(tree, np.random.default_rng(0))
+    models: dict[str, Any] = {"ranks": RankSums.of(tree)}
+    if cards <= 26:
+        models["generic"] = SequenceFormModel(Game(tree).sequence_form)
+    times: dict[str, dict[str, list[float]]] = {}
+    for method in ("counterfactual_values", "linearize"):
+        works = {name: partial(getattr(model, method), behavior) for name, model in models.items()}
+        counts = {name: calls_of(work) for name, work in works.items()}
+        times[method] = {name: [] for name in works}
+        for _ in range(repetitions):
+            for name, work in works.items():
+                times[method][name].append(1e6 * cpu_s(work, counts[name]) / counts[name])
+    return {"cards": cards, "terminals": tree.n_terminals, "us": times}
 
 
 def identification(game: str, count: int) -> dict[str, Any]:

@@ -336,6 +336,11 @@ def ends_apart(
 # -- Branches ------------------------------------------------------------------------------------
 
 
+def payoff_models(data: Record) -> Shown:
+    us = next(row for row in data.rows if row.cards == 26).us.linearize
+    return {"rank_sums_ratio": f"{median(us.generic) / median(us.ranks):.0f}"}, []
+
+
 def arclength_cost(data: Record) -> Shown:
     branch = {row.game: row for row in data.branches}
     cards = {n: branch[f"kuhn(players=3,cards={n},reduce=billingham)"] for n in (10, 26, 52)}
