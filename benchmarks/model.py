@@ -71,7 +71,7 @@ def large_game(name: str, repetitions: int) -> dict[str, Any]:
     return {
         "game": name,
         "nodes": tree.n_nodes,
-        "terminals": tree.n_terminals,
+        "terminals": game.tree.n_terminals,
         "infosets": tree.n_infosets,
         "imported": name == IMPORTED,
         "build_s": build_s,
@@ -157,11 +157,11 @@ def payoff_models(decks: Sequence[int], repetitions: int) -> dict[str, Any]:
 
 
 def _payoff_model(cards: int, repetitions: int) -> dict[str, Any]:
-    tree = load_game(f"kuhn(players=3,cards={cards},reduce=billingham)").tree
-    behavior = random_profile(tree, np.random.default_rng(0))
-    models: dict[str, Any] = {"ranks": RankSums.of(tree)}
+    game = load_game(f"kuhn(players=3,cards={cards},reduce=billingham)")
+    behavior = random_profile(game.tree, np.random.default_rng(0))
+    models: dict[str, Any] = {"ranks": RankSums.of(game.tree)}
     if cards <= 26:
-        models["generic"] = SequenceFormModel(Game(tree).sequence_form)
+        models["generic"] = SequenceFormModel(game.sequence_form)
     times: dict[str, dict[str, list[float]]] = {}
     for method in ("counterfactual_values", "linearize"):
         works = {name: partial(getattr(model, method), behavior) for name, model in models.items()}

@@ -338,7 +338,7 @@ def ends_apart(
 
 def payoff_models(data: Record) -> Shown:
     us = next(row for row in data.rows if row.cards == 26).us.linearize
-    return {"rank_sums_ratio": f"{median(us.generic) / median(us.ranks):.0f}"}, []
+    return ({"rank_sums_ratio": f"{median(us.generic) / median(us.ranks):.0f}"},)
 
 
 def arclength_cost(data: Record) -> Shown:
