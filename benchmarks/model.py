@@ -170,7 +170,7 @@ def _payoff_model(cards: int, repetitions: int) -> dict[str, Any]:
         for _ in range(repetitions):
             for name, work in works.items():
                 times[method][name].append(1e6 * cpu_s(work, counts[name]) / counts[name])
-    return {"cards": cards, "terminals": tree.n_terminals, "us": times}
+    return {"cards": cards, "terminals": game.tree.n_terminals, "us": times}
 
 
 def identification(game: str, count: int) -> dict[str, Any]:
