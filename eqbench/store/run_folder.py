@@ -361,7 +361,7 @@ class RunFolder:
         clusters = self.clusters() if derived else {}
         for record in self.lines(LineReader(self.path / name, CellRecord.of_line)):
             records.pop(record.key, None)
-            records[record.key] = record.with_clusters(clusters) if derived else record
+            records[record.key] = record.with_clusters(clusters) if clusters else record
         return list(records.values())
 
     # -- what follows from the cells -----------------------------------------------------------

@@ -180,6 +180,11 @@ class EquilibriumRecord:
         """Whether it is, or is near to, a published equilibrium, and not just one of a cluster."""
         return self.identity is not None and not self.identity["name"].startswith("cluster:")
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it has a profile that no published equilibrium is near to."""
+        return self.profile is not None and not self.is_known
+
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; verdicts of others only if there are any."""
         values = asdict(self)
@@ -291,18 +296,15 @@ class CellRecord(Displayed, CellId):
     @property
     def unknown(self) -> list[EquilibriumRecord]:
         """Candidates with a profile that no published equilibrium is near to."""
-        return [item for item in self.equilibria if item.profile and not item.is_known]
+        return [item for item in self.equilibria if item.is_unknown]
 
     def with_clusters(self, clusters: Clusters) -> CellRecord:
         """Record whose unknown candidates have their names in these clusters, and in no others."""
-        names = {item.profile: clusters.get(str(item.profile)) for item in self.unknown}
-        if all(item.identity == names[item.profile] for item in self.unknown):
-            return self
         equilibria = [
-            replace(item, identity=names.get(item.profile, item.identity))
+            replace(item, identity=clusters.get(str(item.profile))) if item.is_unknown else item
             for item in self.equilibria
         ]
-        return replace(self, equilibria=equilibria)
+        return self if equilibria == self.equilibria else replace(self, equilibria=equilibria)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; only a repeated cell says which time it is."""

@@ -145,7 +145,7 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
         "inspector": {"watch": {"patrol": "1/4", "rest": "3/4"}},
     }
     (path / "profiles/0a-0.json").write_text(json.dumps({"behavior": behavior}))
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/tutorial/write_a_game.md").read_text(encoding="utf-8")
     (plugin,) = (block.text for block in blocks(page) if "register_game" in block.text)
     (tmp_path / "smuggling.py").write_text(plugin)
     refused("show", "run", "0a", words="needs --plugin FILE", cwd=tmp_path)
