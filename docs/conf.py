@@ -53,6 +53,7 @@ nitpick_ignore = [
     ("py:class", "eqbench.studies.frame.R"),
     ("py:class", "eqbench.studies.frame.P"),
     ("py:class", "eqbench.studies.frame.D"),
+    ("py:class", "eqbench.plots.style.Panel"),
     ("py:class", "eqbench.harness.experiment.Request"),
     ("py:class", "eqbench.store.stored_run.StoredRun"),
     ("py:class", "eqbench.model.sequence_form.FormArrays"),

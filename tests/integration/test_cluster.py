@@ -212,11 +212,8 @@ def test_lost_scheduler_leaves_the_store_whole_and_the_way_to_go_on_is_said(
 
 def edited(folder: Path) -> Path:
     """Where an eqbench with other sources is."""
-    home = Path(package.__file__).parent
-    for part in (".", "games", "solvers"):
-        source = home if part == "." else home.parent / part
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, folder / "edited" / "eqbench" / part, ignore=ignored)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(package.__file__).parent, folder / "edited" / "eqbench", ignore=ignored)
     with open(folder / "edited" / "eqbench" / "spec.py", "a") as file:
         file.write("# edited\n")
     return folder / "edited"
