@@ -166,21 +166,22 @@ def _row(entry: RunCell, name: str) -> Row:
     record = entry.record
     claim = record.equilibria[0].claim if record.equilibria else ""
     verdicts = verdict_texts(record.equilibria[0]) if record.equilibria else {}
-    values: dict[str, Any] = {**verdicts}
-    for column, facts in COLUMNS["cells"].items():
-        values[facts["title"]] = getattr(record, facts.get("field", column), None)
-    values |= {column: getattr(record, column) for column in ("solver", "game", *TRIAL)}
-    values |= {
-        "run": entry.run,
+    is_zero = entry.is_proved and record.max_regret == 0
+    # what is not just a field of the record, by the names of columns
+    made: dict[str, Any] = {
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
+        "max_regret": EXACT_ZERO if is_zero else record.max_regret,
         "equilibrium": label(record) or None,
         "credible": verdicts.get("credible"),
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # 0 is reported by methods that count none
         "memory": record.peak_memory_bytes if began([entry]) else None,
     }
-    if entry.is_proved and record.max_regret == 0:
-        values["max regret"] = EXACT_ZERO
+    values: dict[str, Any] = {**verdicts, "run": entry.run}
+    values |= {column: getattr(record, column) for column in ("solver", "game", *TRIAL)}
+    for column, facts in COLUMNS["cells"].items():
+        own = getattr(record, facts.get("field", column), None)
+        values[facts["title"]] = made.get(column, own)
     return Row(name, values)
 
 
