@@ -33,7 +33,7 @@ def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, *, quiet: bool =
 
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = set(shown(io.StringIO(), monkeypatch).splitlines())
-    assert lines == {"logit on kuhn2: ok", "1 of 2 cells done, 50%; cfr on kuhn2: 3 s"}
+    assert {"logit on kuhn2: ok", "1 of 2 cells done, 50%; cfr on kuhn2: 3 s"} <= lines
 
 
 def test_on_a_terminal_there_is_a_bar_with_a_line_for_what_runs(
