@@ -144,7 +144,7 @@ def test_labels_are_escaped_and_long_ones_cut() -> None:
     written = texts(found)
     assert written[0] == "<&>"
     assert {'<"P&1">', "日本", r"a\x00<b>&'c'", "</text>"} <= set(written)
-    assert "name that …" in written
+    assert "an action with a name that …" in written
     assert {"(0.1, 1e-09)", "(0.6667, 1.235e+07)"} <= set(written)
     check_apart(list(boxes(body(found))))
 
