@@ -253,6 +253,7 @@ def test_claimed_equilibria_alone_are_judged(
 
 
 def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> None:
+    pytest.importorskip("flint")
     solved = eqbench.solve("kuhn2", "case_enumeration", timeout=30)
     assert len(solved.equilibria) > 1
     assert all(item.credible for item in solved.equilibria)
@@ -269,6 +270,7 @@ def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> N
 
 
 def test_kinds_of_cells() -> None:
+    pytest.importorskip("flint")
     listed = eqbench.solve("kuhn2", "case_enumeration", timeout=30)
     kinds = [item.kind for item in listed.equilibria]
     assert len(kinds) > 1
