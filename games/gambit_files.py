@@ -2,7 +2,7 @@
 
 In extensive form (``.efg``, version 2) and in strategic form (``.nfg``, version 1, both layouts).
 The grammar is that of Gambit's manual, "File formats"; where the manual leaves something open,
-what Gambit 17 reads decides. See docs/game_files.md.
+what Gambit 17 reads decides. See docs/reference/game_files.md.
 """
 
 from __future__ import annotations

@@ -346,7 +346,7 @@ def set_up(options: ByProgram, game: Game) -> SetUp:
 
 
 def chosen_formulation(options: ByProgram, game: Game) -> Formulation:
-    """The formulation that `auto` stands for, found by trial (docs/ncp.md)."""
+    """The formulation that `auto` stands for, found by trial (docs/explanation/ncp.md)."""
     if options.formulation != "auto":
         return options.formulation
     if options.sense == "none" and constant_sum(game) is not None:

@@ -112,7 +112,7 @@ def test_a_profile_on_its_way_is_near_and_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("spec", "solver", "seed"),
-    [  # those that were farthest of all that were measured; see docs/equilibria.md
+    [  # those that were farthest of all that were measured; see docs/explanation/equilibria.md
         ("kuhn3", "pcfr_plus_alternating(start=random)", 0),
         ("kuhn3", "pcfr_plus_alternating", 0),
         ("kuhn3_reduced", "pcfr_plus_alternating(start=random)", 0),

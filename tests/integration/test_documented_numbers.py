@@ -41,7 +41,7 @@ def test_every_page_shows_the_committed_raw_results(pages) -> None:
 
 
 def test_other_number_in_prose_and_other_cell_of_a_table_are_stale(pages) -> None:
-    page = (ROOT / "docs" / "equilibria.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "equilibria.md").read_text(encoding="utf-8")
     for shown, other in (
         ("<!-- fact: cases_pots -->13", "<!-- fact: cases_pots -->14"),
         ("| `dcfr` | 2.0e-08", "| `dcfr` | 2.1e-08"),
