@@ -196,7 +196,10 @@ def _texts(lines: list[str]) -> dict[str, str]:
 
 
 # Pages of this folder that include a file from elsewhere in the repository.
-_INCLUDED = {"benchmarks/README.md": "/reference/benchmarks.md", "CHANGELOG.md": "/reference/changelog.md"}
+_INCLUDED = {
+    "benchmarks/README.md": "/reference/benchmarks.md",
+    "CHANGELOG.md": "/reference/changelog.md",
+}
 
 
 def link_to_included_pages(sphinx: Sphinx, docname: str, source: list[str]) -> None:
