@@ -191,13 +191,18 @@ def _chosen(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | No
 def _execute(run: ActiveRun, again: set[Status], *, verbose: bool) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
     from eqbench.errors import SchedulerError, StoreError
+    from eqbench.harness.attempt import compiling
 
     total, done = len(run.cells), len(run.cells) - len(run.missing(again))
 
     def at_work() -> list[str]:
         now = time.monotonic()
         running = list(run.running.values())
-        return [f"{_cell_words(each.cell.id)}: {now - each.since:.0f} s" for each in running]
+        return [
+            f"{_cell_words(each.cell.id)}: {now - each.since:.0f} s"
+            + f", compiling {compiling[each.cell.key]}, once" * (each.cell.key in compiling)
+            for each in running
+        ]
 
     try:
         with (

@@ -6,8 +6,8 @@ import importlib
 import math
 import os
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,11 @@ from msgspec.structs import replace
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.harness.environment import solver_version
 from eqbench.isolation.messages import (
+    AgainFrame,
     BuiltFrame,
     CandidateFrame,
     Clocks,
+    CompilingFrame,
     DescribedFrame,
     DoneFrame,
     ErrorFrame,
@@ -33,6 +35,7 @@ from eqbench.isolation.messages import (
     text,
 )
 from eqbench.isolation.processes import memory_bytes
+from eqbench.model import compiled
 from eqbench.model.game import Game
 from eqbench.registry import default_registry
 from eqbench.solver import (
@@ -254,7 +257,26 @@ def _solve(job: dict[str, Any], send: Send) -> None:
         send(RefusedFrame("unavailable", text(f"missing: {error}")))
         return
     game = mapped_game(job["game_spec"], Path(job["folder"]))
-    last, _ = solve_once(solver, game, Limits(**job["limits"]), job["seed"], send)
+    made: list[str] = []
+    compiled.preparation.around = lambda kernel: _apart(kernel, made, send)
+    with suppress(_Compiled):
+        last, _ = solve_once(solver, game, Limits(**job["limits"]), job["seed"], send)
+    if made:  # also where a library of the solver's has swallowed what ends the job
+        last = AgainFrame()
     if isinstance(last, DoneFrame | ErrorFrame):
         last = replace(last, memory_bytes=memory_bytes(os.getpid()))
     send(last)
+
+
+class _Compiled(BaseException):
+    """Ends a job whose times, memory and limits would be those of the compiler."""
+
+
+@contextmanager
+def _apart(kernel: str, made: list[str], send: Send) -> Iterator[None]:
+    """Compile a kernel, and end the job if its machine code will be there for the next one."""
+    send(CompilingFrame(text(kernel)))
+    yield
+    if compiled.cache_folder() is not None:
+        made.append(kernel)
+        raise _Compiled

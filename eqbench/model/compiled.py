@@ -1,4 +1,10 @@
-"""Decorators for compiled kernels, what these need of the processor, and their cache.
+"""Kernels: plain Python at first, machine code where that pays, and the cache of machine code.
+
+A kernel is a function on flat arrays that Numba can compile. Compiling one takes seconds, running
+it once in a small game as plain Python milliseconds. So a kernel runs as plain Python until that
+has taken :data:`PATIENCE_S` seconds or is given large arrays, and as machine code from then on, and
+from the beginning where the code is on disk. Without Numba it remains plain Python. Either way does
+the same operations in the same order; exponentials and logarithms may differ in the last bit.
 
 Numba's disk cache notices edits of a function but not of the functions that it calls. So the
 cache folder is named after a hash of all sources that may contain kernels: after any edit
@@ -7,117 +13,321 @@ everything is compiled afresh.
 
 from __future__ import annotations
 
-import contextlib
+import functools
+import importlib.metadata
+import importlib.util
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core.caching import FunctionCache
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from eqbench.model.cache import cache_root, package_sources, source_hash
 
-
-def kernel(function: Callable) -> Callable:
-    """Compile `function` with Numba, without the GIL, and keep the result on disk."""
-    folder = cache_folder()
-    if folder is None:
-        return numba.njit(nogil=True)(function)
-    # Numba picks the folder when it decorates. The setting is global to the process, so it
-    # is put back at once to leave other people's cached functions where they were.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        compiled = numba.njit(nogil=True)(function)
-        with contextlib.suppress(RuntimeError):  # not even an empty file can be written
-            compiled._cache = _DispensableCache(function)
-        return compiled
-    finally:
-        numba.config.CACHE_DIR = before
+# Seconds of a kernel in plain Python, and items of arrays that it is given, from which on compiling
+# it pays.
+PATIENCE_S = 1.0
+MANY_ITEMS = 20_000
+# A kernel that has taken this share of the patience is compiled with one that has taken all.
+WARM_SHARE = 0.05
+# `python`, `machine` (from the first call on), or neither, by what pays.
+MODE = "EQBENCH_KERNELS"
 
 
-def inlined(function: Callable) -> Callable:
+class Preparation:
+    """What kernels cost a process that is not their work.
+
+    Attributes
+    ----------
+    wall_s, cpu_s : seconds of loading Numba, of compiling and of reading machine code
+    plain_s : seconds of kernels in plain Python, to which these do not count
+    around : what a kernel is compiled in, given its name; the worker of a cell has its own
+    """
+
+    def __init__(self) -> None:
+        self.wall_s = self.cpu_s = self.plain_s = 0.0
+        self.around: Callable[[str], AbstractContextManager[None]] = lambda name: nullcontext()
+        self._depth = self._plain_depth = 0
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the time inside a ``with``."""
+        self._depth += 1
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self.wall_s += time.perf_counter() - wall
+                self.cpu_s += time.process_time() - cpu
+
+    def plain(self, function: Callable, args: tuple) -> tuple[Any, float]:
+        """Result of a kernel in plain Python, and the seconds that it took."""
+        self._plain_depth += 1
+        start = method_s()
+        try:
+            result = function(*args)
+        finally:
+            self._plain_depth -= 1
+            seconds = method_s() - start
+            if not self._plain_depth:
+                self.plain_s += seconds
+        return result, seconds
+
+
+preparation = Preparation()
+
+
+def method_s() -> float:
+    """Seconds of a clock that stands still while kernels are prepared."""
+    return time.perf_counter() - preparation.wall_s
+
+
+def method_cpu_s() -> float:
+    """CPU seconds of this process on a clock that stands still while kernels are prepared."""
+    return time.process_time() - preparation.cpu_s
+
+
+class Kernel:
+    """A function that runs as plain Python or as machine code, whichever costs less in all.
+
+    Kernels may call each other by their names.
+    """
+
+    def __init__(self, function: Callable, *, inline: bool = False) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        # where Numba looks for what it copies into callers
+        self.targetoptions = {"inline": "always"} if inline else {}
+        self._run = function if inline else None
+        self._plain_s: dict[Any, float] = {}  # by types of arguments, None while Numba is not there
+        self._sample: tuple = ()  # arguments of a call in plain Python
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it; arguments are not checked."""
+        return self._begin(args) if self._run is None else self._run(*args)
+
+    def compile(self, *args: Any) -> None:
+        """Have machine code for arguments of such types, if Numba is there."""
+        if has_numba():
+            self._run = self._dispatcher
+            kinds = tuple(map(_numba().typeof, args))
+            if kinds not in self._dispatcher.overloads:
+                self._machine_code(kinds)
+
+    def _machine_code(self, kinds: tuple) -> Callable:
+        """What runs arguments of these types, from disk if it is there."""
+        apart = nullcontext() if self._on_disk(kinds) else preparation.around(self.__name__)
+        with apart, preparation.counted():
+            return self._dispatcher.compile(kinds)
+
+    def _begin(self, args: tuple) -> Any:
+        """Run it while nothing is decided."""
+        if not has_numba():
+            self._run = self.py_func
+        elif "numba" in sys.modules or _pays(args) or self._on_disk():
+            self._run = self._dispatcher
+        else:
+            return self._in_python(None, args)
+        return self._run(*args)
+
+    def _in_python(self, kinds: Any, args: tuple) -> Any:
+        """Run it as plain Python, and compile it when that has taken long enough."""
+        result, seconds = preparation.plain(self.py_func, args)
+        self._plain_s[kinds] = self._plain_s.get(kinds, 0.0) + seconds
+        self._sample = args
+        if self._plain_s[kinds] > PATIENCE_S:
+            with preparation.around(self.__name__), preparation.counted():
+                for kernel in _kernels:
+                    if max(kernel._plain_s.values(), default=0.0) > WARM_SHARE * PATIENCE_S:
+                        kernel._run = kernel._dispatcher
+                        kernel._run.compile(tuple(map(_numba().typeof, kernel._sample)))
+                        kernel._plain_s.clear()
+        return result
+
+    def _missing(self, *args: Any) -> Callable:
+        """What runs arguments of types that were not met yet; Numba's dispatcher asks for it."""
+        with preparation.counted():
+            kinds = tuple(map(_numba().typeof, args))
+            known = self._on_disk(kinds)
+        if known or _pays(args):
+            return self._machine_code(kinds)
+        return lambda *args: self._in_python(kinds, args)
+
+    @functools.cached_property
+    def _dispatcher(self) -> Any:
+        with preparation.counted():
+            numba, folder = _numba(), cache_folder()
+            # Numba picks the folder when it decorates. The setting is global to the process, so it
+            # is put back at once to leave other people's cached functions where they were.
+            before = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(folder) if folder else ""
+            try:
+                made = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
+                made._compile_for_args = self._missing
+                if folder is not None and not self.targetoptions:
+                    with suppress(RuntimeError):  # not even an empty file can be written
+                        made._cache = _dispensable_cache()(self.py_func)
+            finally:
+                numba.config.CACHE_DIR = before
+            return made
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Its type, where kernels that are compiled call it."""
+        return self._dispatcher._numba_type_
+
+    def _on_disk(self, kinds: Any = None) -> bool:
+        """Whether there is machine code for arguments of some types, or of any."""
+        if kinds is None:
+            folder, code = cache_folder(), self.py_func.__code__
+            name = f"{self.__module__.rpartition('.')[2]}.{self.__qualname__}-{code.co_firstlineno}"
+            return folder is not None and any(folder.glob(f"*/{name}.*.nbi"))
+        kept = self._dispatcher._cache
+        if not hasattr(kept, "_cache_file"):
+            return False
+        context = self._dispatcher.targetctx
+        context.refresh()
+        return kept._index_key(kinds, context.codegen()) in kept._cache_file._load_index()
+
+
+_kernels: list[Kernel] = []
+
+
+def kernel(function: Callable) -> Kernel:
+    """Make a kernel of a function that Numba can compile, without the GIL then."""
+    _kernels.append(Kernel(function))
+    return _kernels[-1]
+
+
+def inlined(function: Callable) -> Kernel:
     """Variant of a function or kernel whose body is copied into the kernels that call it.
 
     A call between kernels passes every array as a structure of its own and counts references.
     In two-player Kuhn poker that took two thirds of the time.
     """
-    return numba.njit(nogil=True, inline="always")(getattr(function, "py_func", function))
+    return Kernel(getattr(function, "py_func", function), inline=True)
 
 
-@intrinsic
-def prefetch(_: Any, array: Any, place: Any) -> Any:
+def prefetch(array: NDArray, place: Any) -> None:
     """Have an item of a C-contiguous array, which may lie beyond its end, fetched into the caches.
 
     Processors notice by themselves that arrays are read in order, but those measured here
     do not look far enough ahead: CFR on three-player Leduc poker took twice as long.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
-        flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
-        call = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
-        # for reading, to stay in all caches, data
-        builder.call(call, [address, flag(0), flag(3), flag(1)])
-        return context.get_dummy_value()
 
-    return types.void(array, place), generate
-
-
-@intrinsic
-def _add_and_fetch(_: Any, array: Any, amount: Any) -> Any:
-    """Add to the first item of an int64 array at once; all threads see it and what came before."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        before = builder.atomic_rmw("add", data, arguments[1], "seq_cst")
-        return builder.add(before, arguments[1])
-
-    return types.int64(array, types.int64), generate
-
-
-_let_others_run = types.ExternalFunction("sched_yield", types.int32())
-
-
-@numba.njit(nogil=True)
 def wait_for_all(arrivals: NDArray[np.int64], awaited: int) -> None:
-    """Count this thread in, and wait until so many have been counted.
+    """Count this thread in, and wait until so many have been counted; in machine code only.
 
     A mere spin would keep others, perhaps the very thread awaited, from the core.
     """
-    there = _add_and_fetch(arrivals, 1)
-    while there < awaited:
-        _let_others_run()
-        there = _add_and_fetch(arrivals, 0)
+    raise NotImplementedError("threads wait for each other in machine code only")
 
 
-class _DispensableCache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk; on a full disk everything is compiled once in each process."""
+def has_numba() -> bool:
+    """Whether kernels can be compiled here."""
+    return os.environ.get(MODE) != "python" and _finds_numba()
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
+
+@cache
+def _finds_numba() -> bool:
+    return importlib.util.find_spec("numba") is not None
+
+
+def _pays(args: tuple) -> bool:
+    """Whether a kernel is compiled at once for such arguments."""
+    return os.environ.get(MODE) == "machine" or _items(args) > MANY_ITEMS
+
+
+def _items(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.size
+    return sum(map(_items, value)) if isinstance(value, tuple) else 0
+
+
+@cache
+def _numba() -> Any:
+    """Numba, which knows what to make of :func:`prefetch` and :func:`wait_for_all`."""
+    import numba
+    from llvmlite import ir
+    from numba import types
+    from numba.core.registry import cpu_target
+    from numba.core.typing.templates import infer_global
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def fetch(_: Any, array: Any, place: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+            flag = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
+            call = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+            # for reading, to stay in all caches, data
+            builder.call(call, [address, flag(0), flag(3), flag(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, place), generate
+
+    @intrinsic
+    def add_and_fetch(_: Any, array: Any, amount: Any) -> Any:
+        """Add to the first item of an int64 array at once; all threads see it."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            before = builder.atomic_rmw("add", data, arguments[1], "seq_cst")
+            return builder.add(before, arguments[1])
+
+        return types.int64(array, types.int64), generate
+
+    let_others_run = types.ExternalFunction(
+        "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
+    )
+
+    @numba.njit(nogil=True)
+    def wait(arrivals: NDArray[np.int64], awaited: int) -> None:
+        there = add_and_fetch(arrivals, 1)
+        while there < awaited:
+            let_others_run()
+            there = add_and_fetch(arrivals, 0)
+
+    for function, compiled in ((prefetch, fetch), (wait_for_all, wait)):
+        infer_global(function, cpu_target.typing_context.resolve_value_type(compiled))
+    return numba
+
+
+@cache
+def _dispensable_cache() -> Any:
+    from numba.core.caching import FunctionCache
+
+    class DispensableCache(FunctionCache):  # type: ignore[misc]
+        """Machine code on disk; on a full disk everything is compiled once in each process."""
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            with suppress(OSError):
+                super().save_overload(sig, data)
+
+    return DispensableCache
 
 
 @cache
 def cache_folder() -> Path | None:
     """Folder for machine code of these very sources; None if no folder can be written."""
     try:
-        compiler = f"numba {numba.__version__} {sys.version}"
+        compiler = f"numba {importlib.metadata.version('numba')} {sys.version}"
         name = f"kernels-{source_hash(kernel_sources(), compiler)}"
         folder = cache_root() / name
         folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: this user has no home folder
+    # RuntimeError: this user has no home folder
+    except (OSError, RuntimeError, importlib.metadata.PackageNotFoundError):
         return None
     return folder if os.access(folder, os.W_OK) else None
 
