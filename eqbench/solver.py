@@ -204,7 +204,7 @@ def is_deterministic(solver: Any) -> bool:
 
 
 def warm_up(game: Game) -> None:
-    """Run what the monitor needs of a game, so that its machine code is there before a clock runs."""
+    """Measure a profile, so that machine code of the monitor is read before a clock runs."""
     game.payoff_model().regrets(BehaviorProfile.uniform(game.tree).probabilities)
 
 

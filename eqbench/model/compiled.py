@@ -124,7 +124,7 @@ class Kernel:
 
     def _machine_code(self, kinds: tuple) -> Callable:
         """What runs arguments of these types, from disk if it is there."""
-        apart = nullcontext() if self._on_disk(kinds) else preparation.around(self.__name__)
+        apart = nullcontext() if self._on_disk(kinds) else preparation.around(self.py_func.__name__)
         with apart, preparation.counted():
             return self._dispatcher.compile(kinds)
 
@@ -144,11 +144,11 @@ class Kernel:
         self._plain_s[kinds] = self._plain_s.get(kinds, 0.0) + seconds
         self._sample = args
         if self._plain_s[kinds] > PATIENCE_S:
-            with preparation.around(self.__name__), preparation.counted():
+            with preparation.around(self.py_func.__name__), preparation.counted():
                 for kernel in _kernels:
                     if max(kernel._plain_s.values(), default=0.0) > WARM_SHARE * PATIENCE_S:
-                        kernel._run = kernel._dispatcher
-                        kernel._run.compile(tuple(map(_numba().typeof, kernel._sample)))
+                        kernel._run = dispatcher = kernel._dispatcher
+                        dispatcher.compile(tuple(map(_numba().typeof, kernel._sample)))
                         kernel._plain_s.clear()
         return result
 
@@ -188,7 +188,7 @@ class Kernel:
         """Whether there is machine code for arguments of some types, or of any."""
         if kinds is None:
             folder, code = cache_folder(), self.py_func.__code__
-            name = f"{self.__module__.rpartition('.')[2]}.{self.__qualname__}-{code.co_firstlineno}"
+            name = f"{self.__module__.rpartition('.')[2]}.{self.py_func.__qualname__}-{code.co_firstlineno}"
             return folder is not None and any(folder.glob(f"*/{name}.*.nbi"))
         kept = self._dispatcher._cache
         if not hasattr(kept, "_cache_file"):
