@@ -198,9 +198,10 @@ def _execute(run: ActiveRun, again: set[Status], *, verbose: bool) -> BaseExcept
     def at_work() -> list[str]:
         now = time.monotonic()
         running = list(run.running.values())
+        kernels = dict(compiling)
         return [
             f"{_cell_words(each.cell.id)}: {now - each.since:.0f} s"
-            + f", compiling {compiling[each.cell.key]}, once" * (each.cell.key in compiling)
+            + (f", compiling {kernels[each.cell.key]}, once" if each.cell.key in kernels else "")
             for each in running
         ]
 

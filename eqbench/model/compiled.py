@@ -188,7 +188,8 @@ class Kernel:
         """Whether there is machine code for arguments of some types, or of any."""
         if kinds is None:
             folder, code = cache_folder(), self.py_func.__code__
-            name = f"{self.__module__.rpartition('.')[2]}.{self.py_func.__qualname__}-{code.co_firstlineno}"
+            module, name = self.__module__.rpartition(".")[2], self.py_func.__qualname__
+            name = f"{module}.{name}-{code.co_firstlineno}"
             return folder is not None and any(folder.glob(f"*/{name}.*.nbi"))
         kept = self._dispatcher._cache
         if not hasattr(kept, "_cache_file"):
@@ -224,12 +225,28 @@ def prefetch(array: NDArray, place: Any) -> None:
     """
 
 
+def _add_and_fetch(array: NDArray[np.int64], amount: int) -> int:
+    """Add to the first item; in machine code at once, so that all threads see it."""
+    array[0] += amount
+    return array[0]
+
+
+def _let_others_run() -> int:
+    """Leave the core to another thread."""
+    time.sleep(0)
+    return 0
+
+
+@kernel
 def wait_for_all(arrivals: NDArray[np.int64], awaited: int) -> None:
-    """Count this thread in, and wait until so many have been counted; in machine code only.
+    """Count this thread in, and wait until so many have been counted; for machine code.
 
     A mere spin would keep others, perhaps the very thread awaited, from the core.
     """
-    raise NotImplementedError("threads wait for each other in machine code only")
+    there = _add_and_fetch(arrivals, 1)
+    while there < awaited:
+        _let_others_run()
+        there = _add_and_fetch(arrivals, 0)
 
 
 def has_numba() -> bool:
@@ -259,48 +276,44 @@ def _numba() -> Any:
     import numba
     from llvmlite import ir
     from numba import types
-    from numba.core.registry import cpu_target
-    from numba.core.typing.templates import infer_global
-    from numba.extending import intrinsic
+    from numba.core.cgutils import get_or_insert_function
+    from numba.extending import lower_builtin, type_callable
 
-    @intrinsic
-    def fetch(_: Any, array: Any, place: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
-            flag = ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
-            call = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
-            # for reading, to stay in all caches, data
-            builder.call(call, [address, flag(0), flag(3), flag(1)])
-            return context.get_dummy_value()
+    @type_callable(prefetch)
+    def _(context: Any) -> Any:
+        return lambda array, place: types.void
 
-        return types.void(array, place), generate
+    @lower_builtin(prefetch, types.Array, types.Any)
+    def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
+        call = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+        # for reading, to stay in all caches, data
+        builder.call(call, [address, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
 
-    @intrinsic
-    def add_and_fetch(_: Any, array: Any, amount: Any) -> Any:
-        """Add to the first item of an int64 array at once; all threads see it."""
+    @type_callable(_add_and_fetch)
+    def _(context: Any) -> Any:
+        return lambda array, amount: types.int64
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            before = builder.atomic_rmw("add", data, arguments[1], "seq_cst")
-            return builder.add(before, arguments[1])
+    @lower_builtin(_add_and_fetch, types.Array, types.Integer)
+    def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        amount = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.add(builder.atomic_rmw("add", data, amount, "seq_cst"), amount)
 
-        return types.int64(array, types.int64), generate
+    @type_callable(_let_others_run)
+    def _(context: Any) -> Any:
+        return lambda: types.int32
 
-    let_others_run = types.ExternalFunction(
-        "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
-    )
+    @lower_builtin(_let_others_run)
+    def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        kind = ir.FunctionType(ir.IntType(32), [])
+        return builder.call(get_or_insert_function(builder.module, kind, name), [])
 
-    @numba.njit(nogil=True)
-    def wait(arrivals: NDArray[np.int64], awaited: int) -> None:
-        there = add_and_fetch(arrivals, 1)
-        while there < awaited:
-            let_others_run()
-            there = add_and_fetch(arrivals, 0)
-
-    for function, compiled in ((prefetch, fetch), (wait_for_all, wait)):
-        infer_global(function, cpu_target.typing_context.resolve_value_type(compiled))
     return numba
 
 
