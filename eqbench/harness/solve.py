@@ -277,6 +277,6 @@ def _apart(kernel: str, made: list[str], send: Send) -> Iterator[None]:
     """Compile a kernel, and end the job if its machine code will be there for the next one."""
     send(CompilingFrame(text(kernel)))
     yield
-    if compiled.cache_folder() is not None:
+    if compiled.cache_folder() is not None and not compiled.always():
         made.append(kernel)
         raise _Compiled

@@ -259,9 +259,14 @@ def _finds_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
+def always() -> bool:
+    """Whether every kernel is compiled at its first call."""
+    return os.environ.get(MODE) == "machine"
+
+
 def _pays(args: tuple) -> bool:
     """Whether a kernel is compiled at once for such arguments."""
-    return os.environ.get(MODE) == "machine" or _items(args) > MANY_ITEMS
+    return always() or _items(args) > MANY_ITEMS
 
 
 def _items(value: Any) -> int:
