@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 NOTHING_RAN = 4
 WARM_S = 1.0  # for each solver, less compiling
+WARMING = ("kuhn2", "kuhn3")
 _BAD = ("crashed", "refuted")
 _EXPERIMENT = Kind("EXPERIMENT", completed="file")
 
@@ -162,9 +163,10 @@ class WarmUpRequest:
     """
 
     games: Annotated[
-        tuple[str, ...], Option("Games on which solvers run for a moment.", GAME, "game")
-    ] = ("kuhn2", "kuhn3")
-    solvers: Annotated[tuple[str, ...], Option("Solvers, or 'all'.", SOLVER, "solver")] = ("all",)
+        tuple[str, ...],
+        Option("Games on which solvers run for a moment.", GAME, "game", default=",".join(WARMING)),
+    ] = ()
+    solvers: Annotated[tuple[str, ...], Option("Solvers.", SOLVER, "solver", default="all")] = ()
 
 
 @command(WarmUpRequest)
@@ -179,7 +181,12 @@ def warm_up(request: WarmUpRequest) -> int:
     if not has_numba():
         raise UsageError("kernels are compiled by Numba: pip install 'eqbench[fast]'")
     os.environ[MODE] = "machine"
-    cells = Request(request.games, request.solvers, timeout_s=WARM_S, jobs=usable_cores())
+    cells = Request(
+        games=request.games or WARMING,
+        solvers=request.solvers or ("all",),
+        timeout_s=WARM_S,
+        jobs=usable_cores(),
+    )
     with TemporaryDirectory() as folder, ActiveRun(Experiment((cells,))) as run:
         run.begin(Path(folder) / "run", set())
         failure = _execute(run, set(), verbose=False)

@@ -20,7 +20,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ class Preparation:
         self.wall_s = self.cpu_s = self.plain_s = 0.0
         self.around: Callable[[str], AbstractContextManager[None]] = lambda name: nullcontext()
         self._depth = self._plain_depth = 0
+        self._compiling = False
 
     @contextmanager
     def counted(self) -> Iterator[None]:
@@ -67,6 +68,16 @@ class Preparation:
             if not self._depth:
                 self.wall_s += time.perf_counter() - wall
                 self.cpu_s += time.process_time() - cpu
+
+    @contextmanager
+    def compiling(self, kernel: str) -> Iterator[None]:
+        """Compile a kernel inside a ``with``, and perhaps others with it."""
+        outermost, self._compiling = not self._compiling, True
+        try:
+            with self.around(kernel) if outermost else nullcontext(), self.counted():
+                yield
+        finally:
+            self._compiling = not outermost
 
     def plain(self, function: Callable, args: tuple) -> tuple[Any, float]:
         """Result of a kernel in plain Python, and the seconds that it took."""
@@ -124,9 +135,23 @@ class Kernel:
 
     def _machine_code(self, kinds: tuple) -> Callable:
         """What runs arguments of these types, from disk if it is there."""
-        apart = nullcontext() if self._on_disk(kinds) else preparation.around(self.py_func.__name__)
-        with apart, preparation.counted():
+        if self._on_disk(kinds):
+            with preparation.counted():
+                return self._dispatcher.compile(kinds)
+        with preparation.compiling(self.py_func.__name__), self._alone():
             return self._dispatcher.compile(kinds)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait for other processes that compile the same kernel: then it is on disk."""
+        with ExitStack() as held:
+            if (folder := cache_folder()) is not None:
+                with suppress(ImportError, OSError):  # no such locks here: it is compiled twice
+                    import fcntl
+
+                    file = held.enter_context(open(folder / f"{self._file}.lock", "wb"))
+                    fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def _begin(self, args: tuple) -> Any:
         """Run it while nothing is decided."""
@@ -144,12 +169,11 @@ class Kernel:
         self._plain_s[kinds] = self._plain_s.get(kinds, 0.0) + seconds
         self._sample = args
         if self._plain_s[kinds] > PATIENCE_S:
-            with preparation.around(self.py_func.__name__), preparation.counted():
+            with preparation.compiling(self.py_func.__name__):
                 for kernel in _kernels:
                     if max(kernel._plain_s.values(), default=0.0) > WARM_SHARE * PATIENCE_S:
-                        kernel._run = dispatcher = kernel._dispatcher
-                        dispatcher.compile(tuple(map(_numba().typeof, kernel._sample)))
                         kernel._plain_s.clear()
+                        kernel.compile(*kernel._sample)
         return result
 
     def _missing(self, *args: Any) -> Callable:
@@ -184,13 +208,17 @@ class Kernel:
         """Its type, where kernels that are compiled call it."""
         return self._dispatcher._numba_type_
 
+    @property
+    def _file(self) -> str:
+        """Beginning of the names of its files, as Numba makes them."""
+        module, name = self.__module__.rpartition(".")[2], self.py_func.__qualname__
+        return f"{module}.{name}-{self.py_func.__code__.co_firstlineno}"
+
     def _on_disk(self, kinds: Any = None) -> bool:
         """Whether there is machine code for arguments of some types, or of any."""
         if kinds is None:
-            folder, code = cache_folder(), self.py_func.__code__
-            module, name = self.__module__.rpartition(".")[2], self.py_func.__qualname__
-            name = f"{module}.{name}-{code.co_firstlineno}"
-            return folder is not None and any(folder.glob(f"*/{name}.*.nbi"))
+            folder = cache_folder()
+            return folder is not None and any(folder.glob(f"*/{self._file}.*.nbi"))
         kept = self._dispatcher._cache
         if not hasattr(kept, "_cache_file"):
             return False
