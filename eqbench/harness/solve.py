@@ -80,6 +80,7 @@ def solve_once(
     send(ReadyFrame())
     monitor = Monitor(game, limits, lambda report: send(_profile_frame(report)))
     ended, failure, statistics = None, None, dict[str, Any]()
+    plain_s = compiled.preparation.plain_s
     try:
         ended = check_termination(solver.solve(game, monitor, rng))
     except Exception as error:
@@ -89,6 +90,9 @@ def solve_once(
     except Exception as error:
         failure = failure or error
     clocks = _clocks(monitor)
+    plain_s = compiled.preparation.plain_s - plain_s
+    if plain_s > max(NOTED_S, NOTED_SHARE * clocks.elapsed_s) or compiled.are_plain():
+        statistics["kernels"] = "plain Python"
     if ended is None or failure is not None:
         failure = failure or RuntimeError("solve() did not end")
         return error_frame(failure, clocks=clocks, statistics=statistics), failure
@@ -187,6 +191,8 @@ _NEEDED = (
     *("ast", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg"),
     *("eqbench.model.game_cache", "eqbench.model.payoff_model"),
 )
+# Time of kernels in plain Python from which on a result is marked, and its share of solving.
+NOTED_S, NOTED_SHARE = 0.05, 0.1
 _WARM = ("rock_paper_scissors", "kuhn2", "kuhn3")  # machine code differs by number of players
 
 

@@ -287,6 +287,11 @@ def _finds_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
+def are_plain() -> bool:
+    """Whether kernels have run that cannot be compiled here."""
+    return any(each._run is each.py_func for each in _kernels)
+
+
 def always() -> bool:
     """Whether every kernel is compiled at its first call."""
     return os.environ.get(MODE) == "machine"
