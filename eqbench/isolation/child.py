@@ -137,6 +137,8 @@ def run_child(
 
 
 class _Child:
+    compiling_at: float | None = None  # since when a kernel is compiled, while one is
+
     def __init__(
         self,
         job: dict[str, Any],
@@ -148,7 +150,6 @@ class _Child:
         self.limits, self.on_frame, self.stop = limits, on_frame, stop
         self.outcome = Outcome()
         self.started, self.ready_at = time.monotonic(), float("inf")
-        self.compiling_at: float | None = None
         self.pipe, sender = os.pipe()
         try:
             with tempfile.TemporaryFile() as document:
