@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 import numpy as np
 
 from eqbench.errors import counted
+from eqbench.model.compiled import method_cpu_s, method_s
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
@@ -204,7 +204,7 @@ def is_deterministic(solver: Any) -> bool:
 
 
 def warm_up(game: Game) -> None:
-    """Compile what the monitor needs of a game, so that no clock runs meanwhile."""
+    """Measure a profile, so that machine code of the monitor is read before a clock runs."""
     game.payoff_model().regrets(BehaviorProfile.uniform(game.tree).probabilities)
 
 
@@ -233,7 +233,8 @@ def snapshot_points() -> Iterator[int]:
 class Monitor:
     """A solver's only window to the outside: budget, snapshots, candidates, figures.
 
-    Time spent in here is taken off the solver's clock and kept as `overhead_s`.
+    Time spent in here is taken off the solver's clock and kept as `overhead_s`; the clock stands
+    still while kernels are compiled.
     """
 
     def __init__(self, game: Game, budget: Limits, sink: Callable[[MonitorReport], None]) -> None:
@@ -248,17 +249,17 @@ class Monitor:
         self._overhead_cpu_s = 0.0
         self._calls, self._due, self._chunked = 0, False, False
         self._scheduled = set(snapshot_points())
-        self._start, self._cpu_start = time.perf_counter(), time.process_time()
+        self._start, self._cpu_start = method_s(), method_cpu_s()
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since `solve` began, less the time spent in the monitor."""
-        return time.perf_counter() - self._start - self.overhead_s
+        return method_s() - self._start - self.overhead_s
 
     @property
     def cpu_s(self) -> float:
         """CPU seconds of this process since `solve` began, less those of the monitor."""
-        return time.process_time() - self._cpu_start - self._overhead_cpu_s
+        return method_cpu_s() - self._cpu_start - self._overhead_cpu_s
 
     @property
     def remaining_s(self) -> float:
@@ -280,9 +281,9 @@ class Monitor:
                     return
                 start, count = self.work, min(size, point - self.work)
                 self._due = start + count == point
-                before = time.perf_counter()
+                before = method_s()
                 yield start, count, self._due
-                spent = max(time.perf_counter() - before, 1e-7)
+                spent = max(method_s() - before, 1e-7)
                 self._due = False
                 self.work = start + count
                 size = max(1, min(8 * count, int(count * CHUNK_S / spent)))
@@ -361,12 +362,12 @@ class Monitor:
     @contextmanager
     def _off_the_clock(self) -> Iterator[tuple[float, float]]:
         """Take the time inside a ``with`` off the solver's clock; give the clocks at entry."""
-        wall, cpu = time.perf_counter(), time.process_time()
+        wall, cpu = method_s(), method_cpu_s()
         try:
             yield self.elapsed_s, self.cpu_s
         finally:
-            self.overhead_s += time.perf_counter() - wall
-            self._overhead_cpu_s += time.process_time() - cpu
+            self.overhead_s += method_s() - wall
+            self._overhead_cpu_s += method_cpu_s() - cpu
 
     def _report(self, kind: Any, candidate: Candidate, elapsed: float, cpu: float) -> None:
         self._sink(MonitorReport(kind, candidate, self.work, elapsed, cpu, self.overhead_s))

@@ -60,6 +60,7 @@ _GROUPS = {
     "Maintenance": {
         "check": "eqbench.cli.check:check",
         "doctor": "eqbench.cli.doctor:doctor",
+        "warm-up": "eqbench.cli.run:warm_up",
     },
 }
 _COMMANDS = {name: target for group in _GROUPS.values() for name, target in group.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import time
@@ -24,9 +25,9 @@ from eqbench.cli.output import (
     write_text,
 )
 from eqbench.cli.progress import LiveProgress
-from eqbench.errors import INTERRUPTED
+from eqbench.errors import INTERRUPTED, UsageError
 from eqbench.harness.experiment import Request
-from eqbench.requests import FILE, FLAG, FOLDER, Json, Kind, NoTable, Option
+from eqbench.requests import FILE, FLAG, FOLDER, GAME, SOLVER, Json, Kind, NoTable, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from eqbench.store.schema import CellId, Status
 
 NOTHING_RAN = 4
+WARM_S = 1.0  # for each solver, less compiling
+WARMING = ("kuhn2", "kuhn3")
 _BAD = ("crashed", "refuted")
 _EXPERIMENT = Kind("EXPERIMENT", completed="file")
 
@@ -151,9 +154,50 @@ def run(options: RunOptions) -> int:
     return NOTHING_RAN if all(status in NEVER_RAN for status in statuses) else 0
 
 
+@dataclass(frozen=True)
+class WarmUpRequest:
+    """Compile the kernels of solvers, once for each version of eqbench.
+
+    Without it a kernel is compiled when it has run for a second as plain Python. Machine code
+    differs by number of players, so there is a game for each.
+    """
+
+    games: Annotated[
+        tuple[str, ...],
+        Option("Games on which solvers run for a moment.", GAME, "game", default=",".join(WARMING)),
+    ] = ()
+    solvers: Annotated[tuple[str, ...], Option("Solvers.", SOLVER, "solver", default="all")] = ()
+
+
+@command(WarmUpRequest)
+def warm_up(request: WarmUpRequest) -> int:
+    from tempfile import TemporaryDirectory
+
+    from eqbench.harness.experiment import Experiment
+    from eqbench.harness.run import ActiveRun
+    from eqbench.model.compiled import MODE, cache_folder, has_numba
+    from eqbench.solver import usable_cores
+
+    if not has_numba():
+        raise UsageError("kernels are compiled by Numba: pip install 'eqbench[fast]'")
+    os.environ[MODE] = "machine"
+    cells = Request(
+        games=request.games or WARMING,
+        solvers=request.solvers or ("all",),
+        timeout_s=WARM_S,
+        jobs=usable_cores(),
+    )
+    with TemporaryDirectory() as folder, ActiveRun(Experiment((cells,))) as run:
+        run.begin(Path(folder) / "run", set())
+        failure = _execute(run, set(), verbose=False)
+    if failure is not None:
+        raise failure
+    say(f"machine code is in {cache_folder()}")
+    return 0
+
+
 def _chosen(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | None]:
     """Return what to run, the folder that is resumed if there is one, and that for a new run."""
-    from eqbench.errors import UsageError
     from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
     from eqbench.harness.run import folder_begun, folder_of_experiment, stored_experiment
     from eqbench.spec import is_foreign
@@ -191,13 +235,19 @@ def _chosen(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | No
 def _execute(run: ActiveRun, again: set[Status], *, verbose: bool) -> BaseException | None:
     """Run what is missing; return what stopped it, if something did."""
     from eqbench.errors import SchedulerError, StoreError
+    from eqbench.harness.attempt import compiling
 
     total, done = len(run.cells), len(run.cells) - len(run.missing(again))
 
     def at_work() -> list[str]:
         now = time.monotonic()
         running = list(run.running.values())
-        return [f"{_cell_words(each.cell.id)}: {now - each.since:.0f} s" for each in running]
+        kernels = dict(compiling)
+        return [
+            f"{_cell_words(each.cell.id)}: {now - each.since:.0f} s"
+            + (f", compiling {kernels[each.cell.key]}, once" if each.cell.key in kernels else "")
+            for each in running
+        ]
 
     try:
         with (

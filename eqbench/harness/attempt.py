@@ -20,7 +20,7 @@ from eqbench.harness.environment import host_facts
 from eqbench.harness.judge import Judge, MeasuredProfile, Received
 from eqbench.harness.plan import PlannedCell
 from eqbench.isolation.child import Outcome, run_child
-from eqbench.isolation.messages import ErrorFrame
+from eqbench.isolation.messages import AgainFrame, CompilingFrame, ErrorFrame, Frame
 from eqbench.model.profile_json import profile_text
 from eqbench.solver import CLAIMS
 from eqbench.store.schema import CellRecord
@@ -104,6 +104,9 @@ def attempt(cell: PlannedCell, place: Machine, stop: threading.Event) -> Attempt
 def observe(cell: PlannedCell, stop: threading.Event) -> tuple[Outcome, Received]:
     """Run the child of a cell; building its game is part of the set-up.
 
+    One that ends because a kernel had to be compiled is run again, with the machine code there:
+    times, memory and limits of a cell are not those of the compiler.
+
     Raises
     ------
     StoreError
@@ -120,7 +123,17 @@ def observe(cell: PlannedCell, stop: threading.Event) -> tuple[Outcome, Received
         "limits": asdict(cell.limits),
     }
     received = Received(cell.game.game.tree.n_actions)
-    outcome = run_child(job, cell.limits, received.add, stop)
+
+    def take(frame: Frame) -> None:
+        if isinstance(frame, CompilingFrame):
+            compiling[cell.key] = frame.kernel
+        received.add(frame)
+
+    try:
+        while isinstance((outcome := run_child(job, cell.limits, take, stop)).last, AgainFrame):
+            received = Received(cell.game.game.tree.n_actions)
+    finally:
+        compiling.pop(cell.key, None)
     outcome.setup_s += cell.game.build_s
     return outcome, received
 
@@ -184,6 +197,9 @@ def trace_of(path: Sequence[MeasuredProfile], handed: Sequence[MeasuredProfile])
     }
     return packed(arrays)
 
+
+# Kernels that cells at work wait for, by the cells' keys.
+compiling: dict[str, str] = {}
 
 Ended = tuple[PlannedCell, Attempt | BaseException]
 

@@ -6,8 +6,8 @@ import importlib
 import math
 import os
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,11 @@ from msgspec.structs import replace
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.harness.environment import solver_version
 from eqbench.isolation.messages import (
+    AgainFrame,
     BuiltFrame,
     CandidateFrame,
     Clocks,
+    CompilingFrame,
     DescribedFrame,
     DoneFrame,
     ErrorFrame,
@@ -33,6 +35,7 @@ from eqbench.isolation.messages import (
     text,
 )
 from eqbench.isolation.processes import memory_bytes
+from eqbench.model import compiled
 from eqbench.model.game import Game
 from eqbench.registry import default_registry
 from eqbench.solver import (
@@ -77,6 +80,7 @@ def solve_once(
     send(ReadyFrame())
     monitor = Monitor(game, limits, lambda report: send(_profile_frame(report)))
     ended, failure, statistics = None, None, dict[str, Any]()
+    plain_s = compiled.preparation.plain_s
     try:
         ended = check_termination(solver.solve(game, monitor, rng))
     except Exception as error:
@@ -86,6 +90,9 @@ def solve_once(
     except Exception as error:
         failure = failure or error
     clocks = _clocks(monitor)
+    plain_s = compiled.preparation.plain_s - plain_s
+    if plain_s > max(NOTED_S, NOTED_SHARE * clocks.elapsed_s) or compiled.are_plain():
+        statistics["kernels"] = "plain Python"
     if ended is None or failure is not None:
         failure = failure or RuntimeError("solve() did not end")
         return error_frame(failure, clocks=clocks, statistics=statistics), failure
@@ -184,6 +191,8 @@ _NEEDED = (
     *("ast", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg"),
     *("eqbench.model.game_cache", "eqbench.model.payoff_model"),
 )
+# Time of kernels in plain Python from which on a result is marked, and its share of solving.
+NOTED_S, NOTED_SHARE = 0.05, 0.1
 _WARM = ("rock_paper_scissors", "kuhn2", "kuhn3")  # machine code differs by number of players
 
 
@@ -254,7 +263,26 @@ def _solve(job: dict[str, Any], send: Send) -> None:
         send(RefusedFrame("unavailable", text(f"missing: {error}")))
         return
     game = mapped_game(job["game_spec"], Path(job["folder"]))
-    last, _ = solve_once(solver, game, Limits(**job["limits"]), job["seed"], send)
+    made: list[str] = []
+    compiled.preparation.around = lambda kernel: _apart(kernel, made, send)
+    with suppress(_Compiled):
+        last, _ = solve_once(solver, game, Limits(**job["limits"]), job["seed"], send)
+    if made:  # also where a library of the solver's has swallowed what ends the job
+        last = AgainFrame()
     if isinstance(last, DoneFrame | ErrorFrame):
         last = replace(last, memory_bytes=memory_bytes(os.getpid()))
     send(last)
+
+
+class _Compiled(BaseException):
+    """Ends a job whose times, memory and limits would be those of the compiler."""
+
+
+@contextmanager
+def _apart(kernel: str, made: list[str], send: Send) -> Iterator[None]:
+    """Compile a kernel, and end the job if its machine code will be there for the next one."""
+    send(CompilingFrame(text(kernel)))
+    yield
+    if compiled.cache_folder() is not None and not compiled.always():
+        made.append(kernel)
+        raise _Compiled

@@ -17,6 +17,7 @@ from typing import IO, Any
 from eqbench.errors import DocumentError
 from eqbench.isolation.messages import (
     Clocks,
+    CompilingFrame,
     DoneFrame,
     ErrorFrame,
     Frame,
@@ -30,6 +31,7 @@ from eqbench.isolation.server import Worker
 from eqbench.solver import Limits
 
 GRACE_S = 1.0
+COMPILE_S = 600.0  # for a kernel, which no limit of a cell is meant for
 POLL_S = 0.05
 EXIT_S = 2.0
 LOG_BYTES = 20_000
@@ -135,6 +137,8 @@ def run_child(
 
 
 class _Child:
+    compiling_at: float | None = None  # since when a kernel is compiled, while one is
+
     def __init__(
         self,
         job: dict[str, Any],
@@ -234,12 +238,18 @@ class _Child:
         """Take note of a frame; what comes after the last one does not count."""
         if self.outcome.last is not None:
             return
+        if self.compiling_at is not None:
+            took = time.monotonic() - self.compiling_at
+            self.started, self.ready_at = self.started + took, self.ready_at + took
+        self.compiling_at = time.monotonic() if isinstance(frame, CompilingFrame) else None
         if isinstance(frame, ReadyFrame):
             self.ready_at = min(self.ready_at, time.monotonic())  # the clock starts only once
         self.outcome.take(frame)
         self.on_frame(frame)
 
     def _deadline(self) -> float:
+        if self.compiling_at is not None:
+            return self.compiling_at + COMPILE_S
         if not self.outcome.ready:
             return self.started + self.limits.setup_timeout_s
         # what the monitor costs is not the solver's time, but it is bounded as well
@@ -250,7 +260,7 @@ class _Child:
     def _exceeded(self, now: float, deadline: float) -> str | None:
         if self.stop.is_set():
             return "interrupted"
-        if self.outcome.peak_memory_bytes > self.limits.memory_bytes:
+        if self.outcome.peak_memory_bytes > self.limits.memory_bytes and self.compiling_at is None:
             return "memory"
         if now >= deadline:
             return "timeout" if self.outcome.ready else "setup timeout"

@@ -64,6 +64,16 @@ class ReadyFrame(Frame, frozen=True):
     """Set-up is over, the clock starts."""
 
 
+class CompilingFrame(Frame, frozen=True):
+    """A kernel is being compiled, which no limit is meant for."""
+
+    kernel: Text
+
+
+class AgainFrame(Frame, frozen=True):
+    """Kernels were compiled; the job is to be done once more, since this ended it."""
+
+
 class ProfileFrame(Frame, frozen=True):
     """A profile with a claim; `profile` holds its frequencies as little-endian float64."""
 
@@ -170,8 +180,9 @@ class BuiltFrame(Frame, frozen=True):
     undocumented: list[Text]
 
 
-LastFrame = DoneFrame | ErrorFrame | RefusedFrame | DescribedFrame | BuiltFrame  # end a job
-Message = ReadyFrame | SnapshotFrame | CandidateFrame | LastFrame
+# end a job
+LastFrame = DoneFrame | ErrorFrame | RefusedFrame | DescribedFrame | BuiltFrame | AgainFrame
+Message = ReadyFrame | CompilingFrame | SnapshotFrame | CandidateFrame | LastFrame
 
 
 def text(value: object) -> str:

@@ -1,4 +1,10 @@
-"""Decorators for compiled kernels, what these need of the processor, and their cache.
+"""Kernels: plain Python at first, machine code where that pays, and the cache of machine code.
+
+A kernel is a function on flat arrays that Numba can compile. Compiling one takes seconds, running
+it once in a small game as plain Python milliseconds. So a kernel runs as plain Python until that
+has taken :data:`PATIENCE_S` seconds or is given large arrays, and as machine code from then on, and
+from the beginning where the code is on disk. Without Numba it remains plain Python. Either way does
+the same operations in the same order; exponentials and logarithms may differ in the last bit.
 
 Numba's disk cache notices edits of a function but not of the functions that it calls. So the
 cache folder is named after a hash of all sources that may contain kernels: after any edit
@@ -7,91 +13,261 @@ everything is compiled afresh.
 
 from __future__ import annotations
 
-import contextlib
+import functools
+import importlib.metadata
+import importlib.util
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core.caching import FunctionCache
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from eqbench.model.cache import cache_root, package_sources, source_hash
 
-
-def kernel(function: Callable) -> Callable:
-    """Compile `function` with Numba, without the GIL, and keep the result on disk."""
-    folder = cache_folder()
-    if folder is None:
-        return numba.njit(nogil=True)(function)
-    # Numba picks the folder when it decorates. The setting is global to the process, so it
-    # is put back at once to leave other people's cached functions where they were.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        compiled = numba.njit(nogil=True)(function)
-        with contextlib.suppress(RuntimeError):  # not even an empty file can be written
-            compiled._cache = _DispensableCache(function)
-        return compiled
-    finally:
-        numba.config.CACHE_DIR = before
+# Seconds of a kernel in plain Python, and items of arrays that it is given, from which on compiling
+# it pays.
+PATIENCE_S = 1.0
+MANY_ITEMS = 20_000
+# A kernel that has taken this share of the patience is compiled with one that has taken all.
+WARM_SHARE = 0.05
+# `python`, `machine` (from the first call on), or neither, by what pays.
+MODE = "EQBENCH_KERNELS"
 
 
-def inlined(function: Callable) -> Callable:
+class Preparation:
+    """What kernels cost a process that is not their work.
+
+    Attributes
+    ----------
+    wall_s, cpu_s : seconds of loading Numba, of compiling and of reading machine code
+    plain_s : seconds of kernels in plain Python, to which these do not count
+    around : what a kernel is compiled in, given its name; the worker of a cell has its own
+    """
+
+    def __init__(self) -> None:
+        self.wall_s = self.cpu_s = self.plain_s = 0.0
+        self.around: Callable[[str], AbstractContextManager[None]] = lambda name: nullcontext()
+        self._depth = self._plain_depth = 0
+        self._compiling = False
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the time inside a ``with``."""
+        self._depth += 1
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self.wall_s += time.perf_counter() - wall
+                self.cpu_s += time.process_time() - cpu
+
+    @contextmanager
+    def compiling(self, kernel: str) -> Iterator[None]:
+        """Compile a kernel inside a ``with``, and perhaps others with it."""
+        outermost, self._compiling = not self._compiling, True
+        try:
+            with self.around(kernel) if outermost else nullcontext(), self.counted():
+                yield
+        finally:
+            self._compiling = not outermost
+
+    def plain(self, function: Callable, args: tuple) -> tuple[Any, float]:
+        """Result of a kernel in plain Python, and the seconds that it took."""
+        self._plain_depth += 1
+        start = method_s()
+        try:
+            result = function(*args)
+        finally:
+            self._plain_depth -= 1
+            seconds = method_s() - start
+            if not self._plain_depth:
+                self.plain_s += seconds
+        return result, seconds
+
+
+preparation = Preparation()
+
+
+def method_s() -> float:
+    """Seconds of a clock that stands still while kernels are prepared."""
+    return time.perf_counter() - preparation.wall_s
+
+
+def method_cpu_s() -> float:
+    """CPU seconds of this process on a clock that stands still while kernels are prepared."""
+    return time.process_time() - preparation.cpu_s
+
+
+class Kernel:
+    """A function that runs as plain Python or as machine code, whichever costs less in all.
+
+    Kernels may call each other by their names.
+    """
+
+    def __init__(self, function: Callable, *, inline: bool = False) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        # where Numba looks for what it copies into callers
+        self.targetoptions = {"inline": "always"} if inline else {}
+        self._run = function if inline else None
+        self._plain_s: dict[Any, float] = {}  # by types of arguments, None while Numba is not there
+        self._sample: tuple = ()  # arguments of a call in plain Python
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it; arguments are not checked."""
+        return self._begin(args) if self._run is None else self._run(*args)
+
+    def compile(self, *args: Any) -> None:
+        """Have machine code for arguments of such types, if Numba is there."""
+        if has_numba():
+            self._run = self._dispatcher
+            kinds = tuple(map(_numba().typeof, args))
+            if kinds not in self._dispatcher.overloads:
+                self._machine_code(kinds)
+
+    def _machine_code(self, kinds: tuple) -> Callable:
+        """What runs arguments of these types, from disk if it is there."""
+        if self._on_disk(kinds):
+            with preparation.counted():
+                return self._dispatcher.compile(kinds)
+        with preparation.compiling(self.py_func.__name__), self._alone():
+            return self._dispatcher.compile(kinds)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait for other processes that compile the same kernel: then it is on disk."""
+        with ExitStack() as held:
+            if (folder := cache_folder()) is not None:
+                with suppress(ImportError, OSError):  # no such locks here: it is compiled twice
+                    import fcntl
+
+                    file = held.enter_context(open(folder / f"{self._file}.lock", "wb"))
+                    fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _begin(self, args: tuple) -> Any:
+        """Run it while nothing is decided."""
+        if not has_numba():
+            self._run = self.py_func
+        elif "numba" in sys.modules or _pays(args) or self._on_disk():
+            self._run = self._dispatcher
+        else:
+            return self._in_python(None, args)
+        return self._run(*args)
+
+    def _in_python(self, kinds: Any, args: tuple) -> Any:
+        """Run it as plain Python, and compile it when that has taken long enough."""
+        result, seconds = preparation.plain(self.py_func, args)
+        self._plain_s[kinds] = self._plain_s.get(kinds, 0.0) + seconds
+        self._sample = args
+        if self._plain_s[kinds] > PATIENCE_S:
+            with preparation.compiling(self.py_func.__name__):
+                for kernel in _kernels:
+                    if max(kernel._plain_s.values(), default=0.0) > WARM_SHARE * PATIENCE_S:
+                        kernel._plain_s.clear()
+                        kernel.compile(*kernel._sample)
+        return result
+
+    def _missing(self, *args: Any) -> Callable:
+        """What runs arguments of types that were not met yet; Numba's dispatcher asks for it."""
+        with preparation.counted():
+            kinds = tuple(map(_numba().typeof, args))
+            known = self._on_disk(kinds)
+        if known or _pays(args):
+            return self._machine_code(kinds)
+        return lambda *args: self._in_python(kinds, args)
+
+    @functools.cached_property
+    def _dispatcher(self) -> Any:
+        with preparation.counted():
+            numba, folder = _numba(), cache_folder()
+            # Numba picks the folder when it decorates. The setting is global to the process, so it
+            # is put back at once to leave other people's cached functions where they were.
+            before = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(folder) if folder else ""
+            try:
+                made = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
+                made._compile_for_args = self._missing
+                if folder is not None and not self.targetoptions:
+                    with suppress(RuntimeError):  # not even an empty file can be written
+                        made._cache = _dispensable_cache()(self.py_func)
+            finally:
+                numba.config.CACHE_DIR = before
+            return made
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Its type, where kernels that are compiled call it."""
+        return self._dispatcher._numba_type_
+
+    @property
+    def _file(self) -> str:
+        """Beginning of the names of its files, as Numba makes them."""
+        module, name = self.__module__.rpartition(".")[2], self.py_func.__qualname__
+        return f"{module}.{name}-{self.py_func.__code__.co_firstlineno}"
+
+    def _on_disk(self, kinds: Any = None) -> bool:
+        """Whether there is machine code for arguments of some types, or of any."""
+        if kinds is None:
+            folder = cache_folder()
+            return folder is not None and any(folder.glob(f"*/{self._file}.*.nbi"))
+        kept = self._dispatcher._cache
+        if not hasattr(kept, "_cache_file"):
+            return False
+        context = self._dispatcher.targetctx
+        context.refresh()
+        return kept._index_key(kinds, context.codegen()) in kept._cache_file._load_index()
+
+
+_kernels: list[Kernel] = []
+
+
+def kernel(function: Callable) -> Kernel:
+    """Make a kernel of a function that Numba can compile, without the GIL then."""
+    _kernels.append(Kernel(function))
+    return _kernels[-1]
+
+
+def inlined(function: Callable) -> Kernel:
     """Variant of a function or kernel whose body is copied into the kernels that call it.
 
     A call between kernels passes every array as a structure of its own and counts references.
     In two-player Kuhn poker that took two thirds of the time.
     """
-    return numba.njit(nogil=True, inline="always")(getattr(function, "py_func", function))
+    return Kernel(getattr(function, "py_func", function), inline=True)
 
 
-@intrinsic
-def prefetch(_: Any, array: Any, place: Any) -> Any:
+def prefetch(array: NDArray, place: Any) -> None:
     """Have an item of a C-contiguous array, which may lie beyond its end, fetched into the caches.
 
     Processors notice by themselves that arrays are read in order, but those measured here
     do not look far enough ahead: CFR on three-player Leduc poker took twice as long.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
-        flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
-        call = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
-        # for reading, to stay in all caches, data
-        builder.call(call, [address, flag(0), flag(3), flag(1)])
-        return context.get_dummy_value()
 
-    return types.void(array, place), generate
+def _add_and_fetch(array: NDArray[np.int64], amount: int) -> int:
+    """Add to the first item; in machine code at once, so that all threads see it."""
+    array[0] += amount
+    return array[0]
 
 
-@intrinsic
-def _add_and_fetch(_: Any, array: Any, amount: Any) -> Any:
-    """Add to the first item of an int64 array at once; all threads see it and what came before."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        before = builder.atomic_rmw("add", data, arguments[1], "seq_cst")
-        return builder.add(before, arguments[1])
-
-    return types.int64(array, types.int64), generate
+def _let_others_run() -> int:
+    """Leave the core to another thread."""
+    time.sleep(0)
+    return 0
 
 
-_let_others_run = types.ExternalFunction("sched_yield", types.int32())
-
-
-@numba.njit(nogil=True)
+@kernel
 def wait_for_all(arrivals: NDArray[np.int64], awaited: int) -> None:
-    """Count this thread in, and wait until so many have been counted.
+    """Count this thread in, and wait until so many have been counted; for machine code.
 
     A mere spin would keep others, perhaps the very thread awaited, from the core.
     """
@@ -101,23 +277,108 @@ def wait_for_all(arrivals: NDArray[np.int64], awaited: int) -> None:
         there = _add_and_fetch(arrivals, 0)
 
 
-class _DispensableCache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk; on a full disk everything is compiled once in each process."""
+def has_numba() -> bool:
+    """Whether kernels can be compiled here."""
+    return os.environ.get(MODE) != "python" and _finds_numba()
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
+
+@cache
+def _finds_numba() -> bool:
+    return importlib.util.find_spec("numba") is not None
+
+
+def are_plain() -> bool:
+    """Whether kernels have run that cannot be compiled here."""
+    return any(each._run is each.py_func for each in _kernels)
+
+
+def always() -> bool:
+    """Whether every kernel is compiled at its first call."""
+    return os.environ.get(MODE) == "machine"
+
+
+def _pays(args: tuple) -> bool:
+    """Whether a kernel is compiled at once for such arguments."""
+    return always() or _items(args) > MANY_ITEMS
+
+
+def _items(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.size
+    return sum(map(_items, value)) if isinstance(value, tuple) else 0
+
+
+@cache
+def _numba() -> Any:
+    """Numba, which knows what to make of :func:`prefetch` and :func:`wait_for_all`."""
+    import numba
+    from llvmlite import ir
+    from numba import types
+    from numba.core.cgutils import get_or_insert_function
+    from numba.extending import lower_builtin, type_callable
+
+    @type_callable(prefetch)
+    def _(context: Any) -> Any:
+        return lambda array, place: types.void
+
+    @lower_builtin(prefetch, types.Array, types.Any)
+    def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
+        call = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+        # for reading, to stay in all caches, data
+        builder.call(call, [address, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    @type_callable(_add_and_fetch)
+    def _(context: Any) -> Any:
+        return lambda array, amount: types.int64
+
+    @lower_builtin(_add_and_fetch, types.Array, types.Integer)
+    def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        amount = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.add(builder.atomic_rmw("add", data, amount, "seq_cst"), amount)
+
+    @type_callable(_let_others_run)
+    def _(context: Any) -> Any:
+        return lambda: types.int32
+
+    @lower_builtin(_let_others_run)
+    def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        kind = ir.FunctionType(ir.IntType(32), [])
+        return builder.call(get_or_insert_function(builder.module, kind, name), [])
+
+    return numba
+
+
+@cache
+def _dispensable_cache() -> Any:
+    from numba.core.caching import FunctionCache
+
+    class DispensableCache(FunctionCache):  # type: ignore[misc]
+        """Machine code on disk; on a full disk everything is compiled once in each process."""
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            with suppress(OSError):
+                super().save_overload(sig, data)
+
+    return DispensableCache
 
 
 @cache
 def cache_folder() -> Path | None:
     """Folder for machine code of these very sources; None if no folder can be written."""
     try:
-        compiler = f"numba {numba.__version__} {sys.version}"
+        compiler = f"numba {importlib.metadata.version('numba')} {sys.version}"
         name = f"kernels-{source_hash(kernel_sources(), compiler)}"
         folder = cache_root() / name
         folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: this user has no home folder
+    # RuntimeError: this user has no home folder
+    except (OSError, RuntimeError, importlib.metadata.PackageNotFoundError):
         return None
     return folder if os.access(folder, os.W_OK) else None
 

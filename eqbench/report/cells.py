@@ -226,6 +226,8 @@ def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
             best, bound = (f"{n:z.6g}" if isinstance(n, int | float) else "" for n in figures)
             proved = f"proved to solver tolerance: all are {sign} {bound}"
             yield "", f": best {best or 'none'}, {proved if bound else 'no bound is proved'}"
+        if record.statistics.get("kernels") == "plain Python":
+            yield "kernels in plain Python", " (faster as machine code: eqbench warm-up)"
         exact = record.statistics.get("exact")
         if isinstance(exact, str) and exact != "found":
             yield "exact", f" – {shortened(printable(exact))}"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.compiled import inlined, kernel, wait_for_all
+from eqbench.model.compiled import has_numba, inlined, kernel, wait_for_all
 from eqbench.model.game import Game
 from eqbench.model.interleaved import Interleaved
 from eqbench.model.kernels import realize, unit_values
@@ -183,13 +183,14 @@ def advance_with(
 ) -> None:
     """Do the iterations ``start + 1`` to ``start + count``, in place, with several threads.
 
-    The result is the same to the last bit for any number.
+    The result is the same to the last bit for any number; without Numba it is one.
     """
     arrivals = np.zeros(1, dtype=np.int64)
-    work = functools.partial(advance, form, entries, rule, start, count, state)
-    if threads == 1:
-        work(0, 1, arrivals)
+    if threads == 1 or not has_numba():
+        advance(form, entries, rule, start, count, state, 0, 1, arrivals)
         return
+    advance.compile(form, entries, rule, start, count, state, 0, threads, arrivals)
+    work = functools.partial(advance, form, entries, rule, start, count, state)
     with ThreadPoolExecutor(threads) as pool:
         try:
             shares = [pool.submit(work, k, threads, arrivals) for k in range(threads)]
