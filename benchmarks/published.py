@@ -20,6 +20,8 @@ from pages import REFERENCE, ROOT
 RUN = REFERENCE / "kuhn3"
 PAGES = REFERENCE / "reproduction"
 MAIN_JOB = ("run", "--game", "kuhn3", "--solver")
+# Of a claim, what the tables of a page show.
+SHOWN = ("row", "column", "theirs", "ours", "verdict", "detail", "jobs", "cause")
 EXTENTS: dict[str, list[str]] = {"quick": [], "full": ["--full"]}
 SHORTEST_HOST = 4
 
@@ -105,7 +107,17 @@ def reproduction(
             seconds.write_text(f"{wall_s:.1f}\n", encoding="utf-8")
         document = json.loads((out / "summary.json").read_text(encoding="utf-8"))
         wall_s = float(seconds.read_text(encoding="utf-8"))
-        found[name] = {"wall_s": wall_s, "sources": document["sources"]}
+        kept = [{key: each[key] for key in ("name", "counts")} for each in document["sources"]]
+        if name == "full":  # tables show its claims, of the other only the counts
+            for each, source in zip(kept, document["sources"], strict=True):
+                each["parts"] = [
+                    {
+                        "title": part["title"],
+                        "claims": [{key: claim[key] for key in SHOWN} for claim in part["claims"]],
+                    }
+                    for part in source["parts"]
+                ]
+        found[name] = {"wall_s": wall_s, "sources": kept}
     if keep:
         PAGES.mkdir(parents=True, exist_ok=True)
         for page in ("report.md", "claims.csv"):
