@@ -42,9 +42,8 @@ from eqbench.harness.environment import Check, fingerprint, host_facts, solver_v
 from eqbench.harness.experiment import LOCAL_CLUSTER, Request
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import PlannedCell, PlannedGame, PlannedSolver, new_folder, planned_game
-from eqbench.isolation.child import Outcome
+from eqbench.isolation.child import Outcome, ScratchFolder
 from eqbench.isolation.messages import CandidateFrame, SnapshotFrame
-from eqbench.isolation.server import ScratchFolder
 from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
 from eqbench.registry import Registry, default_registry

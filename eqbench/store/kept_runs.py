@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -79,7 +80,8 @@ def _kept_run(path: Path) -> KeptRun:
     lines = [path / name for name in (LINES, INTERRUPTED, MANIFEST, RESUMED)]
     changed = max(file.stat().st_mtime for file in lines if file.exists())
     entries = (Path(place, name) for place, _, names in os.walk(path) for name in names)
-    size = sum(file.lstat().st_blocks * 512 for file in entries)
+    stats = (file.lstat() for file in entries)
+    size = sum(each.st_size if sys.platform == "win32" else 512 * each.st_blocks for each in stats)
     return KeptRun(path, plan, finished, size, changed)
 
 
