@@ -498,6 +498,11 @@ def reported(path: Path) -> Iterator[None]:
         yield
     except FileExistsError:
         raise
+    except FileNotFoundError:
+        raise StoreError(
+            f"cannot write results to {path}: its folder was removed; go on with --resume, or, "
+            "if nothing of it is left, run the command again or choose another folder with --out"
+        ) from None
     except OSError as error:
         raise StoreError(
             f"cannot write results to {path}: {error.strerror}; free some space or make the folder "

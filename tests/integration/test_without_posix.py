@@ -73,8 +73,8 @@ def test_study_is_carried_out_and_resumed(tmp_path: Path) -> None:
     begun = carried_out(
         *("qre", "--game", "kuhn2", "--at", "1", "--out", "q", "--json"), cwd=tmp_path
     )
-    again = carried_out("qre", "--resume", "q", "--at", "1", "--at", "2", "--json", cwd=tmp_path)
-    assert len(again.json["points"]) > len(begun.json["points"]) > 0
+    again = carried_out("qre", "--resume", "q", "--json", cwd=tmp_path)
+    assert again.json["points"] == begun.json["points"] != []
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_study_is_carried_out_and_resumed(tmp_path: Path) -> None:
         ("ignores_sigterm(pids=pids.txt)", ("--timeout", "1"), "timeout"),
         ("loops_in_native_code", ("--timeout", "1"), "timeout"),
         ("hangs_in_prepare", ("--setup-timeout", "3"), "timeout"),
-        ("exhausts_memory", ("--memory", "0.5"), "memory"),
-        ("floods", ("--timeout", "2"), "timeout"),
+        ("exhausts_memory", ("--memory", "600MiB"), "memory"),
+        ("floods", (), "limit"),
         ("aborts", (), "crashed"),
         ("well_behaved", (), "limit"),
     ],
@@ -112,7 +112,7 @@ def test_second_runner_is_refused_where_no_locks_share_a_run(tmp_path: Path) -> 
         assert "only one runner" in second.err
     finally:
         first.send_signal(signal.SIGINT)  # stands for Ctrl-C
-        out, err = first.communicate()
+        _out, err = first.communicate()
     assert (first.returncode, "Traceback" in err) == (130, False), err
     lines = (tmp_path / "r" / "interrupted.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["status"] for line in lines] == ["interrupted"]

@@ -70,7 +70,7 @@ _seen = {module.__name__: _Seen(module) for module in (*ABSENT, sys)}
 _import = builtins.__import__
 
 
-def _import_for_eqbench(name: str, globals: Any = None, *rest: Any, **more: Any) -> Any:  # noqa: A002
+def _import_for_eqbench(name: str, globals: Any = None, *rest: Any, **more: Any) -> Any:
     spec = (globals or {}).get("__spec__")  # tells modules that are run from scripts
     if spec is not None and spec.name.partition(".")[0] == "eqbench":
         if name.partition(".")[0] in ABSENT_MODULES:
