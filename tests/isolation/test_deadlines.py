@@ -313,12 +313,13 @@ def test_end_splits_the_time_ends_the_worker_and_takes_what_was_sent(
 def test_bytes_that_are_no_message_end_the_child_with_a_reason(
     clock: Clock, inbox: Any, data: bytes
 ) -> None:
-    child, _, sender = with_a_pipe(clock, inbox, data, encode(READY))
+    child, pipe, sender = with_a_pipe(clock, inbox, data, encode(READY))
     os.close(sender)
     assert child._receive(PATIENCE_S)
     child.end()
     assert (child.outcome.ended, child.outcome.ready) == ("garbled", False)
     assert "not fit" in child.outcome.garbled
+    assert wait_for(lambda: is_closed(pipe))
 
 
 # -- how it starts ---------------------------------------------------------------------------------
