@@ -53,7 +53,7 @@ from eqbench.text import printable, shortened
 
 try:
     import distributed
-    from distributed.comm import get_address_host_port
+    from distributed.comm.addressing import get_address_host_port
 except ImportError:
     raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -81,7 +80,8 @@ def _kept_run(path: Path) -> KeptRun:
     changed = max(file.stat().st_mtime for file in lines if file.exists())
     entries = (Path(place, name) for place, _, names in os.walk(path) for name in names)
     stats = (file.lstat() for file in entries)
-    size = sum(each.st_size if sys.platform == "win32" else 512 * each.st_blocks for each in stats)
+    # Windows does not say which blocks a file takes
+    size = sum(512 * getattr(each, "st_blocks", -(-each.st_size // 512)) for each in stats)
     return KeptRun(path, plan, finished, size, changed)
 
 

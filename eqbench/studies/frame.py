@@ -41,7 +41,7 @@ from typing import (
 import msgspec
 from msgspec import Raw, Struct, to_builtins
 
-from eqbench.documents import decode, read_file, remove_files
+from eqbench.documents import OPEN_FLAGS, decode, read_file, remove_files
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError, counted
 from eqbench.harness.experiment import Request
 from eqbench.harness.run import ActiveRun, solving_s
@@ -466,7 +466,7 @@ def held(folder: Path, command: str) -> Iterator[None]:
         yield
         return
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder, os.O_RDONLY | OPEN_FLAGS)
     except OSError as error:
         raise UsageError(f"cannot open {folder}: {error.strerror}; give another folder") from None
     try:
