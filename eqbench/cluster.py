@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import secrets
+import socket
 import threading
 import time
 import zipfile
@@ -42,9 +43,8 @@ from eqbench.harness.environment import Check, fingerprint, host_facts, solver_v
 from eqbench.harness.experiment import LOCAL_CLUSTER, Request
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import PlannedCell, PlannedGame, PlannedSolver, new_folder, planned_game
-from eqbench.isolation.child import Outcome
+from eqbench.isolation.child import Outcome, ScratchFolder
 from eqbench.isolation.messages import CandidateFrame, SnapshotFrame
-from eqbench.isolation.server import ScratchFolder
 from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
 from eqbench.registry import Registry, default_registry
@@ -53,9 +53,11 @@ from eqbench.text import printable, shortened
 
 try:
     import distributed
+    from distributed.comm.addressing import get_address_host_port
 except ImportError:
     raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
 
+LISTEN_S = 5.0  # for a connection, after which a scheduler may take its time
 CONNECT_S = 30.0
 LOOK_S = 2.0  # between looks at which workers there are
 FETCH_S = 60.0  # for a result that a worker has
@@ -351,6 +353,9 @@ def connected(scheduler: str) -> Iterator[Any]:
                 place = scheduler
             else:
                 place = json.loads(read_file(scheduler))["address"]
+            if isinstance(place, str) and place.startswith(("tcp://", "tls://")):
+                # Dask would try again and again for as long as a busy scheduler may take
+                socket.create_connection(get_address_host_port(place), LISTEN_S).close()
             client = distributed.Client(
                 place, deserializers=DESERIALIZERS, set_as_default=False, timeout=CONNECT_S
             )
@@ -477,7 +482,7 @@ class ClusterEngine:
         if time.monotonic() - self._looked > LOOK_S:
             self._look()
         if not self._fit:
-            self._say_once(f"waits for workers; {self._client.scheduler.address} has none")
+            self._say_once(f"waiting: no worker at {self._client.scheduler.address} yet")
             return 0
         return self._jobs or 2 * max(1, sum(info["nthreads"] for info in self._fit.values()))
 

@@ -40,6 +40,8 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 MOST_BYTES = 64 * 2**20
 LARGEST = 2**63 - 1
+# A FIFO without a writer would block in open(); O_BINARY keeps ends of lines on Windows.
+OPEN_FLAGS = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 # msgspec keeps what it finds out about a dataclass with the class, while it still does so: two
 # threads that ask for the first time at once crash the process (msgspec 0.22).
 _building = threading.Lock()
@@ -101,8 +103,7 @@ def open_file(path: str | Path) -> BinaryIO:
     OSError
         If it cannot be opened or is not a regular file; its `strerror` is a sentence for the user.
     """
-    # a FIFO without a writer would block in open() itself
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | OPEN_FLAGS)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
         return open(descriptor, "rb")

@@ -171,8 +171,9 @@ class Registry:
             return self.game_entry(spec)
         entries = self.entries("solver") | self.entries("game")
         if name not in entries:
-            known = nearest(name, entries, FOREIGN_HINT)
-            raise SpecError(f"unknown game or solver {name!r}: {known}; {PLUGIN_HINT}")
+            raise SpecError(
+                f"unknown game or solver {name!r}: {_near(name, entries, FOREIGN_HINT)}"
+            )
         return entries[name]
 
     def kind_of(self, word: str) -> Kind | None:
@@ -307,8 +308,8 @@ class Registry:
             return FOREIGN_GAMES[prefix if prefix in PREFIXES else parsed.name[-4:].lower()], parsed
         entries = self.entries(kind)
         if parsed.name not in entries:
-            known = nearest(parsed.name, entries, *([FOREIGN_HINT] if kind == "game" else []))
-            raise SpecError(f"unknown {kind} {parsed.name!r}: {known}; {PLUGIN_HINT}")
+            known = _near(parsed.name, entries, *([FOREIGN_HINT] if kind == "game" else []))
+            raise SpecError(f"unknown {kind} {parsed.name!r}: {known}")
         return entries[parsed.name], parsed
 
     def _load(self, kind: Kind, spec: str | Spec) -> tuple[Any, str, Entry]:
@@ -470,6 +471,14 @@ def _class_of(entry: Entry) -> type:
     except (Exception, SystemExit) as error:
         _fail(entry, error)
     return cls
+
+
+def _near(name: str, known: Iterable[str], *hints: str) -> str:
+    """Hint at the known names closest to one, or at all, and at plugins."""
+    words = nearest(name, known, *hints)
+    if words.endswith("?"):  # a question, after which a sentence begins
+        return f"{words} {PLUGIN_HINT[0].upper()}{PLUGIN_HINT[1:]}"
+    return f"{words}; {PLUGIN_HINT}"
 
 
 def _fail(entry: Entry, error: BaseException) -> NoReturn:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
+import io
 import os
 import socket
 import subprocess
@@ -23,7 +23,7 @@ from eqbench.errors import UsageError
 from eqbench.harness.environment import Check, environment, installation, version_of
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.requests import FOLDER, Json, Kind, Option
-from eqbench.store.json_lines import NO_LOCKS
+from eqbench.store.locks import NO_LOCKS, lock_byte
 
 WAIT_S = 30.0  # for the other machine
 
@@ -170,13 +170,10 @@ def _folders() -> list[Check]:
 _PREFIX = ".eqbench-lock-of-"
 BEAT_S, LINGER_S = 1.0, 6.0
 _TRY = """
-import fcntl, sys
-with open(sys.argv[1], "r+b") as file:
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
-        print("free")
-    except (BlockingIOError, PermissionError):
-        print("held")
+import sys
+from pathlib import Path
+from eqbench.cli.doctor import is_free
+print("free" if is_free(Path(sys.argv[1])) else "held")
 """
 
 
@@ -203,14 +200,14 @@ def lock_checks(
     try:
         with own.open("x+b", buffering=0) as file:
             try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
+                lock_byte(file.fileno())
                 found = [_between_processes(own)]
                 if wait_s and found[0].state == "good":
                     tell(
                         f"holding a lock in {folder} for up to {wait_s:g} s: run the same command "
                         "on the other machine now"
                     )
-                    found.append(_between_machines(own, file.fileno(), wait_s))
+                    found.append(_between_machines(own, file, wait_s))
                 return found
             except OSError as error:
                 if error.errno not in NO_LOCKS:
@@ -234,7 +231,7 @@ def _between_processes(own: Path) -> Check:
     return Check("locks", "broken", f"{why}: only one runner at a time may work here")
 
 
-def _between_machines(own: Path, descriptor: int, wait_s: float) -> Check:
+def _between_machines(own: Path, file: io.FileIO, wait_s: float) -> Check:
     """Try the locks of others for some seconds; they are alive as long as their files change."""
     name, found = "locks between machines", None
     seen: dict[Path, bytes] = {}
@@ -242,14 +239,15 @@ def _between_machines(own: Path, descriptor: int, wait_s: float) -> Check:
     until, beat = time.monotonic() + wait_s, 0
     while time.monotonic() < until:
         beat += 1
-        os.pwrite(descriptor, b"%09d" % beat, 0)
+        file.seek(0)
+        file.write(b"%09d" % beat)
         for other in set(own.parent.glob(f"{_PREFIX}*")) - {own}:
             with suppress(OSError):  # it may end at any moment
                 text = read_file(other)
                 if seen.setdefault(other, text) == text:
                     continue
                 seen[other], machine = text, other.name.removeprefix(_PREFIX).rpartition("-")[0]
-                if not _is_free(other):
+                if not is_free(other):
                     found = found or Check(name, "good", f"{machine} may share the folder")
                 elif other in free:  # it was alive after its lock had been free
                     why = f"the lock of {machine} does not hold here; runners there and here must"
@@ -263,10 +261,11 @@ def _between_machines(own: Path, descriptor: int, wait_s: float) -> Check:
     return found or Check(name, "absent", detail)
 
 
-def _is_free(other: Path) -> bool:
+def is_free(other: Path) -> bool:
+    """Return whether this process can lock the first byte of a file."""
     with other.open("r+b") as file:
         try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
-        except (BlockingIOError, PermissionError):
+            lock_byte(file.fileno())
+        except BlockingIOError:
             return False
         return True

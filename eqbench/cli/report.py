@@ -69,6 +69,11 @@ def report(request: ReportRequest) -> None:
     formats, out, summarize = request.formats, request.out, request.summarize
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
+    if request.columns and (whole := [form for form in formats if form in ("csv", "html")]):
+        raise UsageError(
+            f"--columns chooses those of printed tables; {' and '.join(whole)} always has all, so "
+            "leave it out, or choose another format"
+        )
     if len(formats) > 1 and out in (None, STANDARD_OUTPUT):
         raise UsageError(
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "

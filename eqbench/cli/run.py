@@ -109,6 +109,7 @@ class RunOptions:
 def run(options: RunOptions) -> int:
     from eqbench.harness.experiment import experiment_text
     from eqbench.harness.run import NEVER_CACHED, ActiveRun
+    from eqbench.store.run_folder import MANIFEST
     from eqbench.store.schema import NEVER_RAN
 
     experiment, folder, out = _chosen(options)
@@ -137,10 +138,11 @@ def run(options: RunOptions) -> int:
     if failure is not None:
         done = sum(record.status != "interrupted" for record in run.records)
         retry = f" --retry {','.join(options.retry)}" if options.retry else ""
-        say_always(
-            f"interrupted after {done} of {len(run.cells)} cells; go on with:\n"
-            f"  eqbench run --resume {shlex.quote(str(run.folder.path))}{retry}"
-        )
+        if (run.folder.path / MANIFEST).exists():  # else it was removed
+            say_always(
+                f"interrupted after {done} of {len(run.cells)} cells; go on with:\n"
+                f"  eqbench run --resume {shlex.quote(str(run.folder.path))}{retry}"
+            )
         if isinstance(failure, KeyboardInterrupt):
             return INTERRUPTED
         raise failure

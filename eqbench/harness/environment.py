@@ -15,7 +15,9 @@ from typing import Any, Literal
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
+from eqbench.isolation.processes import busy_cores
 from eqbench.model.cache import package_sources, source_hash
+from eqbench.model.size_limit import machine_bytes
 from eqbench.plugins import Entry
 
 
@@ -75,7 +77,7 @@ def environment() -> dict[str, Any]:
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": (models or [platform.processor()])[0] or "unknown",
         "cores": os.cpu_count(),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "memory_bytes": machine_bytes(),
         "packages": {name: version_of(name) for name in CORE},
     }
 
@@ -85,7 +87,7 @@ def host_facts() -> dict[str, Any]:
     name, facts = platform.node(), environment()
     own = "\n".join([name, facts["processor"], str(facts["cores"])])
     host = hashlib.sha256(own.encode()).hexdigest()[:8]
-    return {"host": host, "name": name, "load": round(os.getloadavg()[0], 2), **facts}
+    return {"host": host, "name": name, "load": round(busy_cores(), 2), **facts}
 
 
 @functools.cache

@@ -28,8 +28,7 @@ from eqbench.harness.attempt import (
 )
 from eqbench.harness.experiment import Experiment, Request, experiment_text
 from eqbench.harness.plan import PlannedCell, make_plan, manifest
-from eqbench.isolation.child import interrupts_held
-from eqbench.isolation.server import ScratchFolder
+from eqbench.isolation.child import ScratchFolder, interrupts_held
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -27,8 +27,15 @@ from eqbench.isolation.messages import (
     ReadyFrame,
 )
 from eqbench.isolation.processes import family_memory_bytes
-from eqbench.isolation.server import Worker
 from eqbench.solver import Limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING or sys.platform == "win32":  # both have the same classes
+    from eqbench.isolation.spawned import Inbox, Worker
+    from eqbench.isolation.spawned import ScratchFolder as ScratchFolder  # noqa: PLC0414
+else:
+    from eqbench.isolation.server import Inbox, Worker
+    from eqbench.isolation.server import ScratchFolder as ScratchFolder  # noqa: PLC0414
 
 GRACE_S = 1.0
 COMPILE_S = 600.0  # for a kernel, which no limit of a cell is meant for
@@ -150,7 +157,7 @@ class _Child:
         self.limits, self.on_frame, self.stop = limits, on_frame, stop
         self.outcome = Outcome()
         self.started, self.ready_at = time.monotonic(), float("inf")
-        self.pipe, sender = os.pipe()
+        pipe, sender = os.pipe()
         try:
             with tempfile.TemporaryFile() as document:
                 document.write(json.dumps(job).encode())
@@ -162,14 +169,12 @@ class _Child:
                     files=(document.fileno(), log.fileno(), sender),
                 )
         except BaseException:
-            os.close(self.pipe)
+            os.close(pipe)
             raise
         finally:
             os.close(sender)
         self.decoder = FrameDecoder()
-        self.poll = select.poll()
-        for descriptor in (self.pipe, self.worker.fileno()):
-            self.poll.register(descriptor, select.POLLIN)
+        self.inbox = Inbox(pipe, self.worker)
 
     def watch(self) -> None:
         """Pass frames on until the child ends or breaks a limit."""
@@ -206,26 +211,18 @@ class _Child:
         self.outcome.setup_s = start - self.started
         self.outcome.solve_s = finished - start
         self.worker.close()
-        self.poll = select.poll()
-        self.poll.register(self.pipe, select.POLLIN)
+        self.inbox.leave_worker()
         limit = time.monotonic() + EXIT_S  # where another process holds the pipe open
         while self.outcome.ended != "garbled" and time.monotonic() < limit and self._receive(0.0):
             pass
-        os.close(self.pipe)
+        self.inbox.close()
 
     def _receive(self, wait_s: float) -> bool:
         """Take the frames that are there; return whether any bytes were.
 
         Wait at most so long for some, or for news of the worker.
         """
-        readable = {descriptor for descriptor, _ in self.poll.poll(max(1000 * wait_s, 0))}
-        if self.worker.fileno() in readable and self.worker.wait(0.0):
-            self.poll.unregister(self.worker.fileno())
-        if self.pipe not in readable:
-            return False
-        data = os.read(self.pipe, 1 << 20)
-        if not data:
-            self.poll.unregister(self.pipe)
+        data = self.inbox.read(wait_s)
         try:
             for frame in self.decoder.feed(data):
                 self._take(frame)

@@ -1,4 +1,4 @@
-"""Descendants of a process, and the memory that they take."""
+"""Descendants of a process, the memory that they take, their end, and how busy the cores are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ import sys
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
+KILL_S = 10.0  # until a killed worker is gone; a server is busy while it loads modules
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
 # a file of the kernel; without it the whole process table has to be read
 _LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 
@@ -41,6 +50,40 @@ def family_memory_bytes(number: int) -> int:
             total += memory_bytes(process)
             left += children(process)
     return total
+
+
+def kill_with_descendants(number: int) -> None:
+    """Kill a process and what it has started, as far as its ancestors live; without a server."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(number)
+        for each in (process, *process.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                each.kill()
+
+
+def peak_memory_bytes() -> int:
+    """Return the largest resident memory that this process has had."""
+    if sys.platform == "win32":
+        import psutil
+
+        return int(psutil.Process().memory_info().peak_wset)
+    else:
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def busy_cores() -> float:
+    """Return how many cores are busy: over the last minute, on Windows at the moment."""
+    if sys.platform != "win32":
+        return os.getloadavg()[0]
+    else:
+        import psutil
+
+        return float(psutil.cpu_percent(0.1)) / 100 * (os.cpu_count() or 1)
 
 
 def memory_bytes(number: int) -> int:

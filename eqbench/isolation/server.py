@@ -4,7 +4,8 @@ Loading Python, NumPy, SciPy, Numba and the machine code of the kernels costs mo
 fork of a process that has done so costs milliseconds. Only our own core is loaded in the server:
 plugins and native solvers are imported in the worker. Where a fork would not be what a new
 interpreter is (another system than Linux, variables that are read when a process starts, more than
-one thread), and with ``--isolation spawn``, the fork executes a new interpreter.
+one thread), and with ``--isolation spawn``, the fork executes a new interpreter. Windows has
+nothing of this; there :mod:`eqbench.isolation.spawned` takes its place.
 
 The server has a channel to the run for each worker. It sends there the process number of the
 worker, and its exit code as soon as nothing is left of it. When the run closes its end, which even
@@ -41,19 +42,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from eqbench.isolation import worker
-from eqbench.isolation.processes import LINUX, children
+from eqbench.isolation.processes import KILL_S, LINUX, THREAD_VARIABLES, children
+
+assert sys.platform != "win32"  # where nothing below is there to be checked
 
 CLEAN_UP_S = 5.0  # for processes that SIGKILL does not end at once
-KILL_S = 10.0  # for the server to end a worker; it is busy while it loads modules
 END_S = 2.0
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS",
-)
 # beginnings of names of variables that are read when a process starts or loads a library
 _READ_ONCE = (
     *("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC_", "GLIBC_"),
@@ -123,6 +117,37 @@ class Worker:
     def _kill_group(self) -> None:
         if self.number:
             _kill_group(self.number)
+
+
+class Inbox:
+    """The messages of a worker as they come through a pipe, which this closes."""
+
+    def __init__(self, pipe: int, worker: Worker) -> None:
+        self._pipe, self._worker = pipe, worker
+        self._poll = select.poll()
+        for descriptor in (pipe, worker.fileno()):
+            self._poll.register(descriptor, select.POLLIN)
+
+    def read(self, wait_s: float) -> bytes:
+        """Return what has come, if anything; wait at most so long for it, or for the worker."""
+        readable = {descriptor for descriptor, _ in self._poll.poll(max(1000 * wait_s, 0))}
+        if self._worker.fileno() in readable and self._worker.wait(0.0):
+            self._poll.unregister(self._worker.fileno())
+        if self._pipe not in readable:
+            return b""
+        data = os.read(self._pipe, 1 << 20)
+        if not data:
+            self._poll.unregister(self._pipe)
+        return data
+
+    def leave_worker(self) -> None:
+        """Look at the pipe alone from now on."""
+        self._poll = select.poll()
+        self._poll.register(self._pipe, select.POLLIN)
+
+    def close(self) -> None:
+        """Close the pipe."""
+        os.close(self._pipe)
 
 
 class ScratchFolder(tempfile.TemporaryDirectory[str]):

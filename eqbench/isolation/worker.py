@@ -1,6 +1,8 @@
-"""The process of one job: ``python -m eqbench.isolation.worker FRAMES``.
+"""The process of one job: ``python -m eqbench.isolation.worker [FRAMES]``.
 
-Reads the job as JSON on standard input, and answers with messages on the descriptor FRAMES.
+Reads the job as JSON on standard input, and answers with messages on the descriptor FRAMES. Windows
+hands no further descriptors over: without FRAMES it is what was standard output, which from then on
+is standard error.
 """
 
 from __future__ import annotations
@@ -40,9 +42,12 @@ def leave(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # a solver may have closed or replaced them
             stream.flush()
-    ctypes.CDLL(None).fflush(None)  # what native code has printed
+    # what native code has printed; on Windows None names no library
+    ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
     os._exit(code)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    descriptor = int(sys.argv[1]) if len(sys.argv) > 1 else os.dup(1)
+    os.dup2(2, 1)  # with FRAMES they lead to the same already
+    main(descriptor)

@@ -22,8 +22,9 @@ def cache_root() -> Path:
         return Path(chosen) / "eqbench"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "eqbench"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "eqbench"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME")
+        return (Path(base) if base else Path.home() / ".cache") / "eqbench"
 
 
 def package_sources(*packages: str) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,7 +31,7 @@ def node_limit(max_nodes: int) -> Iterator[None]:
 
 def max_nodes() -> int:
     """Number of nodes that a game may have here; never more than this machine can build."""
-    return min(_max_nodes.get(), _machine_bytes() // BUILDING_BYTES_PER_NODE)
+    return min(_max_nodes.get(), machine_bytes() // BUILDING_BYTES_PER_NODE)
 
 
 @contextmanager
@@ -70,13 +71,19 @@ def too_large() -> GameTooLargeError:
 
 def _way_out() -> str:
     if max_nodes() < _max_nodes.get():
-        return f"choose a smaller game: this machine has {_memory(_machine_bytes())}"
+        return f"choose a smaller game: this machine has {_memory(machine_bytes())}"
     return "choose a smaller game, or allow a run more with --max-nodes"
 
 
 @cache
-def _machine_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def machine_bytes() -> int:
+    """Return the memory of this machine."""
+    if sys.platform != "win32":
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    else:
+        import psutil
+
+        return int(psutil.virtual_memory().total)
 
 
 def _memory(size: int) -> str:

@@ -25,6 +25,7 @@ import msgspec
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
+from eqbench.isolation.processes import kill_with_descendants
 from eqbench.model.cache import source_hash
 from eqbench.papers.records import storable
 from eqbench.papers.stored import NotStoredError, Stored, StoredJob
@@ -234,7 +235,7 @@ class PaperJobs(Stored):
 def _wait(process: subprocess.Popen[bytes], interrupted: Callable[[], bool]) -> int | None:
     """Exit code of a process; None after it was ended because of an interrupt."""
     # SIGINT as by Ctrl-C, and SIGKILL after ten seconds
-    signs = iter((signal.SIGINT, *(None,) * 50, signal.SIGKILL))
+    signs = iter((signal.SIGINT, *(None,) * 50, getattr(signal, "SIGKILL", signal.SIGTERM)))
     stopped = False
     while True:
         try:
@@ -243,8 +244,11 @@ def _wait(process: subprocess.Popen[bytes], interrupted: Callable[[], bool]) -> 
         except subprocess.TimeoutExpired:
             stopped = stopped or interrupted()
             if stopped and (sign := next(signs, None)) is not None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, sign)
+                if sys.platform == "win32":  # where no signal lets it end in order
+                    kill_with_descendants(process.pid)
+                else:
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, sign)
 
 
 def source_digest(folder: Path, module: str) -> str:

@@ -76,7 +76,8 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
         if not page.exists() or page.stat().st_mtime < changed:
             write_report(page, page_of([run], place=run.path))
             yield page
-        links[f"./{os.path.relpath(page, file.parent)}"] = run  # the name may hold a colon
+        link = Path(os.path.relpath(page, file.parent)).as_posix()
+        links[f"./{link}"] = run  # the name may hold a colon
     write_report(file, index_page(links))
     yield file
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import stat
 import threading
@@ -17,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
 
-from eqbench.documents import open_file, size_text
+from eqbench.documents import OPEN_FLAGS, open_file, size_text
 from eqbench.errors import DocumentError, counted
+from eqbench.store.locks import NO_LOCKS, lock_file
 
 T = TypeVar("T")
 
-# the last is that of Lustre where it is not mounted with locks
-NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 # A cell may have 1,024 candidates. On three-player Kuhn poker they take 1.2 MiB with identities,
 # 13 MiB with proofs in fractions of 1,000 digits. A plan of 600,000 cells fits too.
 MOST_LINE_BYTES = 16 * 2**20
@@ -48,9 +46,8 @@ def append_line(path: Path, line: bytes) -> tuple[int, int]:
     line += b"\n"
     if len(line) > MOST_LINE_BYTES:
         raise DocumentError(f"a line of {path.name} takes more than {size_text(MOST_LINE_BYTES)}")
-    # without O_NONBLOCK a FIFO in place of the file could take no long line, and no error either
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o644)
+    # where a FIFO in place of the file would wait, it could take no long line, and no error either
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | OPEN_FLAGS, 0o644)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
@@ -151,7 +148,8 @@ def _cut_torn_line(descriptor: int) -> int:
     size = whole = os.fstat(descriptor).st_size
     while whole:
         start = max(0, whole - _BLOCK_BYTES)
-        found = os.pread(descriptor, whole - start, start).rfind(b"\n")
+        os.lseek(descriptor, start, os.SEEK_SET)  # what is written goes to the end all the same
+        found = os.read(descriptor, whole - start).rfind(b"\n")
         whole = start if found < 0 else start + found + 1
         if found >= 0:
             break
@@ -165,7 +163,7 @@ def _locked(descriptor: int) -> Iterator[None]:
     """Exclusive lock on an open file; where the file system has none, among threads only."""
     with _appending:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_file(descriptor, wait=True)
         except OSError as error:
             if error.errno not in NO_LOCKS:
                 raise

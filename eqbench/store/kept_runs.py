@@ -79,7 +79,9 @@ def _kept_run(path: Path) -> KeptRun:
     lines = [path / name for name in (LINES, INTERRUPTED, MANIFEST, RESUMED)]
     changed = max(file.stat().st_mtime for file in lines if file.exists())
     entries = (Path(place, name) for place, _, names in os.walk(path) for name in names)
-    size = sum(file.lstat().st_blocks * 512 for file in entries)
+    stats = (file.lstat() for file in entries)
+    # Windows does not say which blocks a file takes
+    size = sum(512 * getattr(each, "st_blocks", -(-each.st_size // 512)) for each in stats)
     return KeptRun(path, plan, finished, size, changed)
 
 

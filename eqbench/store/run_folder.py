@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import json
 import os
 import re
@@ -20,7 +18,8 @@ from typing import Any, TypedDict, TypeVar, cast
 from eqbench.documents import decode, decode_closed, read_file, size_text
 from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of
 from eqbench.spec import is_foreign
-from eqbench.store.json_lines import MOST_LINE_BYTES, NO_LOCKS, LineReader, append_line
+from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
+from eqbench.store.locks import NO_LOCKS, lock_byte, unlock_byte
 from eqbench.store.schema import (
     CellRecord,
     Clusters,
@@ -51,7 +50,7 @@ class Claims:
         self._runner: Path | None = None
         try:
             # fails where the file system has no locks
-            fcntl.lockf(self._descriptor, fcntl.LOCK_SH, 1, _PRESENT)
+            lock_byte(self._descriptor, _PRESENT, shared=True)
         except OSError as error:
             try:
                 if error.errno not in NO_LOCKS:
@@ -67,15 +66,15 @@ class Claims:
         if self._runner is not None:
             return True
         try:
-            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
-        except (BlockingIOError, PermissionError):  # POSIX allows systems either of them
+            lock_byte(self._descriptor, _offset(key))
+        except BlockingIOError:
             return False
         return True
 
     def release(self, key: str) -> None:
         """Give a cell up."""
         with contextlib.suppress(OSError):
-            fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, _offset(key))
+            unlock_byte(self._descriptor, _offset(key))
 
     def close(self) -> None:
         """Give all cells up."""
@@ -116,13 +115,9 @@ def _become_only_runner(file: Path) -> None:
 
 
 def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return error.errno != errno.ESRCH
-    except OverflowError:
-        return False
-    return True
+    import psutil  # os.kill(process, 0) is Ctrl-C on Windows
+
+    return 0 <= process < 2**31 and psutil.pid_exists(process)
 
 
 def _offset(key: str) -> int:
@@ -441,7 +436,7 @@ def numbered(name: str) -> Iterator[str]:
 def game_slug(game: str) -> str:
     """A game as part of a folder's name: of the path of a game file only the last part."""
     text = game.strip("'\" ")
-    return text.rpartition("/")[2] if is_foreign(text) else game
+    return Path(text).name if is_foreign(text) else game
 
 
 def _occupied(path: Path) -> UsageError:
@@ -503,6 +498,11 @@ def reported(path: Path) -> Iterator[None]:
         yield
     except FileExistsError:
         raise
+    except FileNotFoundError:
+        raise StoreError(
+            f"cannot write results to {path}: its folder was removed; go on with --resume, or, "
+            "if nothing of it is left, run the command again or choose another folder with --out"
+        ) from None
     except OSError as error:
         raise StoreError(
             f"cannot write results to {path}: {error.strerror}; free some space or make the folder "

@@ -10,7 +10,6 @@ with what is missing; parts may need others, be done side by side, and be runs.
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import pkgutil
@@ -42,7 +41,7 @@ from typing import (
 import msgspec
 from msgspec import Raw, Struct, to_builtins
 
-from eqbench.documents import decode, read_file, remove_files
+from eqbench.documents import OPEN_FLAGS, decode, read_file, remove_files
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError, counted
 from eqbench.harness.experiment import Request
 from eqbench.harness.run import ActiveRun, solving_s
@@ -50,7 +49,8 @@ from eqbench.plugins import absolute_files, import_plugin
 from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, csv_of, table_of
 from eqbench.requests import fields_of, from_data, to_data
-from eqbench.store.json_lines import NO_LOCKS, LineReader, append_line
+from eqbench.store.json_lines import LineReader, append_line
+from eqbench.store.locks import LOCKS_FOLDERS, NO_LOCKS, lock_file
 from eqbench.store.run_folder import RunFolder, game_slug, new_run_path, write_texts
 from eqbench.store.schema import IdentityRecord, Status
 from eqbench.store.stored_run import StoredRun
@@ -460,14 +460,17 @@ def new_folder(path: Path) -> None:
 def held(folder: Path, command: str) -> Iterator[None]:
     """Keep other processes out of a folder while the block runs.
 
-    UsageError if one is at work in it, or it cannot be opened.
+    UsageError if one is at work in it, or it cannot be opened. Windows locks no folder.
     """
+    if not LOCKS_FOLDERS:
+        yield
+        return
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder, os.O_RDONLY | OPEN_FLAGS)
     except OSError as error:
         raise UsageError(f"cannot open {folder}: {error.strerror}; give another folder") from None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(descriptor)
     except BlockingIOError:
         os.close(descriptor)
         raise UsageError(

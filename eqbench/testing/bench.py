@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from eqbench.errors import UsageError
 from eqbench.harness.solve import perform
-from eqbench.isolation.child import Outcome, run_child
+from eqbench.isolation.child import Outcome, ScratchFolder, run_child
 from eqbench.isolation.messages import (
     BuiltFrame,
     DescribedFrame,
@@ -24,7 +24,6 @@ from eqbench.isolation.messages import (
     ProfileFrame,
     encode,
 )
-from eqbench.isolation.server import ScratchFolder
 from eqbench.model.game import Game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree_files import load_tree

@@ -414,7 +414,8 @@ class _TrembleSearch:
         own_set = np.repeat(np.arange(sets), list(map(len, self.groups)))
         member = csr_array((np.ones(n), (np.arange(n), own_set)), shape=(n, sets))
         one, most = eye_array(n), LARGEST * float(self.count.sum(axis=1).max())
-        gains = block_diag([self.play.gains_at(nodes).T.astype(float) for nodes in self.groups])
+        # of plain arrays SciPy deprecates what it makes
+        gains = block_diag([coo_array(self.play.gains_at(k).T.astype(float)) for k in self.groups])
         found = minimize(
             [np.full(trembles, 1e-3), costs, np.zeros(n), np.zeros(sets)],
             [

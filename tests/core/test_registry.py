@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 import eqbench
 from eqbench.builtin import BUILTIN_GAMES, BUILTIN_SOLVERS
-from eqbench.errors import UsageError
+from eqbench.errors import SpecError, UsageError
 from eqbench.plugins import Entry
 from eqbench.registry import _expected_nodes, default_registry
 
@@ -99,3 +101,20 @@ def test_announced_size_is_a_whole_number(announced: Any) -> None:
         _expected_nodes("mine", game)
     assert _expected_nodes("mine", SimpleNamespace(expected_nodes=lambda: np.int64(7))) == 7
     assert _expected_nodes("mine", SimpleNamespace()) == 0
+
+
+@pytest.mark.parametrize(
+    ("load", "word"),
+    [
+        (eqbench.load_game, "kuhn44"),
+        (eqbench.load_game, "xyzzy"),
+        (eqbench.load_solver, "cfr_plusplus"),
+        (default_registry().entry, "kuhn44"),
+    ],
+)
+def test_hint_at_known_names_and_at_plugins_is_made_of_whole_sentences(
+    load: Callable[..., object], word: str
+) -> None:
+    with pytest.raises(SpecError, match="--plugin FILE") as refusal:
+        load(word)
+    assert not re.search(r"\?\s*[;,a-z]", str(refusal.value))

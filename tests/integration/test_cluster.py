@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -166,7 +167,7 @@ def test_run_begins_without_workers_and_one_that_joins_late_with_other_sources_i
 ) -> None:
     run = begin(cluster, *NAPS, "--out", "run")
     assert run.stderr is not None
-    while "waits for workers" not in (line := run.stderr.readline()):
+    while "waiting: no worker at" not in (line := run.stderr.readline()):
         assert line, "it ended"
     cluster.worker()
     wait_for_cells(cluster, run, 1)
@@ -280,3 +281,15 @@ def test_scheduler_that_nobody_answers_for_is_a_mistake_of_the_user(tmp_path: Pa
     ended = eqbench("run", *NAPS, "--scheduler", "nowhere.json", cwd=tmp_path)
     assert ended.code == 2
     assert "nowhere.json" in ended.err
+
+
+def test_address_where_nothing_listens_is_refused_before_a_busy_scheduler_would_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distributed.Client", None)  # which would try for half a minute
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nothing listens
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        ended = eqbench("run", *NAPS, "--scheduler", address, cwd=tmp_path)
+    assert ended.code == 2
+    assert address in ended.err

@@ -32,6 +32,13 @@ def test_report_prints_the_table_of_the_run(place: tuple[Path, str]) -> None:
         assert (done.code, done.out) == (0, printed)
 
 
+@pytest.mark.parametrize("form", ["csv", "html", "md,csv"])
+def test_columns_are_refused_where_all_are_written(place: tuple[Path, str], form: str) -> None:
+    words = ("report", "latest", "--columns", "payoffs", "--format", form, "--out", "w")
+    refused(*words, words="--columns", cwd=place[0])
+    assert not (place[0] / "w").exists()
+
+
 def test_quiet_run_prints_no_table_and_makes_none(
     place: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

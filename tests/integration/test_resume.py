@@ -239,3 +239,30 @@ def test_edited_plugin_makes_other_cells(tmp_path: Path) -> None:
     assert "version" in ended.err
     assert len(ended.json["cells"]) == 1
     assert len(lines(run)) == 2
+
+
+REMOVES = """
+import shutil
+from dataclasses import dataclass
+import eqbench
+
+@eqbench.register_solver("removes")
+@dataclass(frozen=True)
+class Removes:
+    def solve(self, game, monitor, rng):
+        shutil.rmtree("run")
+        monitor.candidate(eqbench.BehaviorProfile.uniform(game.tree), claim="iterate")
+        return eqbench.Termination("limit")
+"""
+
+
+def test_run_whose_folder_is_removed_names_no_way_to_go_on_that_there_is_not(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "removes.py").write_text(REMOVES)
+    words = ("--game", "kuhn2", "--solver", "removes", "--plugin", "removes.py", "--out", "run")
+    done = eqbench("run", *words, cwd=tmp_path)
+    assert done.code == 1
+    assert "was removed" in done.err
+    assert "Traceback" not in done.err
+    assert "interrupted after" not in done.err

@@ -209,3 +209,7 @@ def test_verify_prints_trembles_of_a_threat_and_of_its_counterpart(
     (tmp_path / "mine.json").write_text(text)
     out = eqbench("verify", "mine.json", "--proofs", *options, cwd=tmp_path).out
     assert {*lines} <= {line.strip() for line in out.splitlines()}
+
+
+def test_game_of_a_cell_is_part_of_its_name(tmp_path: Path) -> None:
+    refused("show", "run", "lcp", "--game", "kuhn2", words="GAME/SOLVER", cwd=tmp_path)

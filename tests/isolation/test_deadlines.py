@@ -12,10 +12,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from helpers.command import PATIENCE_S, wait_for
 from helpers.runs import snapshot
 
 from eqbench.isolation import child as module
-from eqbench.isolation import server
+from eqbench.isolation import server, spawned
 from eqbench.isolation.child import Limits, Outcome, _Child, interrupts_held, run_child
 from eqbench.isolation.messages import (
     Clocks,
@@ -35,6 +36,9 @@ READY = ReadyFrame()
 DONE = DoneFrame(reason="limit", detail="", memory_bytes=5, clocks=Clocks(1.0, 1.0, 0.5, 9))
 ERROR = ErrorFrame(type="", message="", traceback="", usage=False, memory=False, unavailable=False)
 REFUSED = RefusedFrame(status="unsupported", reason="three players")
+
+
+NO_NEWS = os.pipe()  # nothing is ever written into it
 
 
 class Clock:
@@ -64,10 +68,10 @@ class ScriptedWorker:
         return self.exit_code is not None
 
     def close(self) -> None:
-        self.closed = True
+        self.closed, self.ends = True, min(self.ends, self.clock.now)
 
     def fileno(self) -> int:
-        return -1
+        return NO_NEWS[0]
 
 
 class Scripted(_Child):
@@ -259,24 +263,37 @@ def test_last_message_counts_with_its_clocks_and_memory_and_nothing_after_it(
 # -- what is in the pipe ---------------------------------------------------------------------------
 
 
-def with_a_pipe(clock: Clock, *data: bytes) -> tuple[_Child, int]:
-    """A child without a process, and the other end of its pipe, into which something is written."""
+INBOXES = pytest.mark.parametrize("inbox", [server.Inbox, spawned.Inbox])
+
+
+def with_a_pipe(clock: Clock, inbox: Any, *data: bytes) -> tuple[_Child, int, int]:
+    """A child without a process, and both ends of its pipe, into which something is written."""
     child = Scripted(clock)
-    child.pipe, sender = os.pipe()
-    child.decoder, child.poll = FrameDecoder(), module.select.poll()
+    pipe, sender = os.pipe()
+    child.decoder, child.inbox = FrameDecoder(), inbox(pipe, child.worker)
     child._receive = lambda wait_s: _Child._receive(child, wait_s)  # type: ignore[method-assign]
     for each in data:
         os.write(sender, each)
-    return child, sender
+    return child, pipe, sender
 
 
+def is_closed(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return True
+    return False
+
+
+@INBOXES
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize(("ready_at", "setup_s", "solve_s"), [(None, 9.0, 0.0), (4.0, 4.0, 5.0)])
 def test_end_splits_the_time_ends_the_worker_and_takes_what_was_sent(
-    clock: Clock, held: bool, ready_at: float | None, setup_s: float, solve_s: float
+    clock: Clock, inbox: Any, held: bool, ready_at: float | None, setup_s: float, solve_s: float
 ) -> None:
     """Also where another process holds the pipe open."""
-    child, sender = with_a_pipe(clock, encode(READY), encode(at(3, 0.0)), encode(DONE)[:-1])
+    sent = encode(READY), encode(at(3, 0.0)), encode(DONE)[:-1]
+    child, pipe, sender = with_a_pipe(clock, inbox, *sent)
     if not held:
         os.close(sender)
     child.ready_at = float("inf") if ready_at is None else BEGIN + ready_at
@@ -286,21 +303,23 @@ def test_end_splits_the_time_ends_the_worker_and_takes_what_was_sent(
     assert child.worker.closed  # type: ignore[attr-defined]
     assert [frame.kind for frame in child.frames] == ["ready", "snapshot"]  # type: ignore[attr-defined]
     assert child.outcome.last is None
-    with pytest.raises(OSError, match="descriptor"):
-        os.fstat(child.pipe)
     if held:
         os.close(sender)
+    assert wait_for(lambda: is_closed(pipe))
 
 
+@INBOXES
 @pytest.mark.parametrize("data", [b"progress: 10 %\n", b'{"kind":"done"}\n'])
-def test_bytes_that_are_no_message_end_the_child_with_a_reason(clock: Clock, data: bytes) -> None:
-    child, sender = with_a_pipe(clock, data, encode(READY))
-    child.poll.register(child.pipe)
+def test_bytes_that_are_no_message_end_the_child_with_a_reason(
+    clock: Clock, inbox: Any, data: bytes
+) -> None:
+    child, pipe, sender = with_a_pipe(clock, inbox, data, encode(READY))
     os.close(sender)
-    assert child._receive(0.0)
+    assert child._receive(PATIENCE_S)
     child.end()
     assert (child.outcome.ended, child.outcome.ready) == ("garbled", False)
     assert "not fit" in child.outcome.garbled
+    assert wait_for(lambda: is_closed(pipe))
 
 
 # -- how it starts ---------------------------------------------------------------------------------

@@ -353,12 +353,12 @@ def test_game_beyond_the_memory_of_the_machine_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        size_limit, "_machine_bytes", lambda: size_limit.BUILDING_BYTES_PER_NODE * 600
+        size_limit, "machine_bytes", lambda: size_limit.BUILDING_BYTES_PER_NODE * 600
     )
     with pytest.raises(GameTooLargeError, match="600"):
         eqbench.load_game("kuhn3", max_nodes=10**12)
     monkeypatch.setattr(
-        size_limit, "_machine_bytes", lambda: size_limit.BUILDING_BYTES_PER_NODE * 601
+        size_limit, "machine_bytes", lambda: size_limit.BUILDING_BYTES_PER_NODE * 601
     )
     assert eqbench.load_game("kuhn3", max_nodes=10**12).tree.n_nodes == 601
 

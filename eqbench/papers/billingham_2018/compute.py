@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,6 +14,7 @@ from scipy.optimize import linprog
 
 from eqbench.continuation import Continuation, ContinuationError
 from eqbench.equilibria import Identifier
+from eqbench.isolation.processes import peak_memory_bytes
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.inspection import inspect_profile, payoff_bounds
@@ -330,5 +329,4 @@ def memory(folder: Path, jobs: Path, *, full: bool) -> dict[str, float]:
     """Peak memory of following the branch with 26 cards for some steps."""
     method = continuation(load_game(kuhn(26)), "log", 1e-6)
     list(islice(method.follow(method.start(0.5)), 60))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"GB": (peak if sys.platform == "darwin" else 1024 * peak) / 1e9}
+    return {"GB": peak_memory_bytes() / 1e9}

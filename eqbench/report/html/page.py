@@ -332,7 +332,10 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
     """Path of a run's folder from that of the page; None if it is not near it."""
     if place is None:
         return None
-    relative = os.path.relpath(run.path.resolve(), place.resolve())
+    try:
+        relative = Path(os.path.relpath(run.path.resolve(), place.resolve())).as_posix()
+    except ValueError:  # they are on two drives of Windows
+        return None
     return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
 
 
