@@ -28,6 +28,7 @@ import msgspec
 
 from eqbench.documents import read_file, size_text
 from eqbench.errors import DocumentError, EqbenchError, SchedulerError, UsageError, counted
+from eqbench.extras import needed_for
 from eqbench.harness.attempt import (
     Attempt,
     Ended,
@@ -51,10 +52,8 @@ from eqbench.registry import Registry, default_registry
 from eqbench.store.schema import CellId, CellRecord, HostRecord
 from eqbench.text import printable, shortened
 
-try:
+with needed_for("a scheduler"):
     import distributed
-except ImportError:
-    raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
 
 CONNECT_S = 30.0
 LOOK_S = 2.0  # between looks at which workers there are

@@ -98,7 +98,7 @@ class Gurobi:
     @cache
     def availability() -> Availability:
         """Whether gurobipy is installed and finds a license that is valid today."""
-        here = importable("gurobipy", "pip install 'eqbench[gurobi]', or backend=scip")
+        here = importable("gurobipy", "backend=scip")
         if here.state != "available":
             return here
         import gurobipy as gp
@@ -227,7 +227,7 @@ class Scip:
 
     def availability(self) -> Availability:
         """Whether PySCIPOpt is installed."""
-        return importable("pyscipopt", "pip install 'eqbench[scip]', or backend=gurobi")
+        return importable("pyscipopt", "backend=gurobi")
 
     def admits(self, size: ProgramSize) -> Availability:
         """Any size."""

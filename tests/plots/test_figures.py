@@ -131,9 +131,9 @@ def test_three_player_kuhn_has_its_nodes_in_order_with_a_line_for_each_card() ->
 def test_other_games_have_a_panel_for_each_public_history() -> None:
     table = frequency_table(eqbench.load_game("kuhn2").tree)
     titles = ["P1", "P1 after KB", "P2 after K", "P2 after B"]
-    assert table["panel"].unique().tolist() == titles
-    assert table["label"].tolist() == ["1", "2", "3"] * 4
-    assert sorted(table.index) == [*range(12)]
+    assert list(dict.fromkeys(row.panel for row in table)) == titles
+    assert [row.label for row in table] == ["1", "2", "3"] * 4
+    assert sorted(row.position for row in table) == [*range(12)]
     assert [panel.title for panel in handed(frequency_figure, branch("kuhn2")).panels] == titles
 
 
