@@ -477,7 +477,7 @@ def test_averages_begin_where_points_are_dense(game, names):
     uneven = np.concatenate((np.linspace(0, 950, 191), np.linspace(950.5, 1000, 100)))
     for times, first in ((uneven, 250), (np.linspace(0, 1000, 10_001), 5.0)):
         panels, words = handed(profit_figure, game, [run_of(game, names, {}, times=times)])
-        assert panels[3].series[0].data[0].iloc[0] == pytest.approx(first, rel=0.04)
+        assert panels[3].series[0].data[0][0] == pytest.approx(first, rel=0.04)
         assert words["title"] == "skp(pot=3.75)"
 
 
