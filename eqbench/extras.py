@@ -41,7 +41,7 @@ def reason_of(module: str, error: BaseException, purpose: str = "", remedy: str 
     is_absent = isinstance(error, ModuleNotFoundError) and error.name in (root, module)
     state = "is not installed" if is_absent else f"cannot be imported ({error})"
     subject = f"{purpose} needs {distribution}, which" if purpose else distribution
-    return f"{subject} {state}; {remedy or installation_of(root)}"
+    return f"{subject} {state}: {remedy or installation_of(root)}"
 
 
 @contextmanager

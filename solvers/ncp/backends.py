@@ -78,6 +78,8 @@ def choose(name: str, size: ProgramSize | None = None) -> tuple[Gurobi | Scip, A
             return backend, answer
         answers.append(answer)
     # that of the preferred backend comes first, but what can be installed is what helps
+    if all(answer.state == "missing" for answer in answers):
+        answers.reverse()  # SCIP needs no license
     reasons = "; ".join(answer.reason for answer in answers)
     return allowed[0], Availability(answers[0].state, reasons)
 
