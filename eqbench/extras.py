@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from eqbench.errors import UsageError
+from eqbench.errors import MissingPackageError
 
 # By extra, as pyproject.toml declares them: distributions by the names that are imported.
 EXTRAS: dict[str, dict[str, str]] = {
@@ -22,10 +22,6 @@ EXTRAS: dict[str, dict[str, str]] = {
     "cluster": {"distributed": "distributed"},
 }
 _PLACES = {name: (extra, own[name]) for extra, own in EXTRAS.items() for name in own}
-
-
-class MissingPackageError(UsageError):
-    """An optional package is not installed; the message names the extra that brings it."""
 
 
 def installation_of(need: str) -> str:

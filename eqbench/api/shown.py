@@ -11,8 +11,8 @@ from typing import Any
 
 from markupsafe import escape
 
-from eqbench.errors import UsageError, check_keywords, nearest
-from eqbench.extras import MissingPackageError, needed_for
+from eqbench.errors import MissingPackageError, UsageError, check_keywords, nearest
+from eqbench.extras import needed_for
 from eqbench.report.charts import VEGA_LITE
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"

@@ -43,8 +43,15 @@ import msgspec
 from msgspec import Raw, Struct, to_builtins
 
 from eqbench.documents import decode, read_file, remove_files
-from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError, counted
-from eqbench.extras import MissingPackageError, needed_for
+from eqbench.errors import (
+    INTERRUPTED,
+    DocumentError,
+    MissingPackageError,
+    StoreError,
+    UsageError,
+    counted,
+)
+from eqbench.extras import needed_for
 from eqbench.harness.experiment import Request
 from eqbench.harness.run import ActiveRun, solving_s
 from eqbench.plugins import absolute_files, import_plugin

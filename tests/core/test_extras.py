@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from eqbench.builtin import BUILTIN
-from eqbench.extras import EXTRAS, MissingPackageError, installation_of, needed_for
+from eqbench.errors import MissingPackageError
+from eqbench.extras import EXTRAS, installation_of, needed_for
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

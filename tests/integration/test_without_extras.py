@@ -12,7 +12,8 @@ import pytest
 from helpers.command import Ended, eqbench
 
 import eqbench as eq
-from eqbench.extras import EXTRAS, MissingPackageError
+from eqbench.errors import MissingPackageError
+from eqbench.extras import EXTRAS
 
 OPTIONAL = [name for extra, own in EXTRAS.items() if extra != "fast" for name in own]
 BLOCK = f"import sys\nsys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"

@@ -16,7 +16,8 @@ from typing import Any
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
-from eqbench.extras import MissingPackageError, needed_for
+from eqbench.errors import MissingPackageError
+from eqbench.extras import needed_for
 from eqbench.model.cache import cache_root
 from eqbench.report import templates
 from eqbench.report.charts import VEGA_LITE
