@@ -6,8 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Three at a time, on two cores as well: many tests wait for processes that they have started.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+# What commands need: eqbench, what tests need besides, solvers of others, and all of these.
+BASE := $(VENV)/.base
 CORE := $(VENV)/.core
-STAMP := $(VENV)/.installed
+SOLVERS := $(VENV)/.solvers
+STAMP := $(BASE) $(CORE) $(SOLVERS)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
 EXTRAS := gambit gurobi scip peers ode exact
 
@@ -19,7 +23,7 @@ help:  ## show this help
 
 setup: $(STAMP)  ## create .venv and install eqbench with every extra available here
 
-run: $(STAMP)  ## run every solver on three-player Kuhn poker
+run: $(SOLVERS)  ## run every solver on three-player Kuhn poker
 	$(BIN)/eqbench run --game kuhn3 --solver all
 
 test: $(STAMP)  ## run the tests
@@ -70,19 +74,22 @@ clean:  ## remove builds, caches and .venv; results stay
 
 # The extras are installed one by one and as wheels only: a compiler run of minutes, or a platform
 # without a wheel, must not stand between a newcomer and the first result.
-$(CORE): pyproject.toml
+$(BASE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "eqbench needs Python 3.11 or newer, but \`$(PYTHON)\` is" \
 	    "$$($(PYTHON) --version 2>&1); try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) --editable '.[fast,frames,plots]'
 	@touch $@
 
-$(STAMP): $(CORE)
+$(CORE): $(BASE)
+	$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+$(SOLVERS): $(BASE)
 	@for extra in $(EXTRAS); do \
 	  echo "installing optional extra $$extra"; \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	    --only-binary :all: --editable ".[$$extra]" >$(VENV)/extra-$$extra.log 2>&1 \
+	  $(INSTALL) --only-binary :all: --editable ".[$$extra]" >$(VENV)/extra-$$extra.log 2>&1 \
 	  || echo "optional extra $$extra is not available here (see $(VENV)/extra-$$extra.log)"; \
 	done
 	@touch $@

@@ -28,6 +28,7 @@ from eqbench.errors import EqbenchError as EqbenchError
 from eqbench.errors import GameFormatError as GameFormatError
 from eqbench.errors import GameTooLargeError as GameTooLargeError
 from eqbench.errors import ImperfectRecallError as ImperfectRecallError
+from eqbench.errors import MissingPackageError as MissingPackageError
 from eqbench.errors import ProfileError as ProfileError
 from eqbench.errors import SolverUnavailableError as SolverUnavailableError
 from eqbench.errors import SpecError as SpecError

@@ -29,6 +29,7 @@ import msgspec
 
 from eqbench.documents import read_file, size_text
 from eqbench.errors import DocumentError, EqbenchError, SchedulerError, UsageError, counted
+from eqbench.extras import needed_for
 from eqbench.harness.attempt import (
     Attempt,
     Ended,
@@ -51,11 +52,9 @@ from eqbench.registry import Registry, default_registry
 from eqbench.store.schema import CellId, CellRecord, HostRecord
 from eqbench.text import printable, shortened
 
-try:
+with needed_for("a scheduler"):
     import distributed
     from distributed.comm.addressing import get_address_host_port
-except ImportError:
-    raise UsageError("a scheduler needs Dask: pip install 'eqbench[cluster]'") from None
 
 LISTEN_S = 5.0  # for a connection, after which a scheduler may take its time
 CONNECT_S = 30.0

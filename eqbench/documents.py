@@ -33,6 +33,7 @@ from typing import (
 import msgspec
 
 from eqbench.errors import DocumentError, UsageError
+from eqbench.extras import needed_for
 from eqbench.text import printable, shortened
 
 T = TypeVar("T")
@@ -161,6 +162,8 @@ def checked(function: C) -> C:
     ------
     UsageError
         By the call, in one sentence that names what is allowed.
+    MissingPackageError
+        By the call, where it needs an optional package that is not installed.
     """
     if isinstance(function, type):
         function.__init__ = checked(function.__init__)  # type: ignore[misc]
@@ -187,7 +190,8 @@ def checked(function: C) -> C:
                 called = function.__qualname__.removesuffix(".__init__")
                 given = printable(shortened(repr(value), 60))
                 raise UsageError(f"{called}({name}=...): give {allowed}, not {given}")
-        return function(*args, **keywords)
+        with needed_for(f"{function.__qualname__.removesuffix('.__init__')}()"):
+            return function(*args, **keywords)
 
     return checking  # type: ignore[return-value]
 

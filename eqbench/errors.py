@@ -20,6 +20,10 @@ class UsageError(EqbenchError):
     """The request itself is wrong; the command line ends with exit code 2."""
 
 
+class MissingPackageError(UsageError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
 class SpecError(UsageError):
     """A game or solver spec cannot be parsed, or names something unknown."""
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from eqbench.errors import GameFormatError, GameTooLargeError, SpecError, UsageError, nearest
+from eqbench.extras import needed_for
 from eqbench.model.builder import Number, TreeBuilder
 from eqbench.model.size_limit import max_nodes
 from eqbench.model.tree import GameTree
@@ -126,13 +127,8 @@ def _load(text: str) -> Any:
     UsageError
         If OpenSpiel is not installed.
     """
-    try:
+    with needed_for(f"{PREFIX}{text}"):
         import pyspiel
-    except ImportError as error:
-        raise UsageError(
-            f"{PREFIX}{text} needs OpenSpiel, which cannot be imported ({error}); "
-            "install it by: pip install 'eqbench[peers]'"
-        ) from error
     with _silence():
         try:
             _check_names(pyspiel.game_parameters_from_string(text), pyspiel)

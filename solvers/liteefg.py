@@ -22,9 +22,10 @@ from eqbench.solver import Availability, Monitor, Termination
 
 from .search import importable, repeat, without_choice
 
+# The extra also brings jax, optax and flax, which are not needed here.
 REMEDY = (
-    "install LiteEFG beside OpenSpiel, compiled for a minute or two, by: pip install "
-    "'eqbench[peers]' && pip install --no-deps LiteEFG==1.0.0"
+    "pip install 'eqbench[peers]' && pip install --no-deps LiteEFG==1.0.0, which compiles for a "
+    "minute or two"
 )
 # LiteEFG's module of each method, and which average is its result; DCFR's is one of its own, and
 # the last three are about the last iterate.
@@ -64,7 +65,7 @@ class LiteEFG:
 
     def availability(self) -> Availability:
         """Whether LiteEFG is installed."""
-        return importable("LiteEFG", REMEDY)
+        return importable("LiteEFG", remedy=REMEDY)
 
     def supports(self, game: Game) -> bool | str:
         """True, or why LiteEFG's own loop does not solve the game."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eqbench.extras import reason_of
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
@@ -21,12 +22,19 @@ CLAIMED = 1e-9
 TOLERANCE = 1e-6
 
 
-def importable(module: str, remedy: str) -> Availability:
-    """Whether a package can be imported; otherwise why it cannot, and how to install it."""
+def importable(module: str, instead: str = "", remedy: str = "") -> Availability:
+    """Whether a package can be imported; otherwise why it cannot, and how to install it.
+
+    Parameters
+    ----------
+    instead : what else would do
+    remedy : how to install it, unless its extra says so
+    """
     try:
         import_module(module)
     except Exception as error:  # whatever a broken installation raises
-        return Availability("missing", f"{error}; {remedy}")
+        reason = reason_of(module, error, remedy=remedy)
+        return Availability("missing", f"{reason}{instead and f', or {instead}'}")
     return Availability()
 
 

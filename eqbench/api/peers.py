@@ -11,6 +11,7 @@ from typing import Any
 
 from eqbench.documents import checked
 from eqbench.errors import ProfileError, SolverUnavailableError
+from eqbench.extras import reason_of
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import parse_rational
@@ -115,10 +116,8 @@ def to_openspiel(profile: BehaviorProfile) -> Any:
 def _gambit(game: Game) -> Any:
     try:
         import pygambit  # noqa: F401
-    except ImportError:
-        raise SolverUnavailableError(
-            "pygambit is not installed; install it by: pip install 'eqbench[gambit]'"
-        ) from None
+    except ImportError as error:
+        raise SolverUnavailableError(reason_of("pygambit", error)) from None
     return pkgutil.resolve_name("eqbench.solvers.gambit:to_gambit")(game)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from markupsafe import escape
 
-from eqbench.errors import UsageError, check_keywords, nearest
+from eqbench.errors import MissingPackageError, UsageError, check_keywords, nearest
+from eqbench.extras import needed_for
 from eqbench.report.charts import VEGA_LITE
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
@@ -109,7 +111,10 @@ class Chart:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, Any]:
-        return {_MIME: self.spec, "image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+        forms = {_MIME: self.spec, "text/plain": repr(self)}
+        with suppress(MissingPackageError):
+            forms["image/svg+xml"] = self.to_svg()
+        return forms
 
     def to_svg(self) -> str:
         """Text of the picture as SVG."""
@@ -144,6 +149,7 @@ class Chart:
 
 
 def _converted(to: str, spec: dict[str, Any], **options: Any) -> Any:
-    import vl_convert  # which brings a JavaScript engine
+    with needed_for("a picture of a chart"):
+        import vl_convert  # which brings a JavaScript engine
 
     return getattr(vl_convert, f"vegalite_to_{to}")(spec, vl_version=VEGA_LITE, **options)

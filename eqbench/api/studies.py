@@ -76,6 +76,7 @@ class StudyResult(Displayed):
             return ReportText(markdown(self.tables), format)
         return ReportText(plain_text(lambda console: print_report(self.tables, console)))
 
+    @checked
     def to_frame(self, table: int | None = None) -> pd.DataFrame:
         """The points that it wrote (points.csv or another), or the rows of a table by its number.
 

@@ -44,13 +44,15 @@ def _outcome() -> tuple[int, str]:
     from eqbench.cli.commands import app
     from eqbench.cli.output import give_up_output, open_streams
     from eqbench.errors import EqbenchError, UsageError
+    from eqbench.extras import needed_for
     from eqbench.isolation.worker import COLLECT_AFTER
 
     gc.set_threshold(*COLLECT_AFTER)
     open_streams()
     try:
-        # outside standalone mode click returns the code that a command exits with
-        return int(app.main(standalone_mode=False, prog_name="eqbench") or 0), ""
+        with needed_for("this command"):
+            # outside standalone mode click returns the code that a command exits with
+            return int(app.main(standalone_mode=False, prog_name="eqbench") or 0), ""
     except click.Abort:
         return INTERRUPTED, ""
     except click.ClickException as error:

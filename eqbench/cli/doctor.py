@@ -20,6 +20,7 @@ from eqbench.cli.options import command
 from eqbench.cli.output import put_result, say
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
+from eqbench.extras import EXTRAS, installation_of
 from eqbench.harness.environment import Check, environment, installation, version_of
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.requests import FOLDER, Json, Kind, Option
@@ -70,18 +71,6 @@ def doctor(request: DoctorRequest) -> int:
     return int(any(check.state == "broken" for check in found))
 
 
-OPTIONAL = {
-    "gambit": ("pygambit", "pygambit"),
-    "gurobi": ("gurobipy", "gurobipy"),
-    "scip": ("pyscipopt", "PySCIPOpt"),
-    "peers": ("pyspiel", "open_spiel"),
-    "liteefg": ("LiteEFG", "LiteEFG"),
-    "ode": ("heyoka", "heyoka"),
-    "exact": ("flint", "python-flint"),
-    "cluster": ("distributed", "distributed"),
-}
-
-
 def split_installation() -> str | None:
     """Complaint if core and plugins come from different checkouts, else None.
 
@@ -111,16 +100,22 @@ def checks() -> list[Check]:
         Check("platform", "good", about),
         Check("installation", "broken" if split else "good", split or str(installation())),
     ]
+    optional = {name for packages in EXTRAS.values() for name in packages.values()}
     for name, version in facts["packages"].items():
+        if name in optional:
+            continue
         state: Literal["good", "broken"] = "good" if version else "broken"
         found.append(Check(name, state, version or f"missing: pip install {name}"))
-    for extra, (module, distribution) in OPTIONAL.items():
-        if importlib.util.find_spec(module) is None:
-            found.append(Check(extra, "absent", f"optional: pip install 'eqbench[{extra}]'"))
+    for extra, packages in EXTRAS.items():
+        if absent := [name for name in packages if importlib.util.find_spec(name) is None]:
+            detail = f"optional: {installation_of(absent[0])}"
+            found.append(Check(extra, "absent", detail))
             continue
-        license_text = f", {_gurobi_license()}" if extra == "gurobi" else ""
-        detail = f"{distribution} {version_of(distribution) or ''}".strip() + license_text
-        found.append(Check(extra, "good", detail))
+        names = dict.fromkeys(packages.values())
+        details = [f"{name} {version_of(name) or ''}".strip() for name in names]
+        if extra == "gurobi":
+            details.append(_gurobi_license())
+        found.append(Check(extra, "good", ", ".join(details)))
     return [*found, *_folders()]
 
 

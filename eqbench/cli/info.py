@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json, say
 from eqbench.cli.progress import LiveProgress
+from eqbench.extras import installation_of
 from eqbench.registry import GROUPS, NameOptions
 from eqbench.requests import EITHER, Json, Option
 from eqbench.text import grouped, short_number, shortened
@@ -127,7 +128,7 @@ def _summary(row: dict[str, Any]) -> str:
     if row.get("default_row") is False:
         text += "  (not in all)"
     if row.get("missing"):
-        text += f"  (unavailable: missing {', '.join(row['missing'])})"
+        text += f"  (unavailable: {'; '.join(map(installation_of, row['missing']))})"
     return text
 
 

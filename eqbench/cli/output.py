@@ -80,9 +80,16 @@ def say_always(text: str, stream: TextIO | None = None) -> None:
 
 
 def say_written(files: Iterable[Path]) -> None:
-    """Say which files were written."""
+    """Say which files were written, and if pages are among them what these had to leave out."""
+    pages = False
     for file in files:
         say(f"wrote {file}")
+        pages |= file.suffix == ".html"
+    if pages:
+        from eqbench.report.html.document import what_charts_lack
+
+        if lack := what_charts_lack():
+            say_note(lack)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import ProfileError, UsageError, known_labels
+from eqbench.extras import needed_for
 from eqbench.model.rational import parse_rational, rational
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.text import Displayed
@@ -198,7 +199,8 @@ class BehaviorProfile(Displayed):
         >>> frame.values.tolist()[0]
         ['P1', '1:', 'check', 0.5, '1/2']
         """
-        import pandas as pd
+        with needed_for("to_frame()"):
+            import pandas as pd
 
         tree = self.known_tree
         sizes = np.diff(tree.action_start)

@@ -10,10 +10,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.ndimage import binary_erosion
 
 from eqbench.errors import UsageError
@@ -168,28 +167,38 @@ LINE_STYLES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 2)), (0, (6, 1, 1, 1
 _OTHERS: style.Look = {"linewidth": 0.6, "alpha": 0.7}
 
 
-def frequency_table(tree: GameTree) -> pd.DataFrame:
-    """All free frequencies by position: panel, label, and the action where several are free.
+class Free(NamedTuple):
+    """A free frequency: its position, panel, label, and the action where several are free."""
+
+    position: int
+    panel: str
+    label: str
+    action: str
+
+
+def frequency_table(tree: GameTree) -> list[Free]:
+    """All free frequencies by panel, each at its position in ``Branch.free``.
 
     There is a panel for each player and public history; those of three-player Kuhn poker come in
     Billingham's order. UsageError if nothing is free, or more than 60 panels would be needed.
     """
-    rows, order = [], _node_titles(tree)
+    rows, order = list[Free](), _node_titles(tree)
     for infoset in Choices.of(tree).infoset.tolist():
         private, _, public = tree.infoset_labels[infoset].partition(":")
         player, actions = int(tree.infoset_player[infoset]), tree.infoset_actions[infoset][1:]
         name = tree.players[player] + (f" after {public}" if public else "")
         panel = order.get((player, public), name)
         for action in actions:  # where nothing is held, it is the label
-            rows.append((panel, private or action, action if private and actions[1:] else ""))
-    table = pd.DataFrame(rows, columns=["panel", "label", "action"])
-    if not 0 < (panels := table["panel"].nunique()) <= MAX_PANELS:
+            which = action if private and actions[1:] else ""
+            rows.append(Free(len(rows), panel, private or action, which))
+    panels = list(dict.fromkeys(row.panel for row in rows))
+    if not 0 < len(panels) <= MAX_PANELS:
         raise UsageError(
-            f"the frequencies of this game need {panels} panels, one for each player and public "
-            f"history; 1 to {MAX_PANELS} can be drawn, so choose another game"
+            f"the frequencies of this game need {len(panels)} panels, one for each player and "
+            f"public history; 1 to {MAX_PANELS} can be drawn, so choose another game"
         )
-    titles = list(order.values()) or table["panel"].unique().tolist()
-    return table.sort_values("panel", key=lambda own: own.map(titles.index), kind="stable")
+    titles = list(order.values()) or panels
+    return sorted(rows, key=lambda row: titles.index(row.panel))
 
 
 def _node_titles(tree: GameTree) -> dict[tuple[int, str], str]:
@@ -218,7 +227,8 @@ def frequency_figure(
     others : other branches of the game, as thin lines
     """
     table, nodes = frequency_table(branch.game.tree), _node_titles(branch.game.tree)
-    labels, actions = table["label"].unique().tolist(), table["action"].unique().tolist()
+    labels = list(dict.fromkeys(row.label for row in table))
+    actions = list(dict.fromkeys(row.action for row in table))
     if are_cards := all(map(str.isdecimal, labels)):
         labels.sort(key=int)
     color = dict(zip(labels, style.ordered_colors(len(labels)), strict=True))
@@ -235,15 +245,15 @@ def frequency_figure(
     if branch.parameter == LAMBDA:  # in its first decades hardly anything changes
         limits = {"xscale": "log"} | limits | {"xlim": (max(low, LEAST), high)}
     panels = []
-    for name, own in table.groupby("panel", sort=False):
+    for name, own in itertools.groupby(table, lambda row: row.panel):
         lines = list(keys)
-        free = own[["label", "action"]].itertuples()
-        for (points, look), (k, label, action) in itertools.product(drawn, free):
+        for (points, look), (k, _, label, action) in itertools.product(drawn, own):
             look = look | {"linestyle": dashes.get(action, "-")}
             lines.append(style.line(points.values, points.free[:, k], color[label], **look))
-        panels.append(style.Panel(lines, title=str(name), settings=limits))
+        panels.append(style.Panel(lines, title=name, settings=limits))
+    titles = [panel.title for panel in panels]
     columns = 3 if nodes else min(math.ceil(math.sqrt(len(panels))), MOST_COLUMNS)
-    fixed = [name.partition(" ")[0] for name in nodes.values() if name not in {*table["panel"]}]
+    fixed = [name.partition(" ")[0] for name in nodes.values() if name not in titles]
     if fixed:
         title += f"; nothing is free at {', '.join(fixed)}"
     size = 1.2 + 2.7 * columns, 0.6 + 1.8 * math.ceil(len(panels) / columns)

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from eqbench.equilibria import KnownSet, known_sets
@@ -165,18 +164,19 @@ def _whole(
     if points or len(times) <= 2 * BINS:
         return [style.line(times, values, color, linewidth=0.8)]
     share = (times - times[0]) / (times[-1] - times[0])
-    table = _means(times, values, np.minimum(share * BINS, BINS - 1))
+    centers, low, high, means = _means(times, values, np.minimum(share * BINS, BINS - 1))
     look = {"color": color, "label": "range", "alpha": 0.3, "linewidth": 0}
-    band = style.Series("fill_between", (table["x"], table["low"], table["high"]), look)
-    return [band, style.line(table["x"], table["mean"], color, "running mean", linewidth=1.0)]
+    band = style.Series("fill_between", (centers, low, high), look)
+    return [band, style.line(centers, means, color, "running mean", linewidth=1.0)]
 
 
-def _means(x: FloatArray, y: FloatArray, bins: FloatArray) -> pd.DataFrame:
-    """Smallest and largest values in each bin, and the running mean over five bins."""
-    groups = pd.DataFrame({"x": x, "y": y}).groupby(bins.astype(int))
-    table = groups.agg(x=("x", "mean"), low=("y", "min"), high=("y", "max"), mean=("y", "mean"))
-    table["mean"] = table["mean"].rolling(MEAN_OVER, center=True, min_periods=1).mean()
-    return table
+def _means(x: FloatArray, y: FloatArray, bins: FloatArray) -> tuple[FloatArray, ...]:
+    """Mean of x, smallest and largest y in each bin of ascending `bins`, running mean over five."""
+    _, starts, counts = np.unique(bins.astype(int), return_index=True, return_counts=True)
+    centers, means = (np.add.reduceat(each, starts) / counts for each in (x, y))
+    near = slice(MEAN_OVER // 2, MEAN_OVER // 2 + len(means))  # fewer at both ends
+    total, here = (np.convolve(each, np.ones(MEAN_OVER))[near] for each in (means, means**0))
+    return centers, np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts), total / here
 
 
 def _at_rest(names: Sequence[str], moving: NDArray[np.bool_], halves: FloatArray) -> str:
@@ -337,8 +337,8 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> style.Figure:
             first = max(EARLY * elapsed[-1], LEAST_BEFORE * np.diff(elapsed).max())
             dense = elapsed >= min(first, elapsed[-1] / 2)
             late, bins = elapsed[dense], np.log(elapsed[dense]) / np.log1p(STEP)
-            table = _means(late, profit[dense] / late, bins - bins[0])
-            ratios.append(style.line(table["x"], table["mean"], color))
+            centers, *_, means = _means(late, profit[dense] / late, bins - bins[0])
+            ratios.append(style.line(centers, means, color))
         styles = itertools.cycle(LINE_STYLES[1:])
         for (known, payoffs), dashes in zip(published.items(), styles, strict=False):
             look: style.Look = {"linestyle": dashes, "linewidth": 0.9, "zorder": 3}

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
-import pandas as pd
 
 from eqbench.plots import style
 from eqbench.report import COLORS, GRAY, INK
@@ -50,18 +49,19 @@ def regime_diagram(
 
     Another thin panel may stand between the two.
     """
-    starts = pd.DataFrame(runs, columns=["parameter", "regime"])
-    regimes = pd.crosstab(starts["parameter"], starts["regime"], normalize="index")
-    places, regimes = regimes.index.to_numpy(), regimes.reindex(columns=WORDS, fill_value=0.0)
+    places, rows = np.unique([value for value, _ in runs], return_inverse=True)
+    regimes = np.zeros((len(WORDS), len(places)))
+    for row, (_, word) in zip(rows, runs, strict=True):
+        regimes[WORDS.index(word), row] += 1
+    regimes /= np.bincount(rows)
     values = sorted({entry.value or 0.0 for entry in entries} | set(places.tolist()))
     sets = verdict_panel(entries, values, bars=True)
     width = min(0.9 * float(np.diff(places).min()), WIDEST * (values[-1] - values[0]))
-    columns, bottoms = list[style.Series](), regimes.cumsum(axis=1) - regimes
-    for word, color in REGIME_COLORS.items():
-        shares = regimes[word].to_numpy()
+    columns, bottoms = list[style.Series](), regimes.cumsum(axis=0) - regimes
+    for (word, color), shares, bottom in zip(REGIME_COLORS.items(), regimes, bottoms, strict=True):
         label = word.replace("quasi_", "quasi-").replace("_", " ") if shares.any() else ""
         look = {"color": color, "label": label, "edgecolor": INK, "linewidth": 0.3}
-        columns.append(style.Series("bar", (places, shares, width, bottoms[word]), look))
+        columns.append(style.Series("bar", (places, shares, width, bottom), look))
     heading = f"how trajectories move at the simulated values of the {parameter}"
     margin = 0.04 * (values[-1] - values[0])
     limits = {"xlim": (values[0] - margin, values[-1] + margin), "ylim": (0, 1), "yticks": (0, 1)}

@@ -19,6 +19,7 @@ from urllib.parse import quote
 import msgspec
 
 from eqbench.errors import first_of
+from eqbench.extras import needed_for
 from eqbench.report import read_data
 from eqbench.text import csv_text, seconds, small
 
@@ -304,7 +305,8 @@ def csv_of(rows: Sequence[Any], players: Sequence[str] = ()) -> str:
 
 def frame_of(rows: Sequence[Any], players: Sequence[str] = ()) -> pd.DataFrame:
     """Return structs of one class as a data frame with the columns of :func:`csv_of`."""
-    import pandas as pd
+    with needed_for("a data frame"):
+        import pandas as pd
 
     fields = _scalars(type(rows[0]), players) if rows else {}
     return pd.DataFrame({name: [get(row) for row in rows] for name, get in fields.items()})

@@ -42,7 +42,15 @@ import msgspec
 from msgspec import Raw, Struct, to_builtins
 
 from eqbench.documents import OPEN_FLAGS, decode, read_file, remove_files
-from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError, counted
+from eqbench.errors import (
+    INTERRUPTED,
+    DocumentError,
+    MissingPackageError,
+    StoreError,
+    UsageError,
+    counted,
+)
+from eqbench.extras import needed_for
 from eqbench.harness.experiment import Request
 from eqbench.harness.run import ActiveRun, solving_s
 from eqbench.plugins import absolute_files, import_plugin
@@ -401,9 +409,13 @@ class StudyFolder:
 
     def draw(self, study: Study[Any, Any, D], document: D) -> Iterator[Path | str]:
         """Write the figures of a study; yield the files, and what to say of missing ones."""
-        for drawn in study.draw(self.path, document):
-            save = "eqbench.plots.style:save_both", self.path / FIGURES
-            yield from call(*save, *drawn) if isinstance(drawn, tuple) else [drawn]
+        save = "eqbench.plots.style:save_both", self.path / FIGURES
+        try:
+            with needed_for("a figure"):
+                for drawn in study.draw(self.path, document):
+                    yield from call(*save, *drawn) if isinstance(drawn, tuple) else [drawn]
+        except MissingPackageError as error:
+            yield f"figures are left out: {error}"
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""

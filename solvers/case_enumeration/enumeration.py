@@ -59,7 +59,7 @@ class CaseEnumeration:
 
     def availability(self) -> Availability:
         """Whether python-flint is installed."""
-        return importable("flint", "pip install 'eqbench[exact]'")
+        return importable("flint")
 
     def supports(self, game: Game) -> bool | str:
         """True for small exact games with two actions everywhere, otherwise the reason why not."""

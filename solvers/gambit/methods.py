@@ -90,7 +90,7 @@ class GambitMethod:
 
     def availability(self) -> Availability:
         """Whether pygambit can be imported."""
-        return importable("pygambit", "pip install 'eqbench[gambit]' (pygambit is GPL)")
+        return importable("pygambit")
 
     def supports(self, game: Game) -> bool | str:
         """True, or why the players, the payoffs or the size of the strategic form do not fit."""

@@ -78,6 +78,8 @@ def choose(name: str, size: ProgramSize | None = None) -> tuple[Gurobi | Scip, A
             return backend, answer
         answers.append(answer)
     # that of the preferred backend comes first, but what can be installed is what helps
+    if all(answer.state == "missing" for answer in answers):
+        answers.reverse()  # SCIP needs no license
     reasons = "; ".join(answer.reason for answer in answers)
     return allowed[0], Availability(answers[0].state, reasons)
 
@@ -98,7 +100,7 @@ class Gurobi:
     @cache
     def availability() -> Availability:
         """Whether gurobipy is installed and finds a license that is valid today."""
-        here = importable("gurobipy", "pip install 'eqbench[gurobi]', or backend=scip")
+        here = importable("gurobipy", "backend=scip")
         if here.state != "available":
             return here
         import gurobipy as gp
@@ -227,7 +229,7 @@ class Scip:
 
     def availability(self) -> Availability:
         """Whether PySCIPOpt is installed."""
-        return importable("pyscipopt", "pip install 'eqbench[scip]', or backend=gurobi")
+        return importable("pyscipopt", "backend=gurobi")
 
     def admits(self, size: ProgramSize) -> Availability:
         """Any size."""

@@ -21,7 +21,6 @@ from eqbench.spec import OPENSPIEL, Value, parse_spec
 
 from ..search import importable
 
-REMEDY = "install OpenSpiel by: pip install 'eqbench[peers]'"
 TOLERANCE = 1e-12
 ROUNDING = 1e-9  # of policies, as far as rows of profiles may be off
 # OpenSpiel's text for a family or matrix, and the options that its rules imply for n players.
@@ -186,7 +185,7 @@ def profile_of_policy(game: Game, policy: Any) -> BehaviorProfile:
 
 def _their_game(spec: str) -> Any:
     """OpenSpiel's game of a canonical spec, with simultaneous moves in turn; raises as `Match`."""
-    if missing := importable("pyspiel", REMEDY).reason:
+    if missing := importable("pyspiel").reason:
         raise SolverUnavailableError(missing)
     import pyspiel
 

@@ -20,7 +20,7 @@ from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Claim, Monitor, Termination
 
 from ..search import bounded, importable, repeat
-from .matching import REMEDY, match
+from .matching import match
 
 
 class Peer:
@@ -34,11 +34,11 @@ class Peer:
     result: ClassVar[str] = "average_policy"
     claim: ClassVar[Claim] = "average"  # what that policy is
     zero_sum: ClassVar[bool] = False  # whether the method is for two players with zero sum only
-    remedy: ClassVar[str] = REMEDY  # what to do if the module cannot be imported
+    remedy: ClassVar[str] = ""  # what installs the module, unless its extra does
 
     def availability(self) -> Availability:
         """Whether OpenSpiel is installed, and what its method needs."""
-        return importable(self.module, self.remedy)
+        return importable(self.module, remedy=self.remedy)
 
     def supports(self, game: Game) -> bool | str:
         """True if OpenSpiel has the very game, otherwise how it differs."""
@@ -201,7 +201,7 @@ class SequentialLP(Peer):
     epsilon: float = 1e-8
 
     module = "open_spiel.python.algorithms.sequence_form_lp"
-    remedy = "besides eqbench[peers] it needs: pip install cvxpy ecos"
+    remedy = "pip install 'eqbench[peers]' cvxpy ecos"
     zero_sum = True
 
     def __post_init__(self) -> None:

@@ -36,7 +36,7 @@ class ReplicatorFlow:
         self._game, self._tolerance = game, tolerance
         if integrator == "auto":
             slow = refusal(game, integrators.WORTHWHILE_PRODUCTS)
-            integrator = "dop853" if slow or importable("heyoka", "").reason else "heyoka"
+            integrator = "dop853" if slow or importable("heyoka").reason else "heyoka"
         self.rate, self.integrator = rate, integrator
         self.choices = choices = Choices.of(game.tree)
         sizes = np.diff(choices.start)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .flow import ReplicatorFlow
 
 SKP, SKP_RATE = "skp", 24.0
-REMEDY = "install it with: pip install 'eqbench[ode]', or leave integrator=auto"
 # Below the first, rounding alone exceeds the tolerance; above the second, steps mean nothing.
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-15, 1e-2
 # A place and its speed: a number as specs have them, but for the sign.
@@ -96,7 +95,8 @@ class Replicator:
 
     def availability(self) -> Availability:
         """Available, unless heyoka is wanted by name and cannot be imported."""
-        return importable("heyoka", REMEDY) if self.integrator == "heyoka" else Availability()
+        is_wanted = self.integrator == "heyoka"
+        return importable("heyoka", "integrator=auto") if is_wanted else Availability()
 
     def supports(self, game: Game) -> bool | str:
         """True, or what is wrong with `k`, or why heyoka does not take the game."""

@@ -18,7 +18,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
         for name in ("perf_counter", "process_time"):
-            monkeypatch.setattr(f"eqbench.solver.time.{name}", lambda: self.now)
+            monkeypatch.setattr(f"eqbench.model.compiled.time.{name}", lambda: self.now)
 
 
 @pytest.fixture

@@ -131,9 +131,9 @@ def test_three_player_kuhn_has_its_nodes_in_order_with_a_line_for_each_card() ->
 def test_other_games_have_a_panel_for_each_public_history() -> None:
     table = frequency_table(eqbench.load_game("kuhn2").tree)
     titles = ["P1", "P1 after KB", "P2 after K", "P2 after B"]
-    assert table["panel"].unique().tolist() == titles
-    assert table["label"].tolist() == ["1", "2", "3"] * 4
-    assert sorted(table.index) == [*range(12)]
+    assert list(dict.fromkeys(row.panel for row in table)) == titles
+    assert [row.label for row in table] == ["1", "2", "3"] * 4
+    assert sorted(row.position for row in table) == [*range(12)]
     assert [panel.title for panel in handed(frequency_figure, branch("kuhn2")).panels] == titles
 
 
@@ -477,7 +477,7 @@ def test_averages_begin_where_points_are_dense(game, names):
     uneven = np.concatenate((np.linspace(0, 950, 191), np.linspace(950.5, 1000, 100)))
     for times, first in ((uneven, 250), (np.linspace(0, 1000, 10_001), 5.0)):
         panels, words = handed(profit_figure, game, [run_of(game, names, {}, times=times)])
-        assert panels[3].series[0].data[0].iloc[0] == pytest.approx(first, rel=0.04)
+        assert panels[3].series[0].data[0][0] == pytest.approx(first, rel=0.04)
         assert words["title"] == "skp(pot=3.75)"
 
 

@@ -130,7 +130,11 @@ def no_license(**_: Any) -> Any:
 @pytest.mark.parametrize(
     ("gurobipy", "said", "instead"),
     [
-        (None, "missing: import of gurobipy", "pip install 'eqbench[gurobi]', or backend=scip"),
+        (
+            None,
+            "missing: gurobipy is not installed",
+            "pip install 'eqbench[gurobi]', or backend=scip",
+        ),
         (
             SimpleNamespace(Env=no_license, GurobiError=StandInError),
             "licence: Gurobi: No Gurobi license found",
@@ -152,12 +156,11 @@ def test_missing_packages_and_licenses_are_named_and_scip_takes_over(
     for solver in ("ncp(backend=scip)", "mip(backend=scip)"):
         scip_only = solve("shapley", solver)
         assert scip_only.status == "unavailable"
-        assert scip_only.reason.startswith("missing: import of pyscipopt")
         assert "[scip]" in scip_only.reason
     neither = solve("kuhn2", "ncp")
     assert neither.status == "unavailable"
-    assert neither.reason.startswith(said)
-    assert "pyscipopt" in neither.reason
+    assert said.partition(": ")[2] in neither.reason
+    assert "[scip]" in neither.reason
 
 
 @pytest.mark.parametrize(

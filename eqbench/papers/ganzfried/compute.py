@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linprog
 
+from eqbench.extras import reason_of
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
@@ -153,8 +154,8 @@ def gambit_says(_folder: Path, _jobs: Path, *, full: bool) -> Table:
     """
     try:
         import pygambit
-    except ImportError:
-        return {"unavailable": "pygambit is not installed; pip install 'eqbench[gambit]'"}
+    except ImportError as error:
+        return {"unavailable": reason_of("pygambit", error)}
     specs = (REDUCED, "random_tree(players=3,depth=3,actions=2,seed=1)")
     reduced, small = (pygambit.read_efg(StringIO(efg_text(load_game(s).tree))) for s in specs)
     starts = {f"{name}_solve": reduced for name in ("enummixed", "lcp", "lp")}

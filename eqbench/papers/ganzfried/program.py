@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.documents import read_file
+from eqbench.extras import reason_of
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
@@ -112,8 +113,8 @@ def _solve(game: Game, column: NDArray[np.int64], log: Path) -> Table:
     """
     try:
         import gurobipy as gp
-    except ImportError:
-        return {"unavailable": "gurobipy is not installed; pip install 'eqbench[gurobi]'"}
+    except ImportError as error:
+        return {"unavailable": reason_of("gurobipy", error)}
     form = game.sequence_form
     limits = {"Threads": 1, "TimeLimit": 100.0, "NonConvex": 2, "LogToConsole": 0}
     try:

@@ -16,6 +16,8 @@ from typing import Any
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from eqbench.errors import MissingPackageError
+from eqbench.extras import needed_for
 from eqbench.model.cache import cache_root
 from eqbench.report import templates
 from eqbench.report.charts import VEGA_LITE
@@ -135,6 +137,9 @@ def document(
     blocks = [block for part in parts.values() for block in part]
     blocks += [each for block in blocks if isinstance(block, Sequence) for each in block]
     charts = {block.name: block.spec for block in blocks if isinstance(block, ChartBlock)}
+    if charts and (lack := what_charts_lack()):
+        parts = {title: _without_charts(part) for title, part in parts.items()}
+        lead, charts = [*lead, lack], {}
     values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
     values["datasets"] = dict(values["datasets"])
     for name, rows in values["datasets"].items():
@@ -157,6 +162,21 @@ def document(
         scripts=[*([Markup(_vega())] if charts else []), _file("page.js")],
         data=htmlsafe_json_dumps(values, allow_nan=False, separators=(",", ":")),
     )
+
+
+def what_charts_lack() -> str:
+    """Why pages are written without their charts; empty if they have them."""
+    try:
+        with needed_for("a chart"):
+            import vl_convert  # noqa: F401
+    except MissingPackageError as error:
+        return f"Charts are left out: {error}"
+    return ""
+
+
+def _without_charts(part: Sequence[Block]) -> list[Block]:
+    kept = [_without_charts(each) if isinstance(each, Sequence) else each for each in part]
+    return [each for each in kept if each and not isinstance(each, ChartBlock)]
 
 
 def anchor_of(text: str) -> str:

@@ -24,7 +24,7 @@ from eqbench.model.realization import realization
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import INT64_SAFE, GameTree
 from eqbench.studies.branch import alike
-from eqbench.text import cell_text
+from eqbench.text import csv_text
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 SAME_PLAN = 1e-6  # solvers that end in one equilibrium round it differently by about 1e-8
@@ -336,20 +336,17 @@ def combinations_csv(result: Crossplay) -> str:
 
     Numbers are decimals, or fractions ``p/q`` from exact arithmetic.
     """
-    import pandas as pd
-
     n_players = len(result.payoffs)
-    columns: dict[str, Any] = {}
+    columns: dict[str, list[Any]] = {}
     entries = np.indices(result.payoffs.shape[1:]).reshape(n_players, -1)
     for what, values in (
-        ("entry", np.array([*map(cell_text, result.labels)], dtype=object)[entries]),
+        ("entry", np.array(result.labels, dtype=object)[entries]),
         ("payoff", result.payoffs.reshape(n_players, -1)),
         ("regret", None if result.regrets is None else result.regrets.reshape(-1, n_players).T),
     ):
         if values is not None:
-            columns |= {f"{what}_P{p}": own for p, own in enumerate(values, start=1)}
+            columns |= {f"{what}_P{p}": own for p, own in enumerate(values.tolist(), start=1)}
     if result.regrets is not None:
-        columns["max_regret"] = result.regrets.max(axis=-1).ravel()
-        columns["equilibrium"] = columns["max_regret"] <= result.tolerance
-    text: str = pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
-    return text
+        columns["max_regret"] = result.regrets.max(axis=-1).ravel().tolist()
+        columns["equilibrium"] = [each <= result.tolerance for each in columns["max_regret"]]
+    return csv_text([[*columns], *zip(*columns.values(), strict=True)])
