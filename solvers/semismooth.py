@@ -168,7 +168,7 @@ class SemismoothSearch:
         if all_done or monitor.remaining_s <= 0 or monitor.reached_target:
             return monitor.termination()
         return Termination(
-            "limit", f"another Newton step would take longer than {monitor.budget.time_s:g} s allow"
+            "limit", f"another Newton step would take longer than {monitor.budget.timeout_s:g} s allow"
         )
 
     def _see(self, point: Point) -> None:

@@ -226,18 +226,18 @@ class CellId:
         """What games are the same by: content, since spec and file may stand for several."""
         return self.game_content or self.game_spec
 
-    @property
-    def trial(self) -> str:
-        """Seed and repeat in words, as far as there are any."""
-        seed = [] if self.seed is None else [f"seed {self.seed}"]
-        return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
-
 
 NAMES = tuple(field.name for field in fields(CellId))
 
 
+def trial_of(cell: CellId) -> str:
+    """Return seed and repeat of a cell in words, as far as there are any."""
+    seed = [] if cell.seed is None else [f"seed {cell.seed}"]
+    return ", ".join([*seed, *([f"repeat {cell.repeat}"] if cell.repeat else [])])
+
+
 @dataclass(frozen=True, repr=False)
-class CellRecord(Displayed, CellId):
+class FinishedCell(Displayed, CellId):
     """Everything that is known about a finished cell; times in seconds.
 
     The metrics are those of the candidate with the smallest max regret, None without one.
@@ -260,10 +260,24 @@ class CellRecord(Displayed, CellId):
     nash_conv: float | None = None
     max_regret: float | None = None
     exploitability: float | None = None
-    equilibria: list[EquilibriumRecord] = field(default_factory=list)
+    equilibria: Sequence[Any] = ()
     trace: FilePath | None = None
     log: FilePath | None = None
     host: Name = ""
+
+    def __repr__(self) -> str:
+        trial = f" ({trial_of(self)})" if trial_of(self) else ""
+        regret = "" if self.max_regret is None else f", max regret {self.max_regret:.1e}"
+        number = len(self.equilibria)
+        found = f", {number} profile{'s' * (number != 1)}" if number else ""
+        return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
+
+
+@dataclass(frozen=True, repr=False)
+class CellRecord(FinishedCell):
+    """A finished cell as its run stores it."""
+
+    equilibria: list[EquilibriumRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if (self.payoffs is None) != (self.regrets is None):
@@ -272,13 +286,6 @@ class CellRecord(Displayed, CellId):
         there = [each for each in figures if each is not None]
         if there:
             _check_lengths(len(there[0]), *there)
-
-    def __repr__(self) -> str:
-        trial = f" ({self.trial})" if self.trial else ""
-        regret = "" if self.max_regret is None else f", max regret {self.max_regret:.1e}"
-        number = len(self.equilibria)
-        found = f", {number} profile{'s' * (number != 1)}" if number else ""
-        return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
 
     @property
     def ending(self) -> str:

@@ -408,7 +408,7 @@ def methods_that_take_over() -> Iterator[tuple[str, str]]:
     runs += [(tree.format(2), f"ncp(backend={name})", 30.0) for name in ("gurobi", "scip")]
     runs += [("random(players=2,actions=25,seed=2)", "ncp", 20.0)]
     for game, solver, time_s in runs:
-        found = eqbench.solve(game, solver, eqbench.Budget(time_s=time_s), seed=0)
+        found = eqbench.solve(game, solver, eqbench.Limits(timeout_s=time_s), seed=0)
         method = found.statistics.get("fallback")
         claimed = [each.max_regret for each in found.equilibria if each.claim == "equilibrium"]
         wrong = []
