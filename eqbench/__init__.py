@@ -20,7 +20,8 @@ with open(f"{__file__}i", encoding="utf-8") as _stub:
             case ["def", _name, "#", _module]:
                 _MODULES[_name.rstrip("(")] = _module
 
-__all__ = [*_MODULES, "__version__"]
+__all__ = list(_MODULES)
+__all__ += ["__version__"]
 
 
 def __getattr__(name: str) -> Any:

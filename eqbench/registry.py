@@ -330,7 +330,9 @@ class Registry:
                 given = [f"{name}={text}" for name, text in texts.items() if usual[name] != text]
                 specs.append((len(given), f"{entry.name}({','.join(given)})", entry.kind))
         except TypeError as error:
-            raise UsageError(f"{instance!r:.60} has no spec: {error}; choose others, {advice}") from None
+            raise UsageError(
+                f"{instance!r:.60} has no spec: {error}; choose others, {advice}"
+            ) from None
         _, spec, kind = min(specs, key=operator.itemgetter(0))
         if self._load(kind, spec)[0] != instance:
             raise UsageError(

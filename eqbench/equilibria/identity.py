@@ -70,7 +70,7 @@ class Identity:
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Identity:
         """Identity from its plain JSON values."""
-        return cls(**record | {"also": tuple(record["also"])})
+        return cls(**{**record, "also": tuple(record["also"])})
 
     def __getitem__(self, name: str) -> Any:
         warn_former(f"identity[{name!r}]", f"identity.{name}")

@@ -138,7 +138,7 @@ def test_run_that_grows_goes_on_in_its_folder_and_one_that_hides_cells_is_refuse
     assert len(eqbench.run("kuhn2", ["cfr", "lcp", "pcfr_plus"], out=out, **few)) == 3
     with pytest.raises(eqbench.UsageError, match="folder"):
         eqbench.run("kuhn2", "cfr", out=out, **few)
-    assert len(eqbench.load_results(out)) == 3
+    assert len(eqbench.load_run(out).frame("cells")) == 3
 
 
 def test_run_without_results_is_shown(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
     with pytest.raises(eqbench.UsageError, match="profile"):
         eqbench.load_profile("mine.json")
     with pytest.raises(eqbench.UsageError, match="not both"):
-        eqbench.solve("kuhn2", "lcp", eqbench.Budget(), time_s=1)
+        eqbench.solve("kuhn2", "lcp", eqbench.Limits(), time_s=1)
     assert eqbench.solve("kuhn2", "cfr", iterations=20).status != "ok"
 
 

@@ -317,7 +317,7 @@ def _equilibria(game: Game, solver: str) -> Iterator[BehaviorProfile]:
         rows = product(*(np.eye(len(actions)) for actions in tree.infoset_actions))
         profiles = (BehaviorProfile.of(tree, np.concatenate(each)) for each in rows)
     elif not refusal_of(eqbench.load_solver(solver), game):
-        found = run(solver, game, time_s=2, target=1e-12).candidates
+        found = run(solver, game, timeout_s=2, target=1e-12).candidates
         profiles = (each.profile for each in found if each.claim == "equilibrium")
     measure = verify_exactly if tree.exact else verify
     return (x for x in profiles if measure(tree, x).max_regret <= 1e-10 * tree.payoff_scale)
