@@ -19,7 +19,7 @@ from eqbench.model.game import Game
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.trembles import LARGEST_ORDER, Trembles
-from eqbench.solver import Limits, Candidate, Monitor, Termination
+from eqbench.solver import Candidate, Limits, Monitor, Termination
 from eqbench.verdicts import Proof, sequential
 from eqbench.verification import Verifier
 

@@ -49,7 +49,7 @@ print(run[0].payoffs, run.profile("cfr")["P1", "x", "b"])
 """
 NOTEBOOK = """
 import eqbench
-run = eqbench.run("kuhn3", ["cfr_plus", "ncp"], seeds=2, timeout=1, out="run")
+run = eqbench.run("kuhn3", ["cfr_plus", "ncp"], seeds=2, timeout_s=1, out="run")
 print([record.status for record in run])
 run
 """
@@ -90,9 +90,11 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
 ) -> None:
     assert [record.status for record in run] == ["ok", "limit"]
     assert run[0] == run["sequence_lp"]
-    assert len(run.to_frame()) == len(run) == 2
-    assert set(run.equilibria()["solver"]) == {"sequence_lp", "pcfr_plus"}
-    assert not run.traces().empty
+    assert len(run.frame("cells")) == len(run) == 2
+    assert set(run.frame("equilibria")["solver"]) == {"sequence_lp", "pcfr_plus"}
+    assert not run.frame("traces").empty
+    with pytest.raises(eqbench.UsageError, match="did you mean traces"):
+        run.frame("trace")
     assert [*eqbench.Run(run.path)] == [*run]
     for form in ("terminal", "md", "csv", "tex", "html"):
         assert "pcfr" in run.report(form)
@@ -133,7 +135,7 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
 def test_run_that_grows_goes_on_in_its_folder_and_one_that_hides_cells_is_refused(
     tmp_path: Path,
 ) -> None:
-    out, few = tmp_path / "run", {"timeout": 20.0, "iterations": 5}
+    out, few = tmp_path / "run", {"timeout_s": 20.0, "iterations": 5}
     eqbench.run("kuhn2", ["cfr", "lcp"], out=out, **few)
     assert len(eqbench.run("kuhn2", ["cfr", "lcp", "pcfr_plus"], out=out, **few)) == 3
     with pytest.raises(eqbench.UsageError, match="folder"):
@@ -156,10 +158,9 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
     asked = run.stored.plan["request"]
     assert (asked["seeds"], asked["iterations"], asked["games"]) == (2, 300, ["kuhn2"])
     for wrong, hint in (
-        ({"timout": 3}, "did you mean timeout"),
+        ({"timout_s": 3}, "did you mean timeout_s"),
         ({"seeds": "many"}, r"run\(seeds=...\): 'many' is not an integer"),
-        ({"memory": "little"}, "is not a size"),
-        ({"timeout": 5, "timeout_s": 3}, "given 'timeout' and 'timeout_s', which mean the same"),
+        ({"memory_bytes": "little"}, "is not a size"),
     ):
         with pytest.raises(eqbench.UsageError, match=hint):
             eqbench.run("kuhn2", "lcp", **wrong)
@@ -169,12 +170,15 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
             eqbench.run(each)
     with pytest.raises(eqbench.UsageError, match="candidate"):
         run.profile("sequence_lp", rank=-1)
-    with pytest.raises(eqbench.UsageError, match="'timeout'"):
+    with (
+        pytest.deprecated_call(),
+        pytest.raises(eqbench.UsageError, match="'timeout' and 'time_s', which mean the same"),
+    ):
         eqbench.solve("kuhn2", "lcp", timeout=1, time_s=1)
     with pytest.raises(eqbench.UsageError, match="profile"):
         eqbench.load_profile("mine.json")
     with pytest.raises(eqbench.UsageError, match="not both"):
-        eqbench.solve("kuhn2", "lcp", eqbench.Limits(), time_s=1)
+        eqbench.solve("kuhn2", "lcp", eqbench.Limits(), timeout_s=1)
     assert eqbench.solve("kuhn2", "cfr", iterations=20).status != "ok"
 
 

@@ -89,9 +89,9 @@ def test_results_are_one_row_per_cell_in_the_order_of_the_plan(run: Path) -> Non
 
 def test_types_of_columns_do_not_depend_on_the_rows(run: Path, tmp_path: Path) -> None:
     empty = write_run(tmp_path / "empty", planned=["0d"])
-    for load in (eqbench.load_results, eqbench.load_equilibria, eqbench.load_traces):
-        full, none = load(run).dtypes, load(empty).dtypes
-        assert len(load(empty)) == 0
+    for what in ("cells", "equilibria", "traces"):
+        full, none = (eqbench.load_run(each).frame(what).dtypes for each in (run, empty))
+        assert len(eqbench.load_run(empty).frame(what)) == 0
         assert full[none.index].to_dict() == none.to_dict()
         assert (none["seed"], none["max_regret"], none["run"]) == ("Int64", "float64", "string")
     results = eqbench.load_run(empty).frame("cells").dtypes
@@ -158,11 +158,26 @@ def test_traces_are_one_row_per_snapshot(tmp_path: Path) -> None:
         assert eqbench.load_run(path).frame("traces").empty
 
 
-def test_several_runs_are_stacked_in_the_order_given(run: Path, tmp_path: Path) -> None:
+def test_frames_of_several_runs_can_be_joined(run: Path, tmp_path: Path) -> None:
     other = write_run(tmp_path / "other", cell("0b"))
-    frame = eqbench.load_results([other, str(run)])
-    assert frame["run"].tolist() == [str(other)] + [str(run)] * 3
-    assert isinstance(frame.index, pd.RangeIndex)
+    joined = pd.concat([eqbench.load_run(each).frame("cells") for each in (other, run)])
+    assert joined["run"].tolist() == [str(other)] + [str(run)] * 3
+    assert joined.dtypes["status"] == eqbench.load_run(run).frame("cells").dtypes["status"]
+
+
+@pytest.mark.parametrize(
+    ("former", "what"),
+    [
+        ("load_results", "cells"),
+        ("load_equilibria", "equilibria"),
+        ("load_traces", "traces"),
+        ("load_summary", "summary"),
+    ],
+)
+def test_former_loaders_warn_and_give_the_frame(run: Path, former: str, what: str) -> None:
+    with pytest.deprecated_call(match=f'frame."{what}"'):
+        frame = getattr(eqbench, former)([run])
+    assert frame.equals(eqbench.load_run(run).frame(what))
 
 
 def test_profiles_of_a_real_run_verify_to_their_row(tmp_path: Path) -> None:
@@ -170,12 +185,10 @@ def test_profiles_of_a_real_run_verify_to_their_row(tmp_path: Path) -> None:
     game = eqbench.load_game("kuhn2")
     from eqbench.model.profile_json import profile_text
 
-    best = solved.equilibria[0]
-    path = write_run(
-        tmp_path / "run", replace(solved, key="0a", equilibria=[replace(best, profile="p.json")])
-    )
-    profile: object = best.profile
-    assert isinstance(profile, eqbench.BehaviorProfile)
+    document = solved.to_json() | {"key": "0a"}
+    document["equilibria"][0]["profile"] = "p.json"
+    path = write_run(tmp_path / "run", CellRecord.of_line(json.dumps(document).encode()))
+    profile = solved.equilibria[0].profile
     (path / "p.json").write_text(profile_text(game.tree, profile, game.spec))
     row = eqbench.load_run(path).frame("equilibria").iloc[0]
     measured = eqbench.verify(row["game_spec"], row["profile"])
@@ -412,7 +425,9 @@ KIND = {
 def test_verdicts_on_play_stand_in_the_frame_of_equilibria(tmp_path: Path) -> None:
     whole = three_players("0a")
     items = [replace(whole.equilibria[0], credible=judged(), kind=KIND), whole.equilibria[1]]
-    frame = eqbench.load_equilibria(write_run(tmp_path / "run", replace(whole, equilibria=items)))
+    frame = eqbench.load_run(write_run(tmp_path / "run", replace(whole, equilibria=items))).frame(
+        "equilibria"
+    )
     expected = {
         **{"sets": (48, "Int64"), "credible": (43, "Int64"), "worst": (2.5, "float64")},
         **{"undominated": ("actions only", "string"), "subgames": (3, "Int64")},
