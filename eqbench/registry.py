@@ -310,6 +310,8 @@ class Registry:
             If its class is not registered, or a spec cannot express it.
         """
         cls, advice = type(instance), "or solve here by eqbench.solve"
+        if cls is type:
+            raise UsageError(f"{instance!r} is a class; give an object, {instance.__name__}(...)")
         own = [
             entry
             for kind in BUILTIN

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from inspect import Parameter
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from eqbench.errors import SpecError, UsageError, check_keywords, warn_former
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
+from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry, load_game
 from eqbench.requests import (
@@ -37,9 +38,17 @@ from eqbench.solver import Solver
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class GameFamily(Protocol):
+    """An object of a registered class of games, with options that a spec can express."""
+
+    def build(self) -> GameTree:
+        """Return the tree of the game."""
+
+
 # What stands for a file, a game, a solver and a profile.
 AnyPath = str | PathLike[str]
-AnyGame = str | Game
+AnyGame = str | Game | GameFamily
 AnySolver = str | Solver
 AnyProfile = BehaviorProfile | Mapping[str, Any] | AnyPath
 

@@ -323,9 +323,7 @@ class Run(Displayed, Sequence[CellResult]):
         return ReportText(text, format)
 
     @checked
-    def figure(
-        self, name: ChartName | Literal["profile"] = "regret", **switches: str | Iterable[str]
-    ) -> Chart:
+    def figure(self, name: ChartName | Literal["profile"] = "regret", **switches: Any) -> Chart:
         """A chart of the run: ``regret`` against time, ``payoffs``, ``times``, …
 
         Parameters
@@ -362,8 +360,8 @@ def run(
 
     Parameters
     ----------
-    games : one or several games; without solvers an Experiment, a Request, or the file or name of
-        an experiment
+    games : one or several, as specs or as objects such as ``eqbench.games.Kuhn(players=3)``;
+        without solvers an Experiment, a Request, or the file or name of an experiment
     solvers : one or several, as specs or as objects such as ``eqbench.solvers.CFR()``, or ``all``
     out : folder for the results; one that holds this run already is continued
     on_progress : called with a line for each cell that ends, for example ``print``
@@ -453,6 +451,7 @@ def solve(
     limits = read_keywords(Limits, "solve", keywords)
     if limits and budget is not None:
         raise UsageError(f"give either a budget or {', '.join(limits)}, not both")
+    game = game if isinstance(game, str | Game) else default_registry().spec_of(game)
     return inprocess.solve(game, solver, budget or Limits(**limits), seed)
 
 

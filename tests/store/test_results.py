@@ -186,7 +186,7 @@ def test_profiles_of_a_real_run_verify_to_their_row(tmp_path: Path) -> None:
     from eqbench.model.profile_json import profile_text
 
     document = solved.to_json() | {"key": "0a"}
-    document["equilibria"][0]["profile"] = "p.json"
+    document["equilibria"] = [document["equilibria"][0] | {"profile": "p.json"}]
     path = write_run(tmp_path / "run", CellRecord.of_line(json.dumps(document).encode()))
     profile = solved.equilibria[0].profile
     (path / "p.json").write_text(profile_text(game.tree, profile, game.spec))
