@@ -1,4 +1,4 @@
-"""A program that uses eqbench, whose types checkers must find; see tests/packaging/test_types.py."""
+"""A program that uses eqbench, for checkers of types; see tests/packaging/test_types.py."""
 
 from typing import reveal_type
 

@@ -48,7 +48,7 @@ def test_signatures_have_all_keywords_and_no_other() -> None:
     of = inspect.signature(eqbench.trace).parameters
     assert {*of} == {each.attribute for each in fields_of(TraceRequest)} | {"out", "figures"}
     assert of["first"].default is inspect.Parameter.empty
-    assert "verified" in inspect.getdoc(eqbench.trace)
+    assert "Polish and verify" in inspect.getdoc(eqbench.trace)
     assert "Seconds of solving" in inspect.getdoc(eqbench.run)
     limits = set(inspect.signature(eqbench.solve).parameters)
     assert {each.name for each in fields(eqbench.Limits)} < limits
