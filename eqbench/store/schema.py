@@ -238,13 +238,7 @@ def trial_of(cell: CellId) -> str:
 
 @dataclass(frozen=True, repr=False)
 class FinishedCell(Displayed, CellId):
-    """Everything that is known about a finished cell; times in seconds.
-
-    The metrics are those of the candidate with the smallest max regret, None without one.
-    `equilibria` holds all verified candidates, best first. `trace` and `log` are paths relative to
-    the run. `host` is the name of the machine where it ran, as ``hosts.jsonl`` in the folder of
-    the run describes it.
-    """
+    """A finished cell, in whatever form its equilibria are."""
 
     status: Status = field(kw_only=True)
     reason: Name = ""
@@ -275,7 +269,13 @@ class FinishedCell(Displayed, CellId):
 
 @dataclass(frozen=True, repr=False)
 class CellRecord(FinishedCell):
-    """A finished cell as its run stores it."""
+    """Everything that is known about a finished cell; times in seconds.
+
+    The metrics are those of the candidate with the smallest max regret, None without one.
+    `equilibria` holds all verified candidates, best first. `trace` and `log` are paths relative to
+    the run. `host` is the name of the machine where it ran, as ``hosts.jsonl`` in the folder of
+    the run describes it.
+    """
 
     equilibria: list[EquilibriumRecord] = field(default_factory=list)
 

@@ -20,6 +20,7 @@ from eqbench.api.keywords import request_from
 from eqbench.harness.experiment import Request
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import random_profile
+from eqbench.registry import Registry
 from eqbench.report.charts import CHARTS
 from eqbench.store.json_lines import append_line
 from eqbench.verification import Verification
@@ -180,6 +181,70 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
     with pytest.raises(eqbench.UsageError, match="not both"):
         eqbench.solve("kuhn2", "lcp", eqbench.Limits(), timeout_s=1)
     assert eqbench.solve("kuhn2", "cfr", iterations=20).status != "ok"
+
+
+def test_results_have_one_type_after_a_solve_and_after_a_run(run: eqbench.Run) -> None:
+    ran, solved = run["sequence_lp"], eqbench.solve("kuhn2", "sequence_lp")
+    assert type(ran) is type(solved) is eqbench.CellResult
+    one, other = ran.equilibria[0], solved.equilibria[0]
+    assert type(one) is type(other) is eqbench.Equilibrium
+    assert one.identity == ran.identity == solved.identity == eqbench.identify("kuhn2", one)
+    assert one.profile["P1"] == ran.profile["P1"] == solved.profile["P1"]
+    assert (one.payoffs, one.nash_conv, one.error) == (other.payoffs, other.nash_conv, other.error)
+    assert isinstance(one, eqbench.Verification)
+    assert one.resolved
+    assert ran.to_json()["equilibria"] == solved.to_json()["equilibria"]
+    assert Path(run.path, one.file).exists()
+    assert run.profile(ran).to_json() == one.profile.to_json()
+    assert not {"trial", "of_line", "to_line", "without_files"} & set(dir(ran))
+
+
+def test_solvers_and_games_may_be_objects_whose_options_a_spec_can_have(tmp_path: Path) -> None:
+    class Own(eqbench.solvers.CFR):
+        pass
+
+    spec_of, solvers = Registry().spec_of, eqbench.solvers
+    for instance, spec in (
+        (solvers.CFR(), "cfr"),
+        (solvers.CFR(regrets="clipped", averaging="linear"), "cfr_plus"),
+        (eqbench.load_solver("dcfr"), "dcfr"),
+        (solvers.CFR(regrets="clipped"), "cfr(regrets=clipped)"),
+        (eqbench.games.Kuhn(players=3, pot=Fraction(7, 2)), "kuhn3(pot=7/2)"),
+        (eqbench.load_solver('ncp(sense=max,of="P1")'), "ncp(of=P1,sense=max)"),
+    ):
+        assert spec_of(instance) == spec
+    cells = eqbench.run(
+        eqbench.games.Kuhn(players=2), [solvers.CFR(), "lcp"], iterations=5, out=tmp_path / "run"
+    )
+    assert [cell.solver for cell in cells] == ["cfr", "lcp"]
+    for wrong, hint in (
+        (solvers.CFR, r"CFR\(...\)"),
+        (Own(), "register_solver"),
+        (solvers.CFR(regrets=[1]), r"regrets .* cannot be written"),
+    ):
+        with pytest.raises(eqbench.UsageError, match=hint):
+            eqbench.run("kuhn2", ["lcp", wrong])
+
+
+def test_former_names_warn_and_still_work(run: eqbench.Run, tmp_path: Path) -> None:
+    lines: list[str] = []
+    for former, now in (
+        (lambda: eqbench.run("kuhn2", "lcp", timeout=5, out=tmp_path / "a"), "timeout_s"),
+        (lambda: eqbench.run("kuhn2", "lcp", memory="1GiB", out=tmp_path / "b"), "memory_bytes"),
+        (lambda: eqbench.run("kuhn2", "lcp", tell=lines.append, out=tmp_path / "c"), "on_progress"),
+        (lambda: eqbench.solve("kuhn2", "lcp", time_s=5), "timeout_s"),
+        (lambda: eqbench.qre("kuhn2", to=2.0), "last"),
+        (lambda: run.figure("profile"), "performance"),
+        (lambda: run[0].identity["name"], "name"),
+        (run.to_frame, '"cells"'),
+        (run.equilibria, '"equilibria"'),
+        (run.traces, '"traces"'),
+        (run.summary, '"summary"'),
+    ):
+        with pytest.warns(DeprecationWarning, match=now) as warned:
+            former()
+        assert [each.filename for each in warned] == [__file__] * len(warned)
+    assert len(lines) == 1
 
 
 def test_game_that_its_spec_does_not_make_is_refused() -> None:
