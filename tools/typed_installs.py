@@ -17,7 +17,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CONSUMER = ROOT / "tests" / "data" / "consumer.py"
-CHECKERS = {"mypy": ["mypy", "--config-file="], "pyright": ["basedpyright", "--level=information"]}
+CHECKERS = {
+    "mypy": ["mypy", "--config-file=", "--python-executable"],
+    "pyright": ["basedpyright", "--pythonpath"],
+}
 _FOUND = re.compile(r':(\d+):.*(?:Revealed type is "(.*)"|information: Type of ".*" is "(.*)")')
 _COMPLETIONS = """
 import jedi, json
@@ -29,15 +32,17 @@ print(json.dumps([names("eqbench.load_"), names("eqbench.run('kuhn2', 'lcp', ")]
 
 def wrong_types(python: str, checker: str, program: Path = CONSUMER) -> Iterator[str]:
     """Types that a checker of an environment does not find as the comments of a program say."""
-    command = [python, "-m", *CHECKERS[checker], str(program)]
+    command = [python, "-m", *CHECKERS[checker], python, str(program)]
     said = subprocess.run(command, cwd=program.parent, capture_output=True, text=True, check=False)
+    if said.returncode:
+        yield f"{checker}: {said.stdout} {said.stderr}"
     found = {int(line): a or b for line, a, b in _FOUND.findall(said.stdout)}
     for number, line in enumerate(program.read_text(encoding="utf-8").splitlines(), start=1):
         _, is_revealed, expected = line.partition("  # ")
         if not line.startswith("reveal_type"):
             continue
         if not is_revealed or not re.search(rf"\b{re.escape(expected)}", _short(found.get(number))):
-            yield f"{checker}, line {number}: {found.get(number, said.stdout)}, not {expected}"
+            yield f"{checker}, line {number}: {found.get(number, 'nothing')}, not {expected}"
 
 
 def _short(text: str | None) -> str:
