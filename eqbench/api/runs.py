@@ -389,7 +389,7 @@ def run(
     <sequence_lp on kuhn2: ok, max regret ...>
     <sequence_lp on matching_pennies: ok, max regret 0.0e+00, 1 profile>
     >>> eqbench.run("kuhn2", [eqbench.solvers.CFR(averaging="linear"), "lcp"], iterations=10)
-    <Run in ...: 2 of 2 cells, 1 ok>
+    <Run in ...: 2 of 2 cells, ... ok>
     >>> eqbench.run("kuhn2", "lcp", timout_s=3)
     Traceback (most recent call last):
     eqbench.errors.UsageError: run() has no keyword 'timout_s': did you mean timeout_s ...

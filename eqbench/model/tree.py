@@ -173,8 +173,6 @@ class GameTree:
     <GameTree: 2 players, 55 nodes, 12 information sets, 30 terminals>
     >>> tree.players, tree.infoset_labels[0], tree.infoset_actions[0]
     (('P1', 'P2'), '1:', ('check', 'bet'))
-    >>> tree.payoffs.table.max()
-    2.0
     """
 
     players: tuple[str, ...]
