@@ -212,7 +212,7 @@ def test_solvers_and_games_may_be_objects_whose_options_a_spec_can_have(tmp_path
         (eqbench.load_solver("dcfr"), "dcfr"),
         (solvers.CFR(regrets="clipped"), "cfr(regrets=clipped)"),
         (eqbench.games.Kuhn(players=3, pot=Fraction(7, 2)), "kuhn3(cards=4,pot=7/2)"),
-        (eqbench.load_solver('ncp(sense=max,of="P1")'), "ncp(of=P1,sense=max)"),
+        (eqbench.load_solver('ncp(sense=max,of="P1")'), "ncp(sense=max,of=P1)"),
     ):
         assert spec_of(instance) == spec
     cells = eqbench.run(
