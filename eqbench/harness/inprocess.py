@@ -82,6 +82,11 @@ class Equilibrium(Verification):
         name = "" if self.identity is None else f" {self.identity.name}"
         return f"<Equilibrium{name}: {self.claim}, max regret {self.max_regret:.1e}>"
 
+    @property
+    def is_proved(self) -> bool:
+        """Whether no player gains anything at all by deviating, computed exactly."""
+        return self.exact is not None and all(value == "0" for value in self.exact["regrets"])
+
     @cached_property
     def profile(self) -> BehaviorProfile:
         """Its frequencies, with the labels of the game; UsageError if they cannot be read."""

@@ -125,8 +125,8 @@ def test_what_meets_the_default_target_is_identified(spec: str, solver: str, see
     assert found.status == "ok"
     identity = found.equilibria[0].identity
     assert identity is not None
-    assert identity["on_path"]
-    assert SAME_PLAY / 100 < identity["distance"] < SAME_PLAY / 5, "there is room to spare"
+    assert identity.on_path
+    assert SAME_PLAY / 100 < identity.distance < SAME_PLAY / 5, "there is room to spare"
     assert math.isclose(SAME_PLAY, math.sqrt(DEFAULT_TARGET))
 
 
