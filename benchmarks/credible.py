@@ -34,7 +34,7 @@ def of_solvers(solvers: Mapping[str, Sequence[str]], seeds: int, time_s: float) 
 
 def _verdict(game: str, solver: str, seed: int, time_s: float) -> list[dict[str, Any]]:
     """Verdict on one profile; none if the solver found none."""
-    record = eqbench.solve(game, solver, seed=seed, time_s=time_s)
+    record = eqbench.solve(game, solver, seed=seed, timeout_s=time_s)
     if record.profile is None:
         return []
     tree = eqbench.load_game(game).tree

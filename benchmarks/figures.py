@@ -125,7 +125,7 @@ def nash_conv(run: Path, path: Path) -> None:
     """
     from matplotlib import colormaps
 
-    traces, results = eqbench.load_traces(run), eqbench.load_results(run)
+    traces, results = eqbench.load_run(run).frame("traces"), eqbench.load_run(run).frame("cells")
     series = list[Series]()
     styles = zip(cycle(colormaps["tab10"].colors), cycle("os^Dv<>ph"), strict=False)
     for cell in results[results["nash_conv"].notna()].itertuples():
@@ -149,7 +149,7 @@ def answer(run: Path, path: Path) -> None:
 
     What met the target is filled. Regrets below rounding are drawn at the edge.
     """
-    cells = eqbench.load_results(run).dropna(subset=["max_regret"])
+    cells = eqbench.load_run(run).frame("cells").dropna(subset=["max_regret"])
     target = cells["target"].iloc[0]
     names = sorted(set(cells["equilibrium"].dropna()))
     colors = {name: player_color(place) for place, name in enumerate(names)}

@@ -51,7 +51,7 @@ def large_games(repetitions: int, games: Sequence[str] = tuple(LARGE)) -> dict[s
 def large_game(name: str, repetitions: int) -> dict[str, Any]:
     """CPU seconds and memory in bytes of one game in this process."""
     for small in ("kuhn2", "kuhn3"):  # loads and compiles everything
-        eqbench.solve(small, "cfr_plus", eqbench.Budget(iterations=10))
+        eqbench.solve(small, "cfr_plus", eqbench.Limits(iterations=10))
     before = peak_bytes()
     instance, spec, _ = default_registry().describe_game(name)
     start = time.process_time()

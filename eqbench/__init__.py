@@ -10,8 +10,15 @@ TYPE_CHECKING = False  # importing typing takes longer than all else here
 if TYPE_CHECKING:
     from typing import Any
 
-with open(f"{__file__}i", encoding="utf-8") as _stub:  # lines `from MODULE import NAME as NAME`
-    _MODULES = {line.split()[3]: line.split()[1] for line in _stub if line.startswith("from ")}
+# Lines `from MODULE import NAME as NAME`, and `def NAME(  # MODULE` where keywords are written out.
+_MODULES = {}
+with open(f"{__file__}i", encoding="utf-8") as _stub:
+    for _line in _stub:
+        match _line.split():
+            case ["from", _module, "import", _name, "as", _]:
+                _MODULES[_name] = _module
+            case ["def", _name, "#", _module]:
+                _MODULES[_name.rstrip("(")] = _module
 
 __all__ = list(_MODULES)
 __all__ += ["__version__"]
@@ -24,10 +31,12 @@ def __getattr__(name: str) -> Any:
 
     if name == "__version__":
         value: Any = importlib.metadata.version("eqbench")
-    elif name in _MODULES:
-        value = getattr(importlib.import_module(_MODULES[name]), name)
-    else:
+    elif name not in _MODULES:
         raise AttributeError(f"module 'eqbench' has no attribute {name!r}")
+    elif _MODULES[name] == "eqbench":
+        value = importlib.import_module(f"eqbench.{name}")
+    else:
+        value = getattr(importlib.import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 

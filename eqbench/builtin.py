@@ -8,6 +8,7 @@ the family. Games that are not named in advance go by the start or the end of th
 from __future__ import annotations
 
 import csv
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,22 @@ _FOREIGN = {prefix: f"{prefix}NAME" for prefix in PREFIXES}
 _FOREIGN |= {ending: f"PATH{ending}" for ending in GAME_FILES}
 FOREIGN_GAMES = {place: BUILTIN_GAMES.pop(name) for place, name in _FOREIGN.items()}
 BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}
+
+
+def built_in_class(kind: Kind, name: str) -> type:
+    """Class of built-in games or solvers; AttributeError if there is none of that name."""
+    module = class_modules(kind).get(name)
+    if module is None:
+        raise AttributeError(f"module 'eqbench.{kind}s' has no attribute {name!r}")
+    found: type = getattr(importlib.import_module(module), name)
+    return found
+
+
+def class_modules(kind: Kind) -> dict[str, str]:
+    """Modules of the classes of built-in games or solvers by their names, sorted."""
+    entries = [*BUILTIN[kind].values(), *(FOREIGN_GAMES.values() if kind == "game" else ())]
+    return {name: module for module, name in sorted(each.target.split(":") for each in entries)}
+
 
 # Extensions as ``module:attribute`` by name, in the groups of entry points by which installed
 # distributions add theirs: verdicts on claimed equilibria, engines that carry out cells, and

@@ -213,6 +213,8 @@ def _fits(value: Any, kind: Any) -> bool:
         return own and all(_fits(item, get_args(kind)[0]) for item in items)
     if not isinstance(base, type) or base in (Any, bool):  # bool for whatever is true or not
         return True
+    if getattr(base, "_is_protocol", False):  # what it has is seen when it is used
+        return True
     return isinstance(value, _NUMBERS.get(base, base))
 
 

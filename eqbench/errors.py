@@ -6,6 +6,8 @@ prints the message of an :class:`EqbenchError` without a traceback.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
 INTERRUPTED = 130  # exit code of a command that Ctrl-C has ended
@@ -99,6 +101,15 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
     for name in given:
         if name not in known:
             raise UsageError(f"{function}() has no keyword {name!r}: {nearest(name, known)}")
+
+
+def warn_former(former: str, now: str) -> None:
+    """Warn that a name is a former one, at the first line of the call that is not of eqbench."""
+    level = 1
+    while sys._getframe(level).f_globals.get("__name__", "").startswith("eqbench."):
+        level += 1
+    words = f"{former} is a former name, which the next release will not have; write {now}"
+    warnings.warn(words, DeprecationWarning, stacklevel=level + 1)
 
 
 def _close(word: str, known: Sequence[str]) -> tuple[list[str], str]:

@@ -44,6 +44,7 @@ from eqbench.options import (
     construct,
     list_options,
     option_fields,
+    option_texts,
 )
 from eqbench.plugins import (
     Entry,
@@ -300,6 +301,48 @@ class Registry:
         if not chosen:
             raise SpecError("no solver given; name one or more, separated by commas, or use all")
         return list(chosen.values())
+
+    def spec_of(self, instance: Any) -> str:
+        """Shortest spec that makes a game or solver of a registered class again.
+
+        Raises
+        ------
+        UsageError
+            If its class is not registered, or a spec cannot express it.
+        """
+        cls, advice = type(instance), "or solve here by eqbench.solve"
+        if cls is type:
+            raise UsageError(f"{instance!r} is a class; give an object, {instance.__name__}(...)")
+        own = [
+            entry
+            for kind in BUILTIN
+            for entry in self.entries(kind).values()
+            if entry.target.endswith(f":{cls.__qualname__}") and _class_of(entry) is cls
+        ]
+        if not own:
+            raise UsageError(
+                f"{instance!r:.60} is no object of a registered class, and cells run in processes "
+                "of their own; decorate its class with eqbench.register_solver or register_game, "
+                f"{advice}"
+            )
+        specs = []
+        try:
+            texts = option_texts(instance)
+            for entry in own:
+                usual = {each.name: format_value(each.default) for each in self.options(entry)}
+                given = [f"{name}={text}" for name, text in texts.items() if usual[name] != text]
+                specs.append((len(given), f"{entry.name}({','.join(given)})", entry.kind))
+        except TypeError as error:
+            raise UsageError(
+                f"{instance!r:.60} has no spec: {error}; choose others, {advice}"
+            ) from None
+        _, spec, kind = min(specs, key=operator.itemgetter(0))
+        if self._load(kind, spec)[0] != instance:
+            raise UsageError(
+                f"{instance!r:.60} is not what its options make, {spec}; make all that it depends "
+                f"on options, {advice}"
+            )
+        return spec.removesuffix("()")
 
     def _find(self, kind: Kind, spec: str | Spec) -> tuple[Entry, Spec]:
         parsed = parse_spec(spec) if isinstance(spec, str) else spec

@@ -27,7 +27,7 @@ from typing import (
 )
 
 from eqbench.documents import checked
-from eqbench.errors import UsageError, nearest
+from eqbench.errors import UsageError, nearest, warn_former
 from eqbench.text import shortened
 
 T = TypeVar("T")
@@ -554,7 +554,8 @@ class Limits:
 
     @property
     def time_s(self) -> float:
-        """Seconds of solving, by the name in the contract of solvers."""
+        """Former name of `timeout_s`."""
+        warn_former("budget.time_s", "budget.timeout_s")
         return self.timeout_s
 
     def target_for(self, tree: Any) -> float:

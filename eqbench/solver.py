@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from eqbench.errors import counted
+from eqbench.errors import counted, warn_former
 from eqbench.model.compiled import method_cpu_s, method_s
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
@@ -55,8 +55,9 @@ OVERHEAD_SHARE = 0.1
 def Budget(  # noqa: N802 (reads as the class that it was)
     time_s: float = Limits.timeout_s, iterations: int | None = None, **limits: Any
 ) -> Limits:
-    """Return the limits that concern a solver, with `time_s` for `timeout_s`."""
-    return Limits(timeout_s=time_s, iterations=iterations, **limits)
+    """Former name of `Limits`, with `time_s` for `timeout_s`."""
+    warn_former("Budget(time_s=...)", "Limits(timeout_s=...)")
+    return Limits(**{"timeout_s": time_s, "iterations": iterations} | limits)
 
 
 def usable_cores() -> int:
@@ -264,7 +265,7 @@ class Monitor:
     @property
     def remaining_s(self) -> float:
         """Seconds of solving that are left."""
-        return self.budget.time_s - self.elapsed_s
+        return self.budget.timeout_s - self.elapsed_s
 
     def chunks(self) -> Iterator[tuple[int, int, bool]]:
         """Pieces ``(start, count, due)`` of compiled work until the budget or the target ends.
@@ -340,7 +341,7 @@ class Monitor:
                 "limit", f"stopped after {counted(self.budget.iterations, 'iteration')}"
             )
         if self.remaining_s <= 0:
-            return Termination("limit", f"stopped after {self.budget.time_s:g} s")
+            return Termination("limit", f"stopped after {self.budget.timeout_s:g} s")
         return Termination("stopped", "stopped before its budget was used up")
 
     def _candidate(

@@ -22,7 +22,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import Trembles
 from eqbench.plugins import describe
-from eqbench.solver import Budget
+from eqbench.requests import Limits
 from eqbench.text import printable, shortened
 from eqbench.verification import Allowance, Verification
 from eqbench.verification.verifier import EXACT_NODE_DIGITS, NODE_DIGITS, ExactRules
@@ -138,7 +138,7 @@ def judge_measured(
     names : of the verdicts; all that are known unless given
     """
     exact = certified is not None and certified.max_regret == 0 and tree.n_infosets > 0
-    if not exact and (not measured.resolved or measured.max_regret > Budget().target_for(tree)):
+    if not exact and (not measured.resolved or measured.max_regret > Limits().target_for(tree)):
         return {}
     claimed, found = Claimed(tree, profile, exact), {}
     for name in extensions("verdicts") if names is None else names:

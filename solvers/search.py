@@ -45,7 +45,7 @@ class BudgetSpentError(Exception):
 def check_time(monitor: Monitor) -> None:
     """Raise BudgetSpentError if no time is left."""
     if monitor.remaining_s <= 0:
-        raise BudgetSpentError(f"stopped after {monitor.budget.time_s:g} s")
+        raise BudgetSpentError(f"stopped after {monitor.budget.timeout_s:g} s")
 
 
 def check_budget(monitor: Monitor) -> None:

@@ -167,8 +167,9 @@ class SemismoothSearch:
             return None
         if all_done or monitor.remaining_s <= 0 or monitor.reached_target:
             return monitor.termination()
+        limit_s = monitor.budget.timeout_s
         return Termination(
-            "limit", f"another Newton step would take longer than {monitor.budget.time_s:g} s allow"
+            "limit", f"another Newton step would take longer than {limit_s:g} s allow"
         )
 
     def _see(self, point: Point) -> None:

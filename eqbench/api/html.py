@@ -20,7 +20,7 @@ from eqbench.model.rational import short_figure
 from eqbench.report.cells import report_on
 from eqbench.report.rows import Table
 from eqbench.report.tree_drawing import draw_tree
-from eqbench.store.schema import CellRecord
+from eqbench.store.schema import FinishedCell, trial_of
 from eqbench.verification import Verification
 
 MOST_DRAWN = 80  # nodes of a tree that is shown
@@ -88,19 +88,22 @@ def _measured(measured: Verification) -> Markup:
 
 
 @html_of.register
-def _record(record: CellRecord) -> Markup:
-    best = record.equilibria[0] if record.equilibria else None
+def _record(record: FinishedCell) -> Markup:
+    known = record.equilibria[0].identity if record.equilibria else None
+    name = known["name"] if isinstance(known, dict) else known and known.name
     facts: dict[str, Any] = {
         "status": record.status,
         "reason": record.reason,
         "max regret": None if record.max_regret is None else f"{record.max_regret:.2e}",
         "payoffs": " ".join(f"{value:+.5f}" for value in record.payoffs or ()),
-        "equilibrium": best.identity["name"] if best and best.identity else None,
+        "equilibrium": name,
         "profiles": len(record.equilibria) or None,
         "iterations": record.iterations and f"{record.iterations:,}",
         "time": None if record.elapsed_s is None else f"{record.elapsed_s:.3g} s",
     }
-    title = f"{record.solver} on {record.game}" + (f", {record.trial}" if record.trial else "")
+    title = f"{record.solver} on {record.game}" + (
+        f", {trial_of(record)}" if trial_of(record) else ""
+    )
     return _headed(title, _grid((), ((k, v) for k, v in facts.items() if v)))
 
 

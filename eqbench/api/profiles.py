@@ -13,6 +13,7 @@ from eqbench.equilibria import Identifier, Identity, known_sets
 from eqbench.equilibria.identity import Membership, in_component, in_published
 from eqbench.equilibria.reference import TOLERANCE
 from eqbench.errors import ProfileError, UsageError, first_of, nearest
+from eqbench.harness.inprocess import CellResult, Equilibrium
 from eqbench.model.game import Game
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
@@ -20,7 +21,6 @@ from eqbench.model.rational import short_figure
 from eqbench.model.tree import GameTree, sum_by
 from eqbench.registry import load_game
 from eqbench.store.named import identified_as, in_run, named_profile, profile_of_cell
-from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.verdict import judge_measured
 from eqbench.verification import (
     DEFAULT_TOLERANCE,
@@ -45,7 +45,8 @@ def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorPr
     ----------
     game : Game, tree or spec
     profile : BehaviorProfile, the interchange form as a dictionary, the path of its JSON file,
-        a cell of a run as ``RUN/CELL``, or what :func:`solve` returns, of which the best is taken
+        a cell of a run as ``RUN/CELL``, an Equilibrium, or the result of a cell, of which the best
+        is taken
 
     Raises
     ------
@@ -64,8 +65,8 @@ def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorPr
             "give a game and its profile, for example load_profile('kuhn2', 'mine.json')"
         )
     game = load_game(game) if isinstance(game, str) else game
-    if isinstance(profile, CellRecord | EquilibriumRecord):
-        profile = getattr(profile, "profile", None)
+    if isinstance(profile, CellResult | Equilibrium):
+        profile = profile.profile
     if isinstance(profile, str | Path):
         profile, _ = named_profile(str(profile))
     if isinstance(profile, dict):

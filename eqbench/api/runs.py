@@ -7,70 +7,84 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property, partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from eqbench.api.keywords import read_keywords, request_from
+from eqbench.api.keywords import (
+    AnyGame,
+    AnyPath,
+    AnySolver,
+    read_keywords,
+    request_from,
+    written_out,
+)
 from eqbench.api.profiles import load_profile
 from eqbench.api.shown import Chart, ReportText, switched
 from eqbench.documents import checked
 from eqbench.equilibria import Completeness
-from eqbench.errors import EqbenchError, UsageError
+from eqbench.errors import EqbenchError, UsageError, check_keywords, nearest, warn_former
+from eqbench.harness import inprocess
 from eqbench.harness.experiment import Experiment, Request, find_experiment, read_experiment
+from eqbench.harness.inprocess import CellResult
 from eqbench.harness.run import carry_out, folder_of_experiment
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
 from eqbench.report.answer import answer
 from eqbench.report.cells import View
-from eqbench.report.exports import SUMMARY_COLUMNS, summary_rows
+from eqbench.report.charts import ChartName, chart
+from eqbench.report.exports import summary_frame
 from eqbench.report.trials import entries_of
+from eqbench.requests import Limits
 from eqbench.spec import split_specs
 from eqbench.store.named import game_of_runs, profile_file
-from eqbench.store.results import (
-    Runs,
-    data_frame,
-    load_equilibria,
-    load_results,
-    load_traces,
-    stored_runs,
-)
-from eqbench.store.schema import CellRecord
+from eqbench.store.results import cell_frame, equilibrium_frame, stored_runs, trace_frame
+from eqbench.store.schema import FinishedCell
 from eqbench.store.stored_run import StoredRun, read_run, run_folder
 from eqbench.text import Displayed
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Frame = Literal["cells", "equilibria", "traces", "summary"]
+Format = Literal["terminal", "md", "csv", "tex", "html", "macros"]
+_FRAMES: dict[str, Callable[[Sequence[StoredRun]], pd.DataFrame]] = {
+    "cells": cell_frame,
+    "equilibria": equilibrium_frame,
+    "traces": trace_frame,
+    "summary": summary_frame,
+}
+
 
 @checked
-def load_summary(runs: Runs) -> pd.DataFrame:
-    """Statistics over the seeds of one or several runs, one row per run, game and solver.
+def load_run(path: str | PathLike[str] = "latest") -> Run:
+    """Run in a folder, or the one that was begun last.
 
-    `cells` and `ok` are counts. Of the max regret, the time of solving (`elapsed_s`) and the time
-    to the target (`time_to_target_s`) there are best, quartiles, median and worst; a time to the
-    target is missing where it is longer than the timeout. `interval_low_s` and `interval_high_s`
-    are the ends of a bootstrap interval of the median time to the target at 95 %, from five cells
-    on. `par2_elapsed_s` is the mean time to the target with twice the timeout for a cell that
-    missed it, `sgm_elapsed_s` the geometric mean of times + 10 ms, less these, with the timeout
-    for a cell that missed it. `fastest` counts seeds in which no player reached the target earlier;
-    the solver `virtual best` stands for the fastest in each. `hosts` counts machines, so far as
-    they are known: with more than one, times are not of one speed. `equilibria` holds dictionaries:
-    how many cells found each. Parameters and errors as in :func:`eqbench.load_results`.
+    Raises
+    ------
+    UsageError
+        If the folder holds no run that this version reads.
+
+    Warns
+    -----
+    UserWarning
+        If lines of the folder are damaged; they are left out.
 
     Examples
     --------
     >>> import eqbench
-    >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"])
-    >>> run.summary()[["solver", "cells", "ok"]].values.tolist()
-    [['lcp', 1, 1], ['sequence_lp', 1, 1], ['virtual best', 1, 1]]
+    >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"], out="two")
+    >>> eqbench.load_run("two").frame("cells")[["solver", "status", "equilibrium"]].values.tolist()
+    [['lcp', 'ok', 'kuhn2'], ['sequence_lp', 'ok', 'kuhn2']]
     """
-    return data_frame(summary_rows(stored_runs(runs)), SUMMARY_COLUMNS)
+    (stored,) = stored_runs(path)
+    return Run._of(stored)
 
 
-class Run(Displayed, Sequence[CellRecord]):
-    """A run as its folder holds it: a sequence of the records of its cells.
+class Run(Displayed, Sequence[CellResult]):
+    """A run as its folder holds it: a sequence of the results of its cells.
 
     Parameters
     ----------
@@ -85,14 +99,13 @@ class Run(Displayed, Sequence[CellRecord]):
     Examples
     --------
     >>> import eqbench
-    >>> run = eqbench.run("kuhn2", ["sequence_lp", "lcp"], timeout=10)
-    >>> [record.status for record in run]
+    >>> run = eqbench.run("kuhn2", ["sequence_lp", "lcp"], timeout_s=10)
+    >>> [result.status for result in run]
     ['ok', 'ok']
-    >>> run["lcp"].equilibria[0].identity["name"]
-    'kuhn2'
-    >>> 0 <= run.profile("lcp")["P1", "1:", "bet"] <= 1 / 3
-    True
-    >>> run.to_frame()[["solver", "status"]].values.tolist()
+    >>> best = run["lcp"].equilibria[0]
+    >>> best.identity.name, 0 <= best.profile["P1", "1:", "bet"] <= 1 / 3
+    ('kuhn2', True)
+    >>> run.frame("cells")[["solver", "status"]].values.tolist()
     [['sequence_lp', 'ok'], ['lcp', 'ok']]
     """
 
@@ -107,22 +120,24 @@ class Run(Displayed, Sequence[CellRecord]):
         run.stored, run.path = stored, stored.path
         return run
 
-    @property
-    def records(self) -> tuple[CellRecord, ...]:
-        """Records of the cells, in the order of the plan."""
-        return self.stored.cells
+    @cached_property
+    def records(self) -> tuple[CellResult, ...]:
+        """Results of the cells, in the order of the plan; their profiles are read when used."""
+        return tuple(
+            CellResult.of(each, partial(self._profile, each)) for each in self.stored.cells
+        )
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self.stored.cells)
 
     @overload
-    def __getitem__(self, key: int | str) -> CellRecord: ...
+    def __getitem__(self, key: int | str) -> CellResult: ...
     @overload
-    def __getitem__(self, key: slice) -> tuple[CellRecord, ...]: ...
-    def __getitem__(self, key: int | str | slice) -> CellRecord | tuple[CellRecord, ...]:
+    def __getitem__(self, key: slice) -> tuple[CellResult, ...]: ...
+    def __getitem__(self, key: int | str | slice) -> CellResult | tuple[CellResult, ...]:
         return self.cell(key) if isinstance(key, str) else self.records[key]
 
-    def __iter__(self) -> Iterator[CellRecord]:
+    def __iter__(self) -> Iterator[CellResult]:
         return iter(self.records)
 
     def __fspath__(self) -> str:
@@ -161,7 +176,7 @@ class Run(Displayed, Sequence[CellRecord]):
         }
 
     @checked
-    def cell(self, name: str) -> CellRecord:
+    def cell(self, name: str) -> CellResult:
         """The only cell that a text names, as for ``eqbench show``: ``ncp``, ``kuhn3/ncp/0``, …
 
         Raises
@@ -169,11 +184,12 @@ class Run(Displayed, Sequence[CellRecord]):
         UsageError
             If no cell or several cells are meant.
         """
-        return self.stored.cell(name)
+        key = self.stored.cell(name).key
+        return next(result for result in self.records if result.key == key)
 
     @checked
     def profile(
-        self, cell: str | CellRecord, rank: int = 0, *, seed: int | None = None
+        self, cell: str | CellResult, rank: int = 0, *, seed: int | None = None
     ) -> BehaviorProfile:
         """A profile that a cell found, the best one unless `rank` says which.
 
@@ -186,36 +202,128 @@ class Run(Displayed, Sequence[CellRecord]):
         """
         if isinstance(cell, str):
             cell = self.cell(cell if seed is None else f"{cell}/{seed}")
+        return self._profile(cell, rank)
 
+    def _profile(self, cell: FinishedCell, rank: int) -> BehaviorProfile:
         def warn(words: str) -> None:
-            warnings.warn(words, stacklevel=5)
+            warnings.warn(words, stacklevel=6)
 
         registry, content = default_registry(), cell.game_content
         game = game_of_runs([self.stored], cell.game_spec, registry, warn, content=content)
-        return load_profile(game, profile_file(self.stored, cell, rank))
-
-    # Data frames, each by the function that also takes several runs.
-    to_frame, summary = load_results, load_summary
-    equilibria, traces = load_equilibria, load_traces
+        record = next(each for each in self.stored.cells if each.key == cell.key)
+        return load_profile(game, profile_file(self.stored, record, rank))
 
     @checked
-    def report(self, format: str = "terminal", **options: Any) -> ReportText:
+    def frame(self, what: Frame = "cells") -> pd.DataFrame:
+        """Data frame with a row for each of its cells, equilibria, snapshots, or solvers.
+
+        Times are in seconds, counts are nullable integers, files have absolute paths. Frames of
+        several runs are joined by ``pandas.concat``; `run` says where a row is from.
+
+        Parameters
+        ----------
+        what : ``cells``, in the order of the plan
+                `status` is categorical, in the order in which statuses are documented; `payoff_P1`
+                … and `regret_P1` … belong to the candidate with the smallest max regret and are
+                missing beyond the players of a game; `equilibrium` names what that candidate is or
+                is nearest to; `statistics` holds the solver's own figures as dictionaries;
+                `game_content` is a hash of the game tree, which tells files of one name apart.
+            ``equilibria``: all verified candidates, best first in each cell
+                `refuted` says whether the measurement contradicts the claim and `refutation` how.
+                `exact_max_regret` is the max regret as a text ``p/q`` where it was computed
+                exactly. `profile` is a path that :func:`eqbench.verify` takes, and `identity` the
+                name of a known equilibrium, or of a cluster of the run, where there is one.
+                `on_path` says whether the profile is on its path of play (if not, it is only the
+                nearest), `strict` whether every published condition holds, off the path too, and
+                `distance` is the largest difference of an outcome's probability. `dimension` is
+                that of the equilibria around it, `also` holds lists of further names, `parameters`
+                dictionaries of numbers, and `leading` names the one of them that tells members of a
+                set apart best. Of claimed equilibria `credible` is the number of information sets,
+                of all `sets`, whose play some belief supports, and `worst` the largest loss at any
+                of them. `undominated` and `sequential` are `certified`, `refuted` or `open`, the
+                former `actions only` if no plan was judged and no action refutes one;
+                `subgame_perfect` is the number of proper subgames, of all `subgames`, in which no
+                player gains; `quasi_strict` is a truth, and `index` missing where an equilibrium is
+                not known to be regular.
+            ``traces``: measured snapshots
+                `work` counts iterations and `elapsed_s` seconds of solving. Of a curve that cannot
+                be read a warning says why.
+            ``summary``: games and solvers, over seeds
+                `cells` and `ok` are counts. Of the max regret, the time of solving (`elapsed_s`)
+                and the time to the target (`time_to_target_s`) there are best, quartiles, median
+                and worst; a time to the target is missing where it is longer than the timeout.
+                `interval_low_s` and `interval_high_s` are the ends of a bootstrap interval of the
+                median time to the target at 95 %, from five cells on. `par2_elapsed_s` is the mean
+                time to the target with twice the timeout for a cell that missed it,
+                `sgm_elapsed_s` the geometric mean of times + 10 ms, less these, with the timeout
+                for a cell that missed it. `fastest` counts seeds in which no player reached the
+                target earlier; the solver `virtual best` stands for the fastest in each. `hosts`
+                counts machines, so far as they are known: with more than one, times are not of one
+                speed. `equilibria` holds dictionaries: how many cells found each.
+
+        Examples
+        --------
+        >>> import eqbench
+        >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"])
+        >>> run.frame("summary")[["solver", "cells", "ok"]].values.tolist()
+        [['lcp', 1, 1], ['sequence_lp', 1, 1], ['virtual best', 1, 1]]
+        """
+        if what not in _FRAMES:
+            raise UsageError(f"there is no frame {what!r}: {nearest(what, _FRAMES)}")
+        return _FRAMES[what]([self.stored])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Former name of ``frame("cells")``."""
+        return self._formerly("to_frame", "cells")
+
+    def summary(self) -> pd.DataFrame:
+        """Former name of ``frame("summary")``."""
+        return self._formerly("summary", "summary")
+
+    def equilibria(self) -> pd.DataFrame:
+        """Former name of ``frame("equilibria")``."""
+        return self._formerly("equilibria", "equilibria")
+
+    def traces(self) -> pd.DataFrame:
+        """Former name of ``frame("traces")``."""
+        return self._formerly("traces", "traces")
+
+    def _formerly(self, method: str, what: Frame) -> pd.DataFrame:
+        warn_former(f"run.{method}()", f'run.frame("{what}")')
+        return self.frame(what)
+
+    @checked
+    def report(
+        self,
+        format: Format = "terminal",
+        *,
+        sort: str = View.sort,
+        columns: str | Iterable[str] = View.columns,
+        summary: bool = View.summary,
+        show_all: bool = View.show_all,
+        **former: Any,
+    ) -> ReportText:
         """Report as text: ``terminal``, ``md``, ``csv``, ``tex``, or ``html`` for the page.
 
         Parameters
         ----------
-        options : as of ``eqbench report``, such as ``sort="time"`` or ``summary=True``
+        sort, columns, summary, show_all : as of ``eqbench report``, where the last is ``--all``
         """
         from eqbench.report.writing import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is not a format; choose of {', '.join(SUFFIXES)}")
-        view = request_from(View, "report", options)
+        given = {"sort": sort, "columns": columns, "summary": summary, "show_all": show_all}
+        if "all" in former:
+            warn_former("report(all=...)", "report(show_all=...)")
+            given["show_all"] = former.pop("all")
+        check_keywords("report", former, given)
+        view = request_from(View, "report", given)
         text = report_text(format, [self.stored], view, summarize=view.summarize)
         return ReportText(text, format)
 
     @checked
-    def figure(self, name: str = "regret", **switches: Any) -> Chart:
+    def figure(self, name: ChartName | Literal["profile"] = "regret", **switches: Any) -> Chart:
         """A chart of the run: ``regret`` against time, ``payoffs``, ``times``, …
 
         Parameters
@@ -228,39 +336,43 @@ class Run(Displayed, Sequence[CellRecord]):
         UsageError
             If there is no such chart, switch or choice; the message lists what there is.
         """
-        from eqbench.report.charts import chart
         from eqbench.report.writing import game_facts
 
+        if name == "profile":
+            warn_former('figure("profile")', 'figure("performance")')
+            name = "performance"
         specs = dict.fromkeys(record.game_spec for record in self)
         spec = chart(name, [self.stored], dict(game_facts(specs)))
         return Chart(switched(spec, switches))
 
 
+@written_out(Request, but=("games", "solvers"))
 @checked
 def run(
-    games: str | Game | Iterable[str | Game] | Experiment | Request | PathLike[str],
-    solvers: str | Iterable[str] | None = None,
+    games: AnyGame | Iterable[AnyGame] | Experiment | Request | PathLike[str],
+    solvers: AnySolver | Iterable[AnySolver] | None = None,
     *,
-    out: str | PathLike[str] | None = None,
-    tell: Callable[[str], None] = lambda words: None,
-    **options: Any,
+    out: AnyPath | None = None,
+    on_progress: Callable[[str], None] | None = None,
+    **keywords: Any,
 ) -> Run:
     """Run an experiment as ``eqbench run`` does: every cell in a process of its own.
 
     Parameters
     ----------
-    games : one or several games; without solvers an Experiment, a Request, or the file or name of
-        an experiment
-    solvers : one or several, or ``all``
-    out : folder for the results; one that holds this run already is gone on with
-    tell : called with a line for each cell that ends, for example ``print``
-    options : what an experiment file takes, such as ``seeds=5``, ``timeout=20``, ``memory="2GiB"``,
-        ``plugins="mine.py"``; they replace what an experiment says
+    games : one or several, as specs or as objects such as ``eqbench.games.Kuhn(players=3)``;
+        without solvers an Experiment, a Request, or the file or name of an experiment
+    solvers : one or several, as specs or as objects such as ``eqbench.solvers.CFR()``, or ``all``
+    out : folder for the results; one that holds this run already is continued
+    on_progress : called with a line for each cell that ends, for example ``print``
+    {keywords}
+
+    The fields of a request, from `seeds` on, replace those of an experiment.
 
     Returns
     -------
     Run
-        The records of its cells in the order of the plan, and their tables, charts and profiles.
+        The results of its cells in the order of the plan, and their tables, charts and profiles.
 
     Raises
     ------
@@ -276,20 +388,71 @@ def run(
     >>> print(*run, sep="\\n")
     <sequence_lp on kuhn2: ok, max regret ...>
     <sequence_lp on matching_pennies: ok, max regret 0.0e+00, 1 profile>
-    >>> eqbench.run("kuhn2", "lcp", timout=3)
+    >>> eqbench.run("kuhn2", [eqbench.solvers.CFR(averaging="linear"), "lcp"], iterations=10)
+    <Run in ...: 2 of 2 cells, ... ok>
+    >>> eqbench.run("kuhn2", "lcp", timout_s=3)
     Traceback (most recent call last):
-    eqbench.errors.UsageError: run() has no keyword 'timout': did you mean timeout ...
+    eqbench.errors.UsageError: run() has no keyword 'timout_s': did you mean timeout_s ...
     """
+    if "tell" in keywords:
+        warn_former("run(tell=...)", "run(on_progress=...)")
+        on_progress = keywords.pop("tell")
     if solvers is not None:
-        given = {"games": games, "solvers": solvers} | options
+        given = {"games": games, "solvers": solvers} | keywords
         experiment = Experiment((request_from(Request, "run", given),))
     else:
-        changes = read_keywords(Request, "run", options)
+        changes = read_keywords(Request, "run", keywords)
         experiment, place = _experiment(games)
         experiment, out = experiment.with_changes(changes), out or place
     parts = tuple(map(_with_modules, experiment.parts))
     folder = None if out is None else Path(out)
-    return Run._of(carry_out(replace(experiment, parts=parts), folder, tell))
+    return Run._of(carry_out(replace(experiment, parts=parts), folder, on_progress or _ignore))
+
+
+def _ignore(line: str) -> None:
+    """Show no progress."""
+
+
+@written_out(Limits)
+@checked
+def solve(
+    game: AnyGame, solver: AnySolver, budget: Limits | None = None, seed: int = 0, **keywords: Any
+) -> CellResult:
+    """Verified result of one solver on one game, solved in this process.
+
+    Parameters
+    ----------
+    game : Game or spec
+    solver : an object with `solve(game, monitor, rng)`, or a spec
+    budget : limits as an object, instead of the keywords below
+    seed : of the generator that the solver gets
+    {keywords}
+
+    Returns
+    -------
+    CellResult
+        As of a cell of :func:`eqbench.run`. `to_json()` gives plain JSON values, profiles included.
+        As in a run, at most 1,024 candidates are kept.
+
+    Raises
+    ------
+    SpecError, UsageError
+        If a spec is wrong or the budget is none. What the solver raises passes through.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> found = eqbench.solve("kuhn2", "sequence_lp", timeout_s=5)
+    >>> found.status, round(found.payoffs[0], 6), found.identity.name
+    ('ok', -0.055556, 'kuhn2')
+    >>> round(found.profile["P1", "2:KB", "call"] - found.profile["P1", "1:", "bet"], 6)
+    0.333333
+    """
+    limits = read_keywords(Limits, "solve", keywords)
+    if limits and budget is not None:
+        raise UsageError(f"give either a budget or {', '.join(limits)}, not both")
+    game = game if isinstance(game, str | Game) else default_registry().spec_of(game)
+    return inprocess.solve(game, solver, budget or Limits(**limits), seed)
 
 
 def _with_modules(request: Request) -> Request:

@@ -6,13 +6,14 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import Parameter
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from msgspec import to_builtins
 
-from eqbench.api.keywords import request_from
+from eqbench.api.keywords import AnyPath, accepted, request_from, written_out
 from eqbench.api.shown import ReportText
 from eqbench.documents import checked
 from eqbench.errors import UsageError
@@ -32,7 +33,12 @@ from eqbench.text import Displayed
 if TYPE_CHECKING:
     import pandas as pd
 
-_FORMATS = ("terminal", "md")
+Format = Literal["terminal", "md"]
+_OWN = """out
+    Folder for the results.
+figures
+    Whether to draw figures.
+{keywords}"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,13 +71,13 @@ class StudyResult(Displayed):
         return f"<eqbench.{self.command}{place}{f': {titles}' if titles else ''}>"
 
     @checked
-    def report(self, format: str = "terminal") -> ReportText:
+    def report(self, format: Format = "terminal") -> ReportText:
         """Its tables as text, ``terminal`` or ``md``."""
         from eqbench.report.formats import markdown
         from eqbench.report.terminal import plain_text, print_report
 
-        if format not in _FORMATS:
-            raise UsageError(f"{format!r} is not a format; choose of {', '.join(_FORMATS)}")
+        if format not in get_args(Format):
+            raise UsageError(f"{format!r} is not a format; choose of {', '.join(get_args(Format))}")
         if format == "md":
             return ReportText(markdown(self.tables), format)
         return ReportText(plain_text(lambda console: print_report(self.tables, console)))
@@ -106,7 +112,7 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
     command, fields = request_type.command, fields_of(request_type)
 
     def study(
-        *given: Any, out: str | PathLike[str] | None = None, figures: bool = False, **options: Any
+        *given: Any, out: AnyPath | None = None, figures: bool = False, **options: Any
     ) -> StudyResult:
         first = fields[0]
         if given and first.attribute in options:
@@ -127,23 +133,13 @@ def _function(request_type: type[Any]) -> Callable[..., StudyResult]:
         return _carry_out(made, messages, out, figures=figures)
 
     study.__name__ = study.__qualname__ = command
-    lines = [f"{each.attribute}\n    {each.help}" for each in fields]
-    lines += ["out\n    Folder for the results.", "figures\n    Whether to draw figures."]
     about = inspect.getdoc(request_type) or ""
-    study.__doc__ = "\n".join([about, "", "Parameters", "----------", *lines])
     # the first field by its position, the others by keywords, as in the request
-    kinds, empty = inspect.Parameter, inspect.Parameter.empty
-    first = kinds.VAR_POSITIONAL if fields[0].several else kinds.POSITIONAL_OR_KEYWORD
-    defaults = {each.attribute: empty if each.required else each.default for each in fields[1:]}
-    defaults |= {"out": None, "figures": False}
-    parameters = [inspect.Parameter(fields[0].attribute, first)]
-    parameters += [
-        inspect.Parameter(name, kinds.KEYWORD_ONLY, default=default)
-        for name, default in defaults.items()
-    ]
-    signature = inspect.Signature(parameters, return_annotation=StudyResult)
-    study.__signature__ = signature  # type: ignore[attr-defined]
-    return checked(study)
+    place = Parameter.VAR_POSITIONAL if fields[0].several else Parameter.POSITIONAL_OR_KEYWORD
+    first = Parameter(fields[0].attribute, place, annotation=accepted(fields[0], one=True))
+    own = f"{fields[0].attribute}\n    {fields[0].help}"
+    study.__doc__ = f"{about}\n\nParameters\n----------\n{own}\n{_OWN}"
+    return written_out(request_type, but=(fields[0].attribute,), first=first)(checked(study))
 
 
 def _carry_out(

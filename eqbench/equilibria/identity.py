@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from eqbench.equilibria.dimension import is_exact_enough, local_dimension
 from eqbench.equilibria.expressions import alternatives, compile_expression, names_in
 from eqbench.equilibria.known import known_sets, nearest_member
 from eqbench.equilibria.reference import TOLERANCE, KnownSet, Layout
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, warn_former
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, action_labels
@@ -66,6 +66,15 @@ class Identity:
     distance: float = 0.0
     off_path: dict[str, float] = field(default_factory=dict)
     dimension: int | None = None
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Identity:
+        """Identity from its plain JSON values."""
+        return cls(**{**record, "also": tuple(record["also"])})
+
+    def __getitem__(self, name: str) -> Any:
+        warn_former(f"identity[{name!r}]", f"identity.{name}")
+        return getattr(self, name)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""

@@ -1,14 +1,19 @@
-"""Solve in this very process: no isolation, no kill, the same verified figures."""
+"""Solve in this very process: no isolation, no kill, the same verified figures.
+
+:class:`CellResult` is what users get of a cell, from here and from stored runs.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from itertools import repeat
 from typing import Any
 
-from eqbench.documents import checked
 from eqbench.equilibria import Identity
-from eqbench.errors import UsageError, check_keywords
+from eqbench.errors import UsageError
 from eqbench.harness.judge import Judge, Received
 from eqbench.harness.solve import solve_once
 from eqbench.isolation.child import Outcome
@@ -17,87 +22,127 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry, load_game
 from eqbench.solver import Limits, is_deterministic
-from eqbench.store.schema import CellRecord
-from eqbench.verification import DEFAULT_TOLERANCE
+from eqbench.store.schema import (
+    CellRecord,
+    Claim,
+    CredibleRecord,
+    EquilibriumRecord,
+    ExactRecord,
+    FinishedCell,
+    KindRecord,
+    VerdictRecord,
+)
+from eqbench.verification import DEFAULT_TOLERANCE, Verification
 
-ALIASES = ("timeout", "time_s")  # of `timeout_s`: the words of runs and of the contract
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Equilibrium(Verification):
+    """A verified candidate: its profile, what it is worth, and which equilibrium it is.
+
+    Attributes
+    ----------
+    claim : `iterate`, `average`, `equilibrium` or `complete list`
+    claimed_regret : the solver's own bound on the max regret, if it gave one
+    refuted : how the measurement contradicts the claim, or None
+    identity : the known equilibrium, or cluster of the run, that it is or is nearest to
+    exact : payoffs and regrets as texts ``p/q``, if they were computed exactly
+    credible, kind, verdicts : what was found on a claimed equilibrium
+    file : of the profile, relative to the folder of the run; None after `solve`
+    """
+
+    claim: Claim
+    claimed_regret: float | None
+    refuted: str | None
+    identity: Identity | None
+    exact: ExactRecord | None
+    credible: CredibleRecord | None
+    kind: KindRecord | None
+    verdicts: Mapping[str, VerdictRecord]
+    file: str | None
+    _load: Callable[[], BehaviorProfile] = field(compare=False)
+
+    @classmethod
+    def of(cls, record: EquilibriumRecord, load: Callable[[], BehaviorProfile]) -> Equilibrium:
+        """Candidate of a record, whose profile is loaded when it is asked for."""
+        names = ("claim", "claimed_regret", "refuted", "exact", "credible", "kind", "verdicts")
+        known = record.identity
+        return cls(
+            payoffs=tuple(record.payoffs),
+            regrets=tuple(record.regrets),
+            # what floats do not resolve is stored as a bound that is its own error
+            resolved=not 0 < record.max_regret == record.error,
+            error=float("inf") if record.error is None else record.error,
+            identity=None if known is None else Identity.of_record(known),
+            file=record.profile,
+            _load=load,
+            **{name: getattr(record, name) for name in names},
+        )
+
+    def __repr__(self) -> str:
+        name = "" if self.identity is None else f" {self.identity.name}"
+        return f"<Equilibrium{name}: {self.claim}, max regret {self.max_regret:.1e}>"
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether no player gains anything at all by deviating, computed exactly."""
+        return self.exact is not None and all(value == "0" for value in self.exact["regrets"])
+
+    @cached_property
+    def profile(self) -> BehaviorProfile:
+        """Its frequencies, with the labels of the game; UsageError if they cannot be read."""
+        return self._load()
 
 
 @dataclass(frozen=True, repr=False)
-class SolvedRecord(CellRecord):
-    """What :func:`solve` returns: the fields of a cell, with the profiles themselves."""
+class CellResult(FinishedCell):
+    """One solver on one game, from :func:`eqbench.solve` or a :class:`eqbench.Run`.
+
+    Its fields are those of the stored record; `equilibria` are objects, best first.
+    """
+
+    equilibria: tuple[Equilibrium, ...] = ()
+    _record: CellRecord = field(kw_only=True, compare=False)
+
+    @classmethod
+    def of(cls, record: CellRecord, load: Callable[[int], BehaviorProfile]) -> CellResult:
+        """Result of a record; `load` gives the profile of each rank."""
+        found = [Equilibrium.of(e, partial(load, rank)) for rank, e in enumerate(record.equilibria)]
+        known = {each.name: getattr(record, each.name) for each in fields(FinishedCell)}
+        return cls(**known | {"equilibria": tuple(found)}, _record=record)
 
     @property
     def profile(self) -> BehaviorProfile | None:
         """The profile with the smallest max regret, if there is any."""
-        best: Any = self.equilibria[0].profile if self.equilibria else None
-        return best if isinstance(best, BehaviorProfile) else None
+        return self.equilibria[0].profile if self.equilibria else None
 
     @property
     def identity(self) -> Identity | None:
-        """Which equilibrium that is, as :func:`identify` says it."""
-        known: Any = self.equilibria[0].identity if self.equilibria else None
-        return None if known is None else Identity(**known | {"also": tuple(known["also"])})
+        """Which equilibrium that is, as :func:`eqbench.identify` says it."""
+        return self.equilibria[0].identity if self.equilibria else None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; each `profile` in the interchange form, as in stored files."""
-        bare = [replace(found, profile=None) for found in self.equilibria]
-        document = CellRecord.to_json(replace(self, equilibria=bare))
+        document = self._record.to_json()
         for item, found in zip(document["equilibria"], self.equilibria, strict=True):
-            known: Any = found.profile
-            item["profile"] = known.to_json() if isinstance(known, BehaviorProfile) else known
+            item["profile"] = found.profile.to_json()
         return document
 
 
-@checked
-def solve(
-    game: Game | str, solver: Any, budget: Limits | None = None, seed: int = 0, **limits: Any
-) -> SolvedRecord:
+def solve(game: Game | str, solver: Any, budget: Limits, seed: int = 0) -> CellResult:
     """Verified result of one solver on one game, solved in this process.
-
-    Parameters
-    ----------
-    game : Game or spec
-    solver : an object with `solve(game, monitor, rng)`, or a spec
-    budget : ten seconds and a target of 1e-10 of the payoff range unless given
-    seed : of the generator that the solver gets
-    limits : the same by name, such as `timeout` or `iterations`, instead of a budget
-
-    Returns
-    -------
-    SolvedRecord
-        The fields of a cell of `eqbench run`; the `profile` of each of its `equilibria` is
-        the BehaviorProfile itself. `to_json()` gives plain JSON values, profiles included.
-        As in a run, at most 1,024 candidates are kept.
 
     Raises
     ------
     SpecError, UsageError
-        If a spec is wrong or the budget is none. What the solver raises passes through.
-
-    Examples
-    --------
-    >>> import eqbench
-    >>> found = eqbench.solve("kuhn2", "sequence_lp", timeout=5)
-    >>> found.status, round(found.payoffs[0], 6), found.identity.name
-    ('ok', -0.055556, 'kuhn2')
-    >>> round(found.profile["P1", "2:KB", "call"] - found.profile["P1", "1:", "bet"], 6)
-    0.333333
+        If a spec is wrong or the seed is negative. What the solver raises passes through.
     """
-    check_keywords("solve", limits, [*ALIASES, *(each.name for each in fields(Limits))])
-    if len(times := [name for name in (*ALIASES, "timeout_s") if name in limits]) > 1:
-        raise UsageError(f"solve() is given {' and '.join(map(repr, times))}, which mean the same")
-    limits = {"timeout_s" if name in ALIASES else name: each for name, each in limits.items()}
-    if limits and budget is not None:
-        raise UsageError(f"give either a budget or {', '.join(limits)}, not both")
     started = time.perf_counter()
     loaded_game = load_game(game) if isinstance(game, str) else game
     instance, spec = _load_solver(solver)
-    budget = budget or Limits(**limits)
     if seed < 0:
         raise UsageError(f"the seed is {seed}; give a whole number >= 0")
     target = budget.target_for(loaded_game.tree)
-    record = SolvedRecord(
+    record = CellRecord(
         key="",
         game=game if isinstance(game, str) else game.spec,
         solver=solver if isinstance(solver, str) else spec,
@@ -123,7 +168,8 @@ def solve(
         outcome, received, Limits(), target=target, tolerance=DEFAULT_TOLERANCE
     )
     profiles = [finding.candidate.profile.on(loaded_game) for finding in judgement.handed]
-    return replace(record, **judgement.fields(profiles))
+    known = judgement.fields(repeat(None, len(profiles)))
+    return CellResult.of(replace(record, **known), profiles.__getitem__)
 
 
 def _load_solver(solver: Any) -> tuple[Any, str]:

@@ -39,6 +39,9 @@ class Game(Displayed):
     >>> import eqbench
     >>> eqbench.load_game("matching_pennies")
     <Game matrix(name=matching_pennies): 2 players, 7 nodes, 2 information sets>
+    >>> game = eqbench.load_game("kuhn3").at(pot=3.2)
+    >>> game.spec, game.sequence_form.n_sequences
+    ('kuhn(players=3,cards=4,pot=16/5,reduce=none,raises=0)', 99)
     """
 
     spec: str

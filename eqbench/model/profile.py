@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,10 @@ class BehaviorProfile(Displayed):
     0.5
     >>> profile["P2", "3:B"]
     {'fold': 0.5, 'call': 0.5}
+    >>> bluffs = profile.to_json()
+    >>> bluffs["behavior"]["P1"]["1:"] = {"check": "2/3", "bet": "1/3"}
+    >>> eqbench.BehaviorProfile.from_json(eqbench.load_game("kuhn2"), bluffs).exact[:2]
+    (Fraction(2, 3), Fraction(1, 3))
     """
 
     probabilities: FloatArray
@@ -73,6 +77,12 @@ class BehaviorProfile(Displayed):
         known = ", known exactly" if self.exact is not None else ""
         return f"<BehaviorProfile{of}: {len(self.probabilities)} frequencies{known}>"
 
+    @overload
+    def __getitem__(self, key: tuple[str, str, str]) -> float: ...
+    @overload
+    def __getitem__(self, key: tuple[str, str]) -> dict[str, float]: ...
+    @overload
+    def __getitem__(self, key: str) -> dict[str, dict[str, float]]: ...
     def __getitem__(self, key: str | tuple[str, ...]) -> Any:
         tree, labels = self.known_tree, (key,) if isinstance(key, str) else tuple(key)
         if not 1 <= len(labels) <= 3:

@@ -164,6 +164,15 @@ class GameTree:
     infoset_parent : int32 (I,)
         The player's last own action before the information set, as an index into the A
         actions, or -1 if it is their first decision.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> tree = eqbench.load_game("kuhn2").tree
+    >>> tree
+    <GameTree: 2 players, 55 nodes, 12 information sets, 30 terminals>
+    >>> tree.players, tree.infoset_labels[0], tree.infoset_actions[0]
+    (('P1', 'P2'), '1:', ('check', 'bet'))
     """
 
     players: tuple[str, ...]

@@ -18,7 +18,7 @@ from eqbench.papers.verdicts import VERDICTS
 from eqbench.report.formats import markdown
 from eqbench.report.html import document as html
 from eqbench.report.rows import Cell, Column, Report, Row, Table
-from eqbench.store.results import load_equilibria
+from eqbench.store.results import equilibrium_frame, stored_runs
 from eqbench.store.run_folder import LINES
 from eqbench.studies.frame import legend
 from eqbench.text import cell_text
@@ -245,7 +245,7 @@ def points_csv(papers: Sequence[str], folder: Path) -> str:
     import pandas as pd
 
     frames = [
-        load_equilibria(run.parent).assign(source=name, job=run.parent.name)
+        equilibrium_frame(stored_runs(run.parent)).assign(source=name, job=run.parent.name)
         for name in papers
         for run in sorted(folder.glob(f"jobs/{name}/*/{LINES}"))
     ]

@@ -26,7 +26,7 @@ from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.report.trials import STATUSES, RunCell, mixed_processors, titled
 from eqbench.spec import split_specs
-from eqbench.store.schema import CellRecord
+from eqbench.store.schema import CellRecord, trial_of
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
 from eqbench.text import grouped, printable
 
@@ -227,7 +227,7 @@ class Comparison:
         found = []
         for old, new in ((old.record, new.record) for old, new in self.trials):
             if grade[new.status] > grade[old.status]:
-                trial = f" ({new.trial})" if new.trial else ""
+                trial = f" ({trial_of(new)})" if trial_of(new) else ""
                 change = f"{old.status} → {new.status}{trial}"
                 found.append((new.seed, f"{change}: {new.reason}" if new.reason else change))
         return found
@@ -521,7 +521,7 @@ def comparison_page(comparison: Comparison) -> str:
     trials = []
     for old, new in comparison.trials:
         solver = "" if comparison.solvers else f"{new.record.solver} "
-        name = f"{solver}{new.record.trial or old.record.trial}".strip()
+        name = f"{solver}{trial_of(new.record) or trial_of(old.record)}".strip()
         trials.append((name, dict(zip(sides, (old, new), strict=True))))
     charts, data = scatter(trials)
     tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]

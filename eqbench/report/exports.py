@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eqbench.report.cells import VIRTUAL_BEST
 from eqbench.report.naming import counts
@@ -20,13 +20,16 @@ from eqbench.report.trials import (
     trials,
     virtual_best,
 )
-from eqbench.store.results import result_columns, result_rows
+from eqbench.store.results import data_frame, result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import csv_text
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
-    """One row per cell, as in :func:`eqbench.load_results`; empty where nothing is known.
+    """One row per cell, as in :meth:`eqbench.Run.frame`; empty where nothing is known.
 
     More on the equilibrium follows, with its parameters as JSON. Paths are as the runs were named,
     not absolute, so that a file may be passed on without telling where it was made.
@@ -48,6 +51,11 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
     rows = summary_rows(runs)
     lines = (row | {"equilibria": json.dumps(row["equilibria"])} for row in rows)
     return _csv(SUMMARY_COLUMNS, lines)
+
+
+def summary_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
+    """Statistics over the seeds as a data frame; see :meth:`eqbench.Run.frame`."""
+    return data_frame(summary_rows(runs), SUMMARY_COLUMNS)
 
 
 def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:

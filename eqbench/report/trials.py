@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from eqbench.errors import UsageError, first_of
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
-from eqbench.store.schema import NEVER_RAN, CellRecord
+from eqbench.store.schema import NEVER_RAN, CellRecord, trial_of
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.traces import Snapshot, read_progress, read_trace
 from eqbench.text import grouped
@@ -233,7 +233,7 @@ def row_labels(entries: Sequence[RunCell]) -> dict[RunCell, str]:
     has_trials, has_runs = any(several(name, entries) for name in TRIAL), several("run", entries)
     found = {}
     for entry in entries:
-        parts = (entry.record.trial * has_trials, entry.run * has_runs)
+        parts = (trial_of(entry.record) * has_trials, entry.run * has_runs)
         more = ", ".join(filter(None, parts))
         found[entry] = entry.record.solver + (f" ({more})" if more else "")
     return found
@@ -278,7 +278,7 @@ def by_trial(entries: Iterable[RunCell]) -> list[tuple[str, dict[str, RunCell]]]
     for seed, repeat in sorted(key for key in cells if key[0] is not None) or sorted(cells):
         sure = cells.get((None, repeat), []) if seed is not None else []
         own = {entry.solver: entry for entry in [*sure, *cells[seed, repeat]]}
-        found.append((cells[seed, repeat][0].record.trial, own))
+        found.append((trial_of(cells[seed, repeat][0].record), own))
     return found
 
 

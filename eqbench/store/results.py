@@ -12,7 +12,6 @@ from fractions import Fraction
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, get_args
 
-from eqbench.documents import checked
 from eqbench.errors import UsageError
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run, run_folder
@@ -56,97 +55,41 @@ _KIND_COLUMNS = (
 _TRACE_COLUMNS = (*_CELL, "work", "elapsed_s", "claim", *_QUALITY)
 
 
-@checked
-def load_results(runs: Runs) -> pd.DataFrame:
-    """All cells of one or several runs as a data frame, one row per cell.
-
-    Rows stand in the order of the runs and of their plans. `status` is categorical, in the
-    order in which statuses are documented; counts are nullable integers; times are seconds;
-    `payoff_P1` … and `regret_P1` … belong to the candidate with the smallest max regret and
-    are missing beyond the players of a game; `equilibrium` is the name of what that candidate
-    is or is nearest to, as in :func:`load_equilibria`; `trace` and `log` are absolute paths;
-    `statistics` holds the solver's own figures as dictionaries. `game_content` is a hash of the
-    game tree, which tells files of one name apart.
-
-    Parameters
-    ----------
-    runs : folder of a run or `latest`, or several
-
-    Raises
-    ------
-    UsageError
-        If a folder holds no run that this version reads.
-
-    Warns
-    -----
-    UserWarning
-        If lines of a folder are damaged; they are left out.
-
-    Examples
-    --------
-    >>> import eqbench
-    >>> run = eqbench.run("kuhn2", ["lcp", "sequence_lp"], out="two")
-    >>> eqbench.load_results("two")[["solver", "status", "equilibrium"]].values.tolist()
-    [['lcp', 'ok', 'kuhn2'], ['sequence_lp', 'ok', 'kuhn2']]
-    """
-    stored = stored_runs(runs)
-    rows = result_rows(stored)
-    statistics = [cell.statistics for run in stored for cell in run.cells]
-    columns = [*result_columns(stored), "statistics"]
+def cell_frame(runs: Sequence[StoredRun]) -> pd.DataFrame:
+    """All cells of runs as a data frame, one row per cell; see :meth:`eqbench.Run.frame`."""
+    rows = result_rows(runs)
+    statistics = [cell.statistics for run in runs for cell in run.cells]
+    columns = [*result_columns(runs), "statistics"]
     return data_frame(
         [row | {"statistics": own} for row, own in zip(rows, statistics, strict=True)], columns
     )
 
 
-@checked
-def load_equilibria(runs: Runs) -> pd.DataFrame:
-    """All verified candidates of one or several runs as a data frame, best first in each cell.
-
-    `refuted` says whether the measurement contradicts the claim and `refutation` how.
-    `exact_max_regret` is the max regret as a text ``p/q`` where it was computed exactly. `profile`
-    is an absolute path that :func:`eqbench.verify` takes, and `identity` the name of a known
-    equilibrium, or of a cluster of the run, where there is one. `on_path` says whether the
-    profile is on its path of play (if not, it is only the nearest), `strict` whether every
-    published condition holds, off the path too, and `distance` is the largest difference of an
-    outcome's probability. `dimension` is that of the equilibria around it, `also` holds lists of
-    further names, `parameters` dictionaries of numbers, and `leading` names the one of them that
-    tells members of a set apart best. Of claimed equilibria `credible` is the number of
-    information sets, of all `sets`, whose play some belief supports, and `worst` the largest loss
-    at any of them. `undominated` and `sequential` are `certified`, `refuted` or `open`, the former
-    `actions only` if no plan was judged and no action refutes one; `subgame_perfect` is the number
-    of proper subgames, of all `subgames`, in which no player gains; `quasi_strict` is a truth, and
-    `index` missing where an equilibrium is not known to be regular. Parameters, errors and types
-    as in :func:`load_results`.
-    """
-    stored = stored_runs(runs)
+def equilibrium_frame(runs: Sequence[StoredRun]) -> pd.DataFrame:
+    """All verified candidates of runs as a data frame, best first in each cell."""
     rows = [
         _cell(run, cell) | _candidate(run, rank, item)
-        for run in stored
+        for run in runs
         for cell in run.cells
         for rank, item in enumerate(cell.equilibria)
     ]
-    per_player = _player_columns(_players(stored))
+    per_player = _player_columns(_players(runs))
     figures = [*per_player, *_QUALITY, "exploitability", "exact_max_regret"]
     verdicts = [*_IDENTITY_COLUMNS, *_CREDIBLE_COLUMNS, *_KIND_COLUMNS]
     return data_frame(rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *verdicts])
 
 
-@checked
-def load_traces(runs: Runs) -> pd.DataFrame:
-    """Anytime curves of one or several runs as a data frame, one row per measured snapshot.
-
-    `work` counts iterations and `elapsed_s` seconds of solving. Parameters, errors and types
-    as in :func:`load_results`; of a curve that cannot be read a warning says why.
-    """
+def trace_frame(runs: Sequence[StoredRun]) -> pd.DataFrame:
+    """Anytime curves of runs as a data frame, one row per measured snapshot."""
     rows = []
-    for run in stored_runs(runs):
+    for run in runs:
         for cell in run.cells:
             if cell.trace is None:
                 continue
             try:
                 points = read_trace(run.path / cell.trace)
             except UsageError as error:
-                warnings.warn(str(error), stacklevel=2)
+                warnings.warn(str(error), stacklevel=4)
             else:
                 rows += [_cell(run, cell) | asdict(point) for point in points]
     return data_frame(rows, _TRACE_COLUMNS)
@@ -243,7 +186,7 @@ def stored_runs(runs: Runs) -> list[StoredRun]:
     stored = [read_run(run_folder(fspath(run)).absolute()) for run in named]
     for run in stored:
         for note in run.notes:
-            warnings.warn(note, stacklevel=3)
+            warnings.warn(note, stacklevel=4)
     return stored
 
 

@@ -226,25 +226,19 @@ class CellId:
         """What games are the same by: content, since spec and file may stand for several."""
         return self.game_content or self.game_spec
 
-    @property
-    def trial(self) -> str:
-        """Seed and repeat in words, as far as there are any."""
-        seed = [] if self.seed is None else [f"seed {self.seed}"]
-        return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
-
 
 NAMES = tuple(field.name for field in fields(CellId))
 
 
-@dataclass(frozen=True, repr=False)
-class CellRecord(Displayed, CellId):
-    """Everything that is known about a finished cell; times in seconds.
+def trial_of(cell: CellId) -> str:
+    """Return seed and repeat of a cell in words, as far as there are any."""
+    seed = [] if cell.seed is None else [f"seed {cell.seed}"]
+    return ", ".join([*seed, *([f"repeat {cell.repeat}"] if cell.repeat else [])])
 
-    The metrics are those of the candidate with the smallest max regret, None without one.
-    `equilibria` holds all verified candidates, best first. `trace` and `log` are paths relative to
-    the run. `host` is the name of the machine where it ran, as ``hosts.jsonl`` in the folder of
-    the run describes it.
-    """
+
+@dataclass(frozen=True, repr=False)
+class FinishedCell(Displayed, CellId):
+    """A finished cell, in whatever form its equilibria are."""
 
     status: Status = field(kw_only=True)
     reason: Name = ""
@@ -260,10 +254,30 @@ class CellRecord(Displayed, CellId):
     nash_conv: float | None = None
     max_regret: float | None = None
     exploitability: float | None = None
-    equilibria: list[EquilibriumRecord] = field(default_factory=list)
+    equilibria: Sequence[Any] = ()
     trace: FilePath | None = None
     log: FilePath | None = None
     host: Name = ""
+
+    def __repr__(self) -> str:
+        trial = f" ({trial_of(self)})" if trial_of(self) else ""
+        regret = "" if self.max_regret is None else f", max regret {self.max_regret:.1e}"
+        number = len(self.equilibria)
+        found = f", {number} profile{'s' * (number != 1)}" if number else ""
+        return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
+
+
+@dataclass(frozen=True, repr=False)
+class CellRecord(FinishedCell):
+    """Everything that is known about a finished cell; times in seconds.
+
+    The metrics are those of the candidate with the smallest max regret, None without one.
+    `equilibria` holds all verified candidates, best first. `trace` and `log` are paths relative to
+    the run. `host` is the name of the machine where it ran, as ``hosts.jsonl`` in the folder of
+    the run describes it.
+    """
+
+    equilibria: list[EquilibriumRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if (self.payoffs is None) != (self.regrets is None):
@@ -272,13 +286,6 @@ class CellRecord(Displayed, CellId):
         there = [each for each in figures if each is not None]
         if there:
             _check_lengths(len(there[0]), *there)
-
-    def __repr__(self) -> str:
-        trial = f" ({self.trial})" if self.trial else ""
-        regret = "" if self.max_regret is None else f", max regret {self.max_regret:.1e}"
-        number = len(self.equilibria)
-        found = f", {number} profile{'s' * (number != 1)}" if number else ""
-        return f"<{self.solver} on {self.game}{trial}: {self.status}{regret}{found}>"
 
     @property
     def ending(self) -> str:

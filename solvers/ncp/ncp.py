@@ -421,7 +421,7 @@ class ProgramRun:
         method = fallback_method(options, self._game)
         kept_s = min(RESERVE_SHARE * monitor.remaining_s, LARGEST_RESERVE_S)
         if method is not None:
-            kept_s = monitor.budget.time_s / 2
+            kept_s = monitor.budget.timeout_s / 2
         answer = self._branch_and_bound(made, kept_s)
         if answer.values is None and method is not None and not self._all_nodes(monitor.work):
             return self._take_over(method, answer)
@@ -558,8 +558,8 @@ class ProgramRun:
     def _ending(self, answer: BackendAnswer, bound_text: str) -> Termination:
         found = "" if answer.values is None else "; the best point so far is handed over"
         if answer.ending == "limit":
-            nodes, time_s = self._monitor.work, self._monitor.budget.time_s
-            spent = f"{nodes:,} nodes" if self._all_nodes(nodes) else f"{time_s:g} s"
+            nodes, timeout_s = self._monitor.work, self._monitor.budget.timeout_s
+            spent = f"{nodes:,} nodes" if self._all_nodes(nodes) else f"{timeout_s:g} s"
             limit = f"stopped after {spent} ({answer.detail}){found}"
             return Termination("limit", limit + bound_text)
         if answer.ending == "infeasible":

@@ -20,7 +20,7 @@ from eqbench.builtin import BUILTIN_SOLVERS
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
-from eqbench.solver import Budget, Monitor, MonitorReport, Termination, refusal_of
+from eqbench.solver import Limits, Monitor, MonitorReport, Termination, refusal_of
 from eqbench.testing import Result, check_game, check_solver
 from eqbench.testing.solver_suite import GAMES as SUITE_GAMES
 
@@ -138,7 +138,7 @@ EMPTY_HANDED = ["gambit_enumpure", "gambit_hp"]
 ALL_KINDS = ["kuhn2", "kuhn3_reduced", "skp", "rock_paper_scissors", "jordan"]
 
 
-def solve(solver: str, game: Game, budget: Budget, seed: int = 0) -> tuple[Termination, list]:
+def solve(solver: str, game: Game, budget: Limits, seed: int = 0) -> tuple[Termination, list]:
     reports: list[MonitorReport] = []
     instance = default_registry().load_solver(solver).instance
     monitor = Monitor(game, budget, reports.append)
@@ -159,7 +159,7 @@ def test_solver_leaves_every_game_untouched(solver: str) -> None:
         before, arrays = content_hash(loaded.tree), form_arrays(loaded)
         refused = refusal_of(default_registry().load_solver(solver).instance, loaded) is not None
         if not refused and ends_on(solver, game):
-            solve(solver, loaded, Budget(iterations=5))
+            solve(solver, loaded, Limits(iterations=5))
         assert content_hash(loaded.tree) == before, game
         for old, new in zip(arrays, form_arrays(loaded), strict=True):
             assert np.array_equal(old, new), game
@@ -168,7 +168,7 @@ def test_solver_leaves_every_game_untouched(solver: str) -> None:
 @pytest.mark.parametrize("solver", ITERATIVE)
 def test_iteration_budget_is_honored_exactly(solver: str) -> None:
     game = package.load_game(STRATEGIC.get(solver, "kuhn2"))
-    termination, reports = solve(solver, game, Budget(iterations=37, target=0))
+    termination, reports = solve(solver, game, Limits(iterations=37, target=0))
     assert termination.reason == "limit"
     assert reports[-1].work == 37
 
@@ -176,14 +176,14 @@ def test_iteration_budget_is_honored_exactly(solver: str) -> None:
 @pytest.mark.parametrize("solver", ITERATIVE)
 def test_time_budget_ends_the_solver_with_something_in_hand(solver: str) -> None:
     game = package.load_game(STRATEGIC.get(solver, "kuhn2"))
-    termination, reports = solve(solver, game, Budget(time_s=0.05, target=0))
+    termination, reports = solve(solver, game, Limits(timeout_s=0.05, target=0))
     assert termination.reason == "limit"
     assert any(report.kind == "candidate" for report in reports)
 
 
 @pytest.mark.parametrize("solver", [s for s in SOLVERS if s not in EMPTY_HANDED])
 def test_target_is_reached_and_reported_as_converged(solver: str) -> None:
-    result = package.solve("matching_pennies", solver, Budget(time_s=600, target=0.05))
+    result = package.solve("matching_pennies", solver, Limits(timeout_s=600, target=0.05))
     assert result.status == "ok", result.reason
     assert result.max_regret is not None
     assert result.max_regret <= 0.05

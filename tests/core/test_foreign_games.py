@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers.runs import cell, identified, identity, write_run
@@ -113,7 +114,7 @@ def test_two_files_of_one_name_have_a_table_each(folder: Path, *, summarize: boo
     ]
     matrices = [table.title for table in tables if table.topic]
     assert matrices == ["g.efg (in A1)", "g.efg (in A2)"] * summarize
-    frame = eqbench.load_results([first, second])
+    frame = pd.concat([eqbench.load_run(each).frame("cells") for each in (first, second)])
     assert frame["game_content"].tolist() == ["aa", "aa", "bb"]
     assert frame.dtypes["game_content"] == "string"
 

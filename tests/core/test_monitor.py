@@ -9,7 +9,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.solver import Budget, Monitor, MonitorReport, snapshot_points
+from eqbench.solver import Limits, Monitor, MonitorReport, snapshot_points
 
 
 class Clock:
@@ -44,7 +44,7 @@ def test_snapshot_points_are_a_fixed_log_schedule() -> None:
 
 @pytest.mark.parametrize("seconds_per_iteration", [1e-7, 1e-3, 0.2])
 def test_due_points_do_not_depend_on_speed(game, clock: Clock, seconds_per_iteration) -> None:
-    monitor = Monitor(game, Budget(time_s=1e9, iterations=1000), lambda report: None)
+    monitor = Monitor(game, Limits(timeout_s=1e9, iterations=1000), lambda report: None)
     due_points, expected_start = [], 0
     for start, count, due in monitor.chunks():
         assert start == expected_start
@@ -57,7 +57,7 @@ def test_due_points_do_not_depend_on_speed(game, clock: Clock, seconds_per_itera
 
 
 def test_chunks_between_snapshots_last_about_50_ms(game, clock: Clock) -> None:
-    monitor = Monitor(game, Budget(time_s=100.0), lambda report: None)
+    monitor = Monitor(game, Limits(timeout_s=100.0), lambda report: None)
     durations = []
     for _, count, _ in monitor.chunks():
         durations.append(count * 1e-3)
@@ -70,7 +70,7 @@ def test_monitor_time_is_not_the_solvers_time(game, uniform, clock: Clock) -> No
     def slow_sink(report: MonitorReport) -> None:
         clock.now += 3.0
 
-    monitor = Monitor(game, Budget(time_s=10.0), slow_sink)
+    monitor = Monitor(game, Limits(timeout_s=10.0), slow_sink)
     clock.now += 1.0
     monitor.snapshot(uniform, work=1)
     clock.now += 1.0
@@ -90,7 +90,7 @@ def test_flood_of_snapshots_costs_the_solver_no_time_and_bounded_overhead(
         reports.append(report)
         clock.now += 0.01
 
-    monitor = Monitor(game, Budget(time_s=1e9), slow_sink)
+    monitor = Monitor(game, Limits(timeout_s=1e9), slow_sink)
     for work in range(1, 100_001):
         clock.now += 1e-4
         monitor.snapshot(uniform, work=work)
@@ -104,7 +104,7 @@ def test_maker_of_a_dropped_snapshot_is_not_called(game, uniform, clock: Clock) 
     def slow_sink(report: MonitorReport) -> None:
         clock.now += 1000.0
 
-    monitor = Monitor(game, Budget(), slow_sink)
+    monitor = Monitor(game, Limits(), slow_sink)
     made = []
     for work in range(1, 12):
         monitor.snapshot(lambda: made.append(1) or uniform, work=work)
@@ -113,7 +113,7 @@ def test_maker_of_a_dropped_snapshot_is_not_called(game, uniform, clock: Clock) 
 
 def test_target_ends_the_chunks_at_a_scheduled_point(game, uniform, clock: Clock) -> None:
     regret = float(game.payoff_model().regrets(uniform).max())
-    monitor = Monitor(game, Budget(iterations=100, target=regret * 1.01), lambda report: None)
+    monitor = Monitor(game, Limits(iterations=100, target=regret * 1.01), lambda report: None)
     for start, count, due in monitor.chunks():
         if due and start + count >= 8:
             monitor.snapshot(uniform, work=start + count)
@@ -123,7 +123,7 @@ def test_target_ends_the_chunks_at_a_scheduled_point(game, uniform, clock: Clock
 
 def test_target_zero_uses_the_whole_budget(game, clock: Clock) -> None:
     equilibrium = np.array(eqbench.BehaviorProfile.uniform(game.tree).probabilities)
-    monitor = Monitor(game, Budget(iterations=50, target=0), lambda report: None)
+    monitor = Monitor(game, Limits(iterations=50, target=0), lambda report: None)
     for start, count, due in monitor.chunks():
         if due:
             monitor.snapshot(equilibrium, work=start + count)
@@ -132,7 +132,7 @@ def test_target_zero_uses_the_whole_budget(game, clock: Clock) -> None:
 
 
 def test_monitor_refuses_what_is_no_profile(game, clock: Clock) -> None:
-    monitor = Monitor(game, Budget(), lambda report: None)
+    monitor = Monitor(game, Limits(), lambda report: None)
     with pytest.raises(ProfileError, match="frequencies"):
         monitor.candidate(np.ones(3))
     with pytest.raises(ValueError, match="'sure'"):

@@ -121,12 +121,12 @@ def test_a_profile_on_its_way_is_near_and_says_so() -> None:
     ],
 )
 def test_what_meets_the_default_target_is_identified(spec: str, solver: str, seed: int) -> None:
-    found = eqbench.solve(spec, solver, eqbench.Budget(time_s=60), seed)
+    found = eqbench.solve(spec, solver, eqbench.Limits(timeout_s=60), seed)
     assert found.status == "ok"
     identity = found.equilibria[0].identity
     assert identity is not None
-    assert identity["on_path"]
-    assert SAME_PLAY / 100 < identity["distance"] < SAME_PLAY / 5, "there is room to spare"
+    assert identity.on_path
+    assert SAME_PLAY / 100 < identity.distance < SAME_PLAY / 5, "there is room to spare"
     assert math.isclose(SAME_PLAY, math.sqrt(DEFAULT_TARGET))
 
 
@@ -234,7 +234,7 @@ def test_a_tolerance_that_is_too_wide_would_be_noticed(monkeypatch: pytest.Monke
 def test_a_game_with_a_name_of_its_own_has_no_known_sets() -> None:
     named = Game("a game that I made (myself)", game("kuhn3").tree)
     assert known_sets(named) == ()
-    assert eqbench.solve(named, "pcfr_plus", eqbench.Budget(iterations=10)).payoffs is not None
+    assert eqbench.solve(named, "pcfr_plus", eqbench.Limits(iterations=10)).payoffs is not None
 
 
 def test_an_open_set_does_not_also_claim_its_ends() -> None:

@@ -19,7 +19,7 @@ from eqbench.model.game import Game
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.trembles import LARGEST_ORDER, Trembles
-from eqbench.solver import Budget, Candidate, Monitor, Termination
+from eqbench.solver import Candidate, Limits, Monitor, Termination
 from eqbench.verdicts import Proof, sequential
 from eqbench.verification import Verifier
 
@@ -46,7 +46,7 @@ def test_what_a_solver_hands_over_is_what_the_judge_sees(down: int, proof: Proof
     solve_once(
         Knowing(horse_trembles((1, "1"), (1, str(down)))),
         Game("horse", HORSE),
-        Budget(),
+        Limits(),
         0,
         frames.append,
     )

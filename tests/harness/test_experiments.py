@@ -239,7 +239,7 @@ def test_experiment_is_run_from_python_in_children(tmp_path: Path) -> None:
         ("lcp", "ok"),
         ("sequence_lp", "ok"),
     ]
-    assert len(package.load_results(tmp_path / "run")) == 2
+    assert len(package.load_run(tmp_path / "run").frame("cells")) == 2
     assert [*package.run(experiment, out=tmp_path / "run")] == [*records]
 
 
@@ -276,7 +276,7 @@ def test_repeats_are_cells_of_their_own_that_every_table_tells_apart(tmp_path: P
     shutil.copytree(tmp_path / "once", tmp_path / "run")
     done = eqbench("run", "--resume", "run", "--repeats", "2", cwd=tmp_path)
     assert done.code == 0, done.err
-    frame = package.load_results(tmp_path / "run")
+    frame = package.load_run(tmp_path / "run").frame("cells")
     pairs = zip(frame["solver"], frame["seed"].fillna(-1), frame["repeat"], strict=True)
     assert [*pairs] == [
         *(("lcp", -1, 0), ("lcp", -1, 1)),

@@ -254,7 +254,7 @@ def test_claimed_equilibria_alone_are_judged(
 
 def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> None:
     pytest.importorskip("flint")
-    solved = eqbench.solve("kuhn2", "case_enumeration", timeout=30)
+    solved = eqbench.solve("kuhn2", "case_enumeration", timeout_s=30)
     assert len(solved.equilibria) > 1
     assert all(item.credible for item in solved.equilibria)
     finding = measure(handed_over(FOLDS_A_KING, "equilibrium"), Verifier(TREE), 1e-6)
@@ -271,17 +271,17 @@ def test_best_candidates_of_a_cell_come_first_where_not_all_can_be_judged() -> N
 
 def test_kinds_of_cells() -> None:
     pytest.importorskip("flint")
-    listed = eqbench.solve("kuhn2", "case_enumeration", timeout=30)
+    listed = eqbench.solve("kuhn2", "case_enumeration", timeout_s=30)
     kinds = [item.kind for item in listed.equilibria]
     assert len(kinds) > 1
     for kind in kinds:
         assert kind is not None
         assert (kind["undominated"], kind["sequential"]) == ("certified", "certified")
-    only = eqbench.solve("kuhn3", "logit", timeout=60).equilibria[0]
+    only = eqbench.solve("kuhn3", "logit", timeout_s=60).equilibria[0]
     assert only.credible is not None
     assert only.credible["credible"] == 48
     assert only.kind is not None
     assert (only.kind["undominated"], only.kind["sequential"]) == ("actions only", "certified")
-    alone = eqbench.solve("skp(pot=7)", "logit", timeout=60).equilibria[0]
+    alone = eqbench.solve("skp(pot=7)", "logit", timeout_s=60).equilibria[0]
     assert alone.kind is not None
     assert (alone.kind["quasi_strict"], alone.kind["index"]) == (True, 1)

@@ -318,9 +318,9 @@ def read_everything(path: Path) -> StoredRun:
         text.encode()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert len(eqbench.load_results(path)) == len(run.cells)
-        eqbench.load_equilibria(path)
-        eqbench.load_traces(path)
+        assert len(eqbench.load_run(path).frame("cells")) == len(run.cells)
+        eqbench.load_run(path).frame("equilibria")
+        eqbench.load_run(path).frame("traces")
     for note in run.notes:
         assert note in {str(each.message) for each in caught}
     return run

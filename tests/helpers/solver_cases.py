@@ -16,7 +16,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import Payoffs
-from eqbench.solver import Budget, Monitor, MonitorReport, Termination
+from eqbench.solver import Limits, Monitor, MonitorReport, Termination
 from eqbench.verification import verify
 from helpers.made_games import random_tree
 
@@ -75,7 +75,7 @@ def run(solver: Any, game: str | Game, seed: int = 0, **budget: Any) -> Result:
     """Run a solver or a spec, by default for ten minutes and whatever regret it reaches."""
     game = eqbench.load_game(game) if isinstance(game, str) else game
     reports: list[MonitorReport] = []
-    monitor = Monitor(game, Budget(**{"time_s": 600, "target": 0.0} | budget), reports.append)
+    monitor = Monitor(game, Limits(**{"timeout_s": 600, "target": 0.0} | budget), reports.append)
     instance = eqbench.load_solver(solver) if isinstance(solver, str) else solver
     termination = instance.solve(game, monitor, np.random.default_rng(seed))
     return Result(game, monitor, reports, termination)

@@ -114,10 +114,10 @@ def test_python_says_which_equilibrium_it_is() -> None:
     result = package.solve("kuhn2", "sequence_lp")
     identity = result.equilibria[0].identity
     assert identity is not None
-    assert identity["name"] == "kuhn2"
+    assert identity.name == "kuhn2"
     found = package.identify("kuhn2", result.equilibria[0].profile)
     assert found is not None
-    assert found.to_json() == identity
+    assert found == identity
     uniform = package.BehaviorProfile.uniform(package.load_game("kuhn2").tree)
     assert package.identify("kuhn2", uniform) is None
     with pytest.raises(ProfileError, match="profile"):

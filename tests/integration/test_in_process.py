@@ -19,7 +19,7 @@ from eqbench.model.profile_json import profile_text
 
 SCRIPT = """
 import eqbench
-result = eqbench.solve("kuhn2", "cfr_plus", eqbench.Budget(iterations=2000))
+result = eqbench.solve("kuhn2", "cfr_plus", eqbench.Limits(iterations=2000))
 print(result.status, round(result.payoffs[0], 3), len(result.equilibria))
 """
 
@@ -59,7 +59,7 @@ def test_refutation_test_notices_a_verifier_that_believes_everything(
 
 
 def test_record_in_json_is_plain_and_its_profiles_can_be_verified() -> None:
-    result = eqbench.solve("kuhn2", "cfr_plus", eqbench.Budget(iterations=300))
+    result = eqbench.solve("kuhn2", "cfr_plus", eqbench.Limits(iterations=300))
     document = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert "tree" not in document
     assert document["max_regret"] == result.max_regret
@@ -79,7 +79,7 @@ def test_same_profiles_are_handed_over_in_a_child_and_in_process(tmp_path: Path)
     job |= {"folder": str(tmp_path), "seed": 3, "limits": {"iterations": 200, "target": 0.0}}
     frames: list[Any] = []
     perform(job, frames.append)
-    solved = eqbench.solve(game, "mccfr", eqbench.Budget(iterations=200, target=0.0), seed=3)
+    solved = eqbench.solve(game, "mccfr", eqbench.Limits(iterations=200, target=0.0), seed=3)
     sent = {frame.profile for frame in frames if frame.kind == "candidate"}
     assert {item.profile.probabilities.tobytes() for item in solved.equilibria} == sent
     last = frames[-1]
@@ -167,15 +167,18 @@ def test_verify_takes_specs_trees_dictionaries_and_files(tmp_path: Path) -> None
         eqbench.verify(game, [0.5])
 
 
-def test_solvers_know_limits_by_the_names_of_their_contract() -> None:
-    assert eqbench.Budget(5, 7, threads=2) == eqbench.Limits(timeout_s=5, iterations=7, threads=2)
-    assert eqbench.Budget(5).time_s == 5
+def test_former_names_of_limits_warn_and_mean_the_same() -> None:
+    limits = eqbench.Limits(timeout_s=5, iterations=7, threads=2)
+    with pytest.deprecated_call(match="timeout_s"):
+        assert eqbench.Budget(5, 7, threads=2) == limits
+    with pytest.deprecated_call(match="timeout_s"):
+        assert limits.time_s == 5
 
 
 def test_default_budget_has_the_default_target() -> None:
-    for budget in (None, eqbench.Budget(time_s=5)):
+    for budget in (None, eqbench.Limits(timeout_s=5)):
         assert eqbench.solve("rock_paper_scissors", "cfr", budget).status == "ok"
-    forever = eqbench.Budget(iterations=20, target=0)
+    forever = eqbench.Limits(iterations=20, target=0)
     assert eqbench.solve("rock_paper_scissors", "cfr", forever).status == "limit"
 
 

@@ -16,7 +16,7 @@ from eqbench.errors import SpecError, UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
-from eqbench.solver import Budget, refusal_of
+from eqbench.solver import Limits, refusal_of
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 peers = importlib.import_module("eqbench.solvers.openspiel")
@@ -73,7 +73,7 @@ def test_trajectories_of_cfr_agree_with_ours(
 def test_game_is_solved_and_verified(peer: str, game: str) -> None:
     if (peer, game) == ("openspiel_efr", "leduc"):
         peer = "openspiel_efr(deviations=blind_cf)"  # others take seconds an iteration
-    result = eqbench.solve(game, peer, Budget(iterations=2, target=0))
+    result = eqbench.solve(game, peer, Limits(iterations=2, target=0))
     assert (result.status, result.iterations) == ("limit", 2), result.reason
     assert result.nash_conv is not None
 

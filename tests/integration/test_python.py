@@ -20,6 +20,7 @@ from eqbench.api.keywords import request_from
 from eqbench.harness.experiment import Request
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import random_profile
+from eqbench.registry import Registry
 from eqbench.report.charts import CHARTS
 from eqbench.store.json_lines import append_line
 from eqbench.verification import Verification
@@ -49,7 +50,7 @@ print(run[0].payoffs, run.profile("cfr")["P1", "x", "b"])
 """
 NOTEBOOK = """
 import eqbench
-run = eqbench.run("kuhn3", ["cfr_plus", "ncp"], seeds=2, timeout=1, out="run")
+run = eqbench.run("kuhn3", ["cfr_plus", "ncp"], seeds=2, timeout_s=1, out="run")
 print([record.status for record in run])
 run
 """
@@ -90,9 +91,11 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
 ) -> None:
     assert [record.status for record in run] == ["ok", "limit"]
     assert run[0] == run["sequence_lp"]
-    assert len(run.to_frame()) == len(run) == 2
-    assert set(run.equilibria()["solver"]) == {"sequence_lp", "pcfr_plus"}
-    assert not run.traces().empty
+    assert len(run.frame("cells")) == len(run) == 2
+    assert set(run.frame("equilibria")["solver"]) == {"sequence_lp", "pcfr_plus"}
+    assert not run.frame("traces").empty
+    with pytest.raises(eqbench.UsageError, match="did you mean traces"):
+        run.frame("trace")
     assert [*eqbench.Run(run.path)] == [*run]
     for form in ("terminal", "md", "csv", "tex", "html"):
         assert "pcfr" in run.report(form)
@@ -133,12 +136,12 @@ def test_run_is_the_records_of_its_folder_with_frames_reports_and_charts(
 def test_run_that_grows_goes_on_in_its_folder_and_one_that_hides_cells_is_refused(
     tmp_path: Path,
 ) -> None:
-    out, few = tmp_path / "run", {"timeout": 20.0, "iterations": 5}
+    out, few = tmp_path / "run", {"timeout_s": 20.0, "iterations": 5}
     eqbench.run("kuhn2", ["cfr", "lcp"], out=out, **few)
     assert len(eqbench.run("kuhn2", ["cfr", "lcp", "pcfr_plus"], out=out, **few)) == 3
     with pytest.raises(eqbench.UsageError, match="folder"):
         eqbench.run("kuhn2", "cfr", out=out, **few)
-    assert len(eqbench.load_results(out)) == 3
+    assert len(eqbench.load_run(out).frame("cells")) == 3
 
 
 def test_run_without_results_is_shown(tmp_path: Path) -> None:
@@ -156,10 +159,9 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
     asked = run.stored.plan["request"]
     assert (asked["seeds"], asked["iterations"], asked["games"]) == (2, 300, ["kuhn2"])
     for wrong, hint in (
-        ({"timout": 3}, "did you mean timeout"),
+        ({"timout_s": 3}, "did you mean timeout_s"),
         ({"seeds": "many"}, r"run\(seeds=...\): 'many' is not an integer"),
-        ({"memory": "little"}, "is not a size"),
-        ({"timeout": 5, "timeout_s": 3}, "given 'timeout' and 'timeout_s', which mean the same"),
+        ({"memory_bytes": "little"}, "is not a size"),
     ):
         with pytest.raises(eqbench.UsageError, match=hint):
             eqbench.run("kuhn2", "lcp", **wrong)
@@ -169,13 +171,82 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
             eqbench.run(each)
     with pytest.raises(eqbench.UsageError, match="candidate"):
         run.profile("sequence_lp", rank=-1)
-    with pytest.raises(eqbench.UsageError, match="'timeout'"):
+    with (
+        pytest.deprecated_call(),
+        pytest.raises(eqbench.UsageError, match="'timeout' and 'time_s', which mean the same"),
+    ):
         eqbench.solve("kuhn2", "lcp", timeout=1, time_s=1)
     with pytest.raises(eqbench.UsageError, match="profile"):
         eqbench.load_profile("mine.json")
     with pytest.raises(eqbench.UsageError, match="not both"):
-        eqbench.solve("kuhn2", "lcp", eqbench.Budget(), time_s=1)
+        eqbench.solve("kuhn2", "lcp", eqbench.Limits(), timeout_s=1)
     assert eqbench.solve("kuhn2", "cfr", iterations=20).status != "ok"
+
+
+def test_results_have_one_type_after_a_solve_and_after_a_run(run: eqbench.Run) -> None:
+    ran, solved = run["sequence_lp"], eqbench.solve("kuhn2", "sequence_lp")
+    assert type(ran) is type(solved) is eqbench.CellResult
+    one, other = ran.equilibria[0], solved.equilibria[0]
+    assert type(one) is type(other) is eqbench.Equilibrium
+    assert one.identity == ran.identity == solved.identity == eqbench.identify("kuhn2", one)
+    for profile in (ran.profile, one.profile, other.profile):
+        assert profile["P1", "2:KB"] == pytest.approx(solved.profile["P1", "2:KB"])
+    assert (one.payoffs, one.nash_conv, one.error) == (other.payoffs, other.nash_conv, other.error)
+    assert isinstance(one, eqbench.Verification)
+    assert one.resolved
+    assert ran.to_json().keys() == solved.to_json().keys()
+    assert eqbench.verify("kuhn2", ran.to_json()["equilibria"][0]["profile"]).max_regret < 1e-12
+    assert Path(run.path, one.file).exists()
+    assert run.profile(ran).to_json() == one.profile.to_json()
+    assert not {"trial", "of_line", "to_line", "without_files"} & set(dir(ran))
+
+
+def test_solvers_and_games_may_be_objects_whose_options_a_spec_can_have(tmp_path: Path) -> None:
+    class Own(eqbench.solvers.CFR):
+        pass
+
+    spec_of, solvers = Registry().spec_of, eqbench.solvers
+    for instance, spec in (
+        (solvers.CFR(), "cfr"),
+        (solvers.CFR(regrets="clipped", averaging="linear"), "cfr_plus"),
+        (eqbench.load_solver("dcfr"), "dcfr"),
+        (solvers.CFR(regrets="clipped"), "cfr(regrets=clipped)"),
+        (eqbench.games.Kuhn(players=3, pot=Fraction(7, 2)), "kuhn3(cards=4,pot=7/2)"),
+        (eqbench.load_solver('ncp(sense=max,of="P1")'), "ncp(sense=max,of=P1)"),
+    ):
+        assert spec_of(instance) == spec
+    cells = eqbench.run(
+        eqbench.games.Kuhn(players=2), [solvers.CFR(), "lcp"], iterations=5, out=tmp_path / "run"
+    )
+    assert [cell.solver for cell in cells] == ["cfr", "lcp"]
+    for wrong, hint in (
+        (solvers.CFR, r"CFR\(...\)"),
+        (Own(), "register_solver"),
+        (solvers.CFR(regrets=[1]), r"regrets .* cannot be written"),
+    ):
+        with pytest.raises(eqbench.UsageError, match=hint):
+            eqbench.run("kuhn2", ["lcp", wrong])
+
+
+def test_former_names_warn_and_still_work(run: eqbench.Run, tmp_path: Path) -> None:
+    lines: list[str] = []
+    for former, now in (
+        (lambda: eqbench.run("kuhn2", "lcp", timeout=5, out=tmp_path / "a"), "timeout_s"),
+        (lambda: eqbench.run("kuhn2", "lcp", memory="1GiB", out=tmp_path / "b"), "memory_bytes"),
+        (lambda: eqbench.run("kuhn2", "lcp", tell=lines.append, out=tmp_path / "c"), "on_progress"),
+        (lambda: eqbench.solve("kuhn2", "lcp", time_s=5), "timeout_s"),
+        (lambda: eqbench.qre("kuhn2", to=2.0), "last"),
+        (lambda: run.figure("profile"), "performance"),
+        (lambda: run[0].identity["name"], "name"),
+        (run.to_frame, '"cells"'),
+        (run.equilibria, '"equilibria"'),
+        (run.traces, '"traces"'),
+        (run.summary, '"summary"'),
+    ):
+        with pytest.warns(DeprecationWarning, match=now) as warned:
+            former()
+        assert [each.filename for each in warned] == [__file__] * len(warned)
+    assert len(lines) == 1
 
 
 def test_game_that_its_spec_does_not_make_is_refused() -> None:
@@ -227,7 +298,7 @@ def test_studies_take_the_fields_of_their_requests(run: eqbench.Run, tmp_path: P
             study(*given, **named)
     with pytest.raises(eqbench.UsageError, match="'last'"):
         eqbench.trace("skp", first=3)
-    assert list(inspect.signature(eqbench.qre).parameters)[:2] == ["game", "last"]
+    assert next(iter(inspect.signature(eqbench.qre).parameters)) == "game"
 
 
 def test_profiles_are_read_by_labels_and_carried_to_games_that_have_them() -> None:

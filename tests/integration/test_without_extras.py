@@ -104,8 +104,8 @@ def lacking(ran: Ended, monkeypatch: pytest.MonkeyPatch) -> eq.Run:
 @pytest.mark.parametrize(
     ("use", "extra"),
     [
-        (lambda run: eq.load_results(run.path), "frames"),
-        (lambda run: run.to_frame(), "frames"),
+        (lambda run: eq.load_run(run.path).frame("cells"), "frames"),
+        (lambda run: run.frame("equilibria"), "frames"),
         (lambda run: run.summary(), "frames"),
         (lambda run: run.profile("pcfr_plus").to_frame(), "frames"),
         (lambda run: eq.list_solvers(), "frames"),

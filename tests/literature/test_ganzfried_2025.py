@@ -25,7 +25,7 @@ HALF = Fraction(1, 2)
 
 
 def solve(game: str, solver: str, seed: int = 0) -> Any:
-    return eqbench.solve(game, solver, eqbench.Budget(time_s=600), seed=seed)
+    return eqbench.solve(game, solver, eqbench.Limits(timeout_s=600), seed=seed)
 
 
 # -- the program -----------------------------------------------------------------------------------

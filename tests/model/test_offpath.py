@@ -18,7 +18,7 @@ from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import Trembles
-from eqbench.solver import Budget, Monitor
+from eqbench.solver import Limits, Monitor
 from eqbench.verdicts import Proof, credibility, sequential
 from eqbench.verification import verify
 
@@ -31,7 +31,7 @@ def credible(tree: GameTree, behavior: NDArray) -> str:
 
 
 def found(game: str, solver: str, seed: int = 0) -> list[NDArray]:
-    cell = eqbench.solve(game, solver, Budget(time_s=60), seed)
+    cell = eqbench.solve(game, solver, Limits(timeout_s=60), seed)
     profiles = [each.profile for each in cell.equilibria]
     return [each.probabilities for each in profiles if isinstance(each, BehaviorProfile)]
 
@@ -107,11 +107,11 @@ def test_nothing_is_done_where_all_is_on_the_path() -> None:
     assert offpath.refined(game, behavior).behavior is behavior
 
 
-@pytest.mark.parametrize("limit", [{"memory_bytes": 1}, {"time_s": 1e-9}])
+@pytest.mark.parametrize("limit", [{"memory_bytes": 1}, {"timeout_s": 1e-9}])
 def test_the_profile_is_kept_where_memory_or_time_is_short(limit: dict[str, Any]) -> None:
     game = eqbench.load_game("kuhn2")
     (behavior,) = found("kuhn2", "lcp")
-    made = offpath.refined(game, behavior, Monitor(game, Budget(**limit), print))
+    made = offpath.refined(game, behavior, Monitor(game, Limits(**limit), print))
     assert made.behavior is behavior
     assert made.reason
 
@@ -263,7 +263,7 @@ def test_without_time_one_path_is_begun_at_most(monkeypatch: pytest.MonkeyPatch)
     begin = quasi_perfect.begin
     monkeypatch.setattr(quasi_perfect, "begin", lambda *all: (begun.append(1), begin(*all)))
     profile = BehaviorProfile.of(game.tree, given.behavior)
-    late = run("lcp", game, time_s=1e-9).monitor
+    late = run("lcp", game, timeout_s=1e-9).monitor
     found = quasi_perfect.perturbed(game, profile, late)
     assert found.profile is profile
     assert len(begun) <= 1

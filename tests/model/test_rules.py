@@ -13,7 +13,7 @@ from helpers.walks import children, label_at, payoffs_at
 import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.solver import Budget
+from eqbench.solver import Limits
 from eqbench.verification import verify_exactly
 
 # Moves of chance: with two players the cards are 1a 1b 2a 2b 3a 3b, less those already dealt.
@@ -216,7 +216,7 @@ def test_many_cards_come_near_the_continuous_game(pot: int) -> None:
     for 52 cards is off by the order of 1/N^2.
     """
     game = f"kuhn(players=2,cards=52,pot={pot},reduce=half_street)"
-    found = eqbench.solve(game, "sequence_lp", Budget(time_s=600))
+    found = eqbench.solve(game, "sequence_lp", Limits(timeout_s=600))
     limit = pot**2 / (2 * (2 * pot + 1) * (pot + 2))
     assert found.payoffs[1] == pytest.approx(limit, abs=3e-4)
     assert found.payoffs[1] != pytest.approx(limit, abs=1e-6)

@@ -114,7 +114,7 @@ class ClaimsTooLittle:
 @dataclass(frozen=True)
 class MeetsTargetOnlyOnTheWay:
     def solve(self, game, monitor, rng):
-        result = eqbench.solve(game, "cfr_plus", eqbench.Budget(iterations=100, target=0))
+        result = eqbench.solve(game, "cfr_plus", eqbench.Limits(iterations=100, target=0))
         monitor.snapshot(result.equilibria[0].profile.probabilities, work=1)
         monitor.candidate(uniform(game), claim="iterate")
         return Termination("converged")

@@ -244,7 +244,7 @@ def test_trace_that_cannot_be_read_costs_only_its_curve(
     damage(tmp_path / f"{record.trace}")
     assert read_everything(tmp_path).missing == 0
     with pytest.warns(UserWarning, match="curve"):
-        assert set(eqbench.load_traces(tmp_path)["key"]) == {FIRST}
+        assert set(eqbench.load_run(tmp_path).frame("traces")["key"]) == {FIRST}
 
 
 @pytest.mark.parametrize(

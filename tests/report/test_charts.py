@@ -170,7 +170,7 @@ def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -
     ends = ends_of(chart_of("targets", tmp_path / "chart", *records))
     assert ends == {"cfr_plus": "100.0%", "one game": "100.0%"}
     assert is_drawn("targets", data_of(tmp_path / "run", *records))
-    assert not is_drawn("profile", data_of(tmp_path / "again", *records))
+    assert not is_drawn("performance", data_of(tmp_path / "again", *records))
 
 
 def is_drawn(name: str, data: dict[str, Any]) -> bool:
@@ -181,7 +181,7 @@ def test_runs_of_different_games_have_no_shares(tmp_path: Path) -> None:
     paths = write_run(tmp_path / "a", cell("01")), write_run(tmp_path / "b", cell("02", **OTHER))
     data = datasets(entries_of(list(map(read_run, paths))))
     assert not is_drawn("targets", data)
-    assert not is_drawn("profile", data)
+    assert not is_drawn("performance", data)
 
 
 def test_performance_profile_needs_two_games_and_who_never_gets_there_never_counts(
@@ -193,9 +193,9 @@ def test_performance_profile_needs_two_games_and_who_never_gets_there_never_coun
         cell("03", solver="quick", elapsed_s=2.0, **OTHER),
         replace(cell("04", solver="slow", status="limit", **OTHER), max_regret=1.0),
     ]
-    assert not is_drawn("profile", data_of(tmp_path / "one", *records[:2]))
+    assert not is_drawn("performance", data_of(tmp_path / "one", *records[:2]))
     for kind in ("coarse", "target"):
-        spec = chart_of("profile", tmp_path / kind, *records, kind=kind)
+        spec = chart_of("performance", tmp_path / kind, *records, kind=kind)
         assert ends_of(spec) == {"quick": "100.0%", "slow": "50.0%"}
         slow = [mark for mark in marks(spec) if mark.get("solver") == "slow"]
         assert {mark["times the fastest"] for mark in slow if "reached" in mark} == {"10"}
@@ -226,7 +226,7 @@ def test_performance_profile_has_one_target_for_all_solvers_of_a_game(tmp_path: 
     records = two_games(target=4e-10)
     records[1] = replace(records[1], target=1e-8)  # which it reaches, and its rival's it does not
     records[3] = replace(records[3], max_regret=1e-10)
-    spec = chart_of("profile", tmp_path / "run", *records, kind="target")
+    spec = chart_of("performance", tmp_path / "run", *records, kind="target")
     assert ends_of(spec) == {"strict": "100.0%", "loose": "50.0%"}
 
 

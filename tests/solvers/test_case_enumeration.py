@@ -188,7 +188,14 @@ def half_curved() -> Game:
         (idle(10), {}, "converged", "handed over 1,000 of 1,025 points", 1000, {"pieces": 1}),
         ("battle_of_sexes", {"iterations": 2}, "limit", "; 6 of 9 cases stayed", 1, {"nodes": 2}),
         ("kuhn2", {"iterations": 0}, "not_found", f"{3**12:,} of {3**12:,} cases", 0, {"nodes": 0}),
-        ("kuhn2", {"time_s": 1e-9}, "not_found", f"{3**12:,} of {3**12:,} cases", 0, {"nodes": 0}),
+        (
+            "kuhn2",
+            {"timeout_s": 1e-9},
+            "not_found",
+            f"{3**12:,} of {3**12:,} cases",
+            0,
+            {"nodes": 0},
+        ),
         ("kuhn2", {"memory_bytes": 9000}, "not_found", "more than the limit", 0, {"nodes": 0}),
     ],
 )

@@ -21,7 +21,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.facts import strategy_counts
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.solver import Budget
+from eqbench.solver import Limits
 from eqbench.verification import verify
 
 pytest.importorskip("pygambit")
@@ -181,7 +181,7 @@ def test_claimed_regret_is_the_promised_share_of_the_payoff_range(
 
 def test_points_that_gambit_wrongly_calls_equilibria_are_refuted() -> None:
     """pygambit 17.0.0b2 ends on a profile with a regret of 1, of which nothing is hidden."""
-    result = eqbench.solve("rock_paper_scissors", "gambit_gnm", Budget())
+    result = eqbench.solve("rock_paper_scissors", "gambit_gnm", Limits())
     assert result.status == "refuted"
     assert result.max_regret == pytest.approx(1)
 

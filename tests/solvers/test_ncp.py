@@ -27,7 +27,7 @@ BACKENDS = ("gurobi", "scip")
 
 
 def solve(game: Any, solver: str, seed: int = 0, **budget: Any) -> Any:
-    return eqbench.solve(game, solver, eqbench.Budget(**{"time_s": 600} | budget), seed=seed)
+    return eqbench.solve(game, solver, eqbench.Limits(**{"timeout_s": 600} | budget), seed=seed)
 
 
 # -- options ---------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_backends_tell_that_a_program_is_infeasible(backend: Any) -> None:
     program = importlib.import_module("eqbench.solvers.ncp.program").Program()
     x, y = program.variable(0.0, 1.0), program.variable(0.0, 1.0)
     program.require(x.times(y).add({(): -2.0}))
-    limits = backends.BackendLimits(time_s=600, nodes=None, threads=1, seed=0)
+    limits = backends.BackendLimits(timeout_s=600, nodes=None, threads=1, seed=0)
     answer = backend.solve(program, limits, lambda values: None)
     assert (answer.ending, answer.values, answer.bound) == ("infeasible", None, None)
 
@@ -268,7 +268,7 @@ def test_backend_without_a_point_hands_over_nothing_and_says_why(
     monkeypatch: pytest.MonkeyPatch, ending: str, status: str, words: str
 ) -> None:
     use(monkeypatch, lambda *_: backends.BackendAnswer(ending, "numeric trouble"))
-    result = solve("kuhn3_reduced", 'ncp(sense=max,of="P1")', time_s=30)
+    result = solve("kuhn3_reduced", 'ncp(sense=max,of="P1")', timeout_s=30)
     assert (result.status, result.equilibria) == (status, [])
     assert words in result.reason
     assert result.statistics.get("bound") is None
@@ -280,7 +280,7 @@ def test_limit_keeps_best_point_and_bound(monkeypatch: pytest.MonkeyPatch) -> No
         return replace(answer, ending="limit", detail="time limit", bound=answer.objective + 0.5)
 
     use(monkeypatch, cut_short)
-    result = solve("kuhn3_reduced", 'ncp(sense=min,of="P3")', time_s=30)
+    result = solve("kuhn3_reduced", 'ncp(sense=min,of="P3")', timeout_s=30)
     assert result.status == "ok"
     assert result.reason.startswith("stopped after 30 s (time limit); the best point so far")
     assert ">= 0.541666" in result.reason
@@ -307,7 +307,7 @@ def test_method_that_takes_over_has_half_of_the_time_and_is_named(
 ) -> None:
     calls: list[Any] = []
     monkeypatch.setattr(ncp, "choose", lambda *_: (without_a_point(calls), Availability()))
-    result = solve("jordan", f"ncp(fallback={fallback})", time_s=30)
+    result = solve("jordan", f"ncp(fallback={fallback})", timeout_s=30)
     assert (result.status, result.statistics["fallback"]) == ("ok", fallback)
     assert result.max_regret <= 1e-9
     assert re.search(f"branch and bound had no point .*; {fallback}: ", result.reason)
@@ -330,7 +330,7 @@ def test_branch_and_bound_alone_hands_over_nothing_of_others(
 ) -> None:
     calls: list[Any] = []
     monkeypatch.setattr(ncp, "choose", lambda *_: (without_a_point(calls), Availability()))
-    result = solve("jordan", solver, time_s=30, iterations=iterations)
+    result = solve("jordan", solver, timeout_s=30, iterations=iterations)
     assert (result.status, result.equilibria) == ("limit", [])
     assert "fallback" not in result.statistics
     assert len(calls) == (2 if iterations is None else 1)

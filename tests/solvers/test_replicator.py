@@ -20,7 +20,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.solver import Budget
+from eqbench.solver import Limits
 
 GAMES = ["skp", "kuhn2", "rock_paper_scissors", "shapley", "jordan", "leduc"]
 INTEGRATORS = ["dop853", "heyoka"]
@@ -376,7 +376,7 @@ def test_average_is_that_of_realization_plans() -> None:
     ],
 )
 def test_run_that_breaks_off_keeps_what_it_has(game, options, time_s, status, word) -> None:
-    result = eqbench.solve(game, f"replicator({options})", Budget(time_s=time_s, target=0))
+    result = eqbench.solve(game, f"replicator({options})", Limits(timeout_s=time_s, target=0))
     assert (result.status, word in result.reason) == (status, True)
     assert status == "failed" or result.iterations == 0
     assert result.max_regret is not None
@@ -388,7 +388,7 @@ def test_averages_keep_their_promise_however_fast_the_game_is(factor: int, rate:
     payoffs = factor * np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
     game = bimatrix(payoffs.tolist(), (-payoffs).tolist())
     for units in (20, 200):
-        budget = Budget(time_s=600, iterations=units, target=0)
+        budget = Limits(timeout_s=600, iterations=units, target=0)
         result = eqbench.solve(game, f"replicator(start=random,rate={rate})", budget)
         assert result.max_regret / factor * units * factor * rate <= 12
 

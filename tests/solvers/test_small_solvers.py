@@ -181,10 +181,10 @@ def test_memory_limit_below_the_matrices_is_named_with_their_size(
 @pytest.mark.parametrize(
     ("spec", "game", "budgets"),
     [
-        ("sequence_lp", "kuhn(players=2,cards=40)", [{"iterations": 3}, {"time_s": 1e-6}]),
-        ("fictitious_play(start=maximin)", "kuhn(players=2,cards=30)", [{"time_s": 1e-6}]),
+        ("sequence_lp", "kuhn(players=2,cards=40)", [{"iterations": 3}, {"timeout_s": 1e-6}]),
+        ("fictitious_play(start=maximin)", "kuhn(players=2,cards=30)", [{"timeout_s": 1e-6}]),
         ("lcp", "kuhn(players=2,cards=20)", [{"iterations": 0}, {"iterations": 7}]),
-        ("lcp", "kuhn(players=2,cards=20)", [{"time_s": 1e-6}]),
+        ("lcp", "kuhn(players=2,cards=20)", [{"timeout_s": 1e-6}]),
         ("semismooth", "kuhn3", [{"iterations": 0}, {"iterations": 1}, {"iterations": 9}]),
     ],
 )

@@ -74,7 +74,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_results_are_one_row_per_cell_in_the_order_of_the_plan(run: Path) -> None:
-    frame = eqbench.load_results(run)
+    frame = eqbench.load_run(run).frame("cells")
     assert frame["key"].tolist() == ["0c", "0b", "0a"]
     assert frame["status"].tolist() == ["unsupported", "ok", "refuted"]
     assert frame["candidates"].tolist() == [0, 1, 2]
@@ -89,14 +89,14 @@ def test_results_are_one_row_per_cell_in_the_order_of_the_plan(run: Path) -> Non
 
 def test_types_of_columns_do_not_depend_on_the_rows(run: Path, tmp_path: Path) -> None:
     empty = write_run(tmp_path / "empty", planned=["0d"])
-    for load in (eqbench.load_results, eqbench.load_equilibria, eqbench.load_traces):
-        full, none = load(run).dtypes, load(empty).dtypes
-        assert len(load(empty)) == 0
+    for what in ("cells", "equilibria", "traces"):
+        full, none = (eqbench.load_run(each).frame(what).dtypes for each in (run, empty))
+        assert len(eqbench.load_run(empty).frame(what)) == 0
         assert full[none.index].to_dict() == none.to_dict()
         assert (none["seed"], none["max_regret"], none["run"]) == ("Int64", "float64", "string")
-    results = eqbench.load_results(empty).dtypes
+    results = eqbench.load_run(empty).frame("cells").dtypes
     assert (results["iterations"], results["equilibrium"]) == ("Int64", "string")
-    candidates = eqbench.load_equilibria(empty).dtypes
+    candidates = eqbench.load_run(empty).frame("equilibria").dtypes
     assert (candidates["on_path"], candidates["strict"]) == ("boolean", "boolean")
     assert (candidates["identity"], candidates["distance"]) == ("string", "float64")
     assert (candidates["also"], candidates["parameters"]) == ("object", "object")
@@ -105,7 +105,7 @@ def test_types_of_columns_do_not_depend_on_the_rows(run: Path, tmp_path: Path) -
 
 
 def test_equilibria_are_one_row_per_candidate_best_first(run: Path) -> None:
-    frame = eqbench.load_equilibria(run)
+    frame = eqbench.load_run(run).frame("equilibria")
     assert frame[["key", "rank"]].to_numpy().tolist() == [["0b", 0], ["0a", 0], ["0a", 1]]
     assert frame["refuted"].tolist() == [False, False, True]
     assert frame["refutation"][2] == "claimed too much"
@@ -128,7 +128,7 @@ def test_exact_max_regret_is_the_largest_fraction(tmp_path: Path) -> None:
     whole = three_players("0a")
     items = [replace(whole.equilibria[0], exact=proof), whole.equilibria[1]]
     path = write_run(tmp_path / "run", replace(whole, equilibria=items))
-    largest = eqbench.load_equilibria(path)["exact_max_regret"]
+    largest = eqbench.load_run(path).frame("equilibria")["exact_max_regret"]
     assert largest[0] == "10/3"
     assert largest.isna().tolist() == [False, True]
 
@@ -147,7 +147,7 @@ def test_traces_are_one_row_per_snapshot(tmp_path: Path) -> None:
             }
         ),
     )
-    frame = eqbench.load_traces(path)
+    frame = eqbench.load_run(path).frame("traces")
     assert frame["key"].tolist() == ["0a", "0a"]
     assert frame["work"].tolist() == [1, 2]
     assert frame["claim"].tolist() == ["average", "iterate"]
@@ -155,29 +155,42 @@ def test_traces_are_one_row_per_snapshot(tmp_path: Path) -> None:
     assert frame["max_regret"].tolist() == [0.5, 0.5]
     (path / "traces/a.npz").write_bytes(b"PK")
     with pytest.warns(UserWarning, match=r"a\.npz"):
-        assert eqbench.load_traces(path).empty
+        assert eqbench.load_run(path).frame("traces").empty
 
 
-def test_several_runs_are_stacked_in_the_order_given(run: Path, tmp_path: Path) -> None:
+def test_frames_of_several_runs_can_be_joined(run: Path, tmp_path: Path) -> None:
     other = write_run(tmp_path / "other", cell("0b"))
-    frame = eqbench.load_results([other, str(run)])
-    assert frame["run"].tolist() == [str(other)] + [str(run)] * 3
-    assert isinstance(frame.index, pd.RangeIndex)
+    joined = pd.concat([eqbench.load_run(each).frame("cells") for each in (other, run)])
+    assert joined["run"].tolist() == [str(other)] + [str(run)] * 3
+    assert joined.dtypes["status"] == eqbench.load_run(run).frame("cells").dtypes["status"]
+
+
+@pytest.mark.parametrize(
+    ("former", "what"),
+    [
+        ("load_results", "cells"),
+        ("load_equilibria", "equilibria"),
+        ("load_traces", "traces"),
+        ("load_summary", "summary"),
+    ],
+)
+def test_former_loaders_warn_and_give_the_frame(run: Path, former: str, what: str) -> None:
+    with pytest.deprecated_call(match=f'frame."{what}"'):
+        frame = getattr(eqbench, former)([run])
+    assert frame.equals(eqbench.load_run(run).frame(what))
 
 
 def test_profiles_of_a_real_run_verify_to_their_row(tmp_path: Path) -> None:
-    solved = eqbench.solve("kuhn2", "cfr_plus", eqbench.Budget(iterations=50))
+    solved = eqbench.solve("kuhn2", "cfr_plus", eqbench.Limits(iterations=50))
     game = eqbench.load_game("kuhn2")
     from eqbench.model.profile_json import profile_text
 
-    best = solved.equilibria[0]
-    path = write_run(
-        tmp_path / "run", replace(solved, key="0a", equilibria=[replace(best, profile="p.json")])
-    )
-    profile: object = best.profile
-    assert isinstance(profile, eqbench.BehaviorProfile)
+    document = solved.to_json() | {"key": "0a"}
+    document["equilibria"] = [document["equilibria"][0] | {"profile": "p.json"}]
+    path = write_run(tmp_path / "run", CellRecord.of_line(json.dumps(document).encode()))
+    profile = solved.equilibria[0].profile
     (path / "p.json").write_text(profile_text(game.tree, profile, game.spec))
-    row = eqbench.load_equilibria(path).iloc[0]
+    row = eqbench.load_run(path).frame("equilibria").iloc[0]
     measured = eqbench.verify(row["game_spec"], row["profile"])
     assert float(measured.max_regret) == pytest.approx(row["max_regret"], abs=1e-15)
 
@@ -221,7 +234,7 @@ def test_what_is_no_run_of_this_version_is_refused(tmp_path: Path, text: str | N
     if text is not None:
         (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(UsageError, match=message):
-        eqbench.load_results(tmp_path)
+        eqbench.load_run(tmp_path).frame("cells")
 
 
 def test_record_with_fields_of_another_version_is_left_out(tmp_path: Path) -> None:
@@ -233,7 +246,7 @@ def test_record_with_fields_of_another_version_is_left_out(tmp_path: Path) -> No
     assert [found.key for found in run.cells] == ["0a"]
     assert "'mood'" in run.notes[0]
     with pytest.warns(UserWarning, match="left out: 2"):
-        assert len(eqbench.load_results(path)) == 1
+        assert len(eqbench.load_run(path).frame("cells")) == 1
 
 
 @pytest.fixture
@@ -257,7 +270,7 @@ def test_latest_is_the_run_that_began_last_wherever_it_is(alone: Path) -> None:
         assert latest_run() == place
     shutil.rmtree("second")
     assert latest_run() == alone / "there"
-    assert len(eqbench.load_results("latest")) == 1
+    assert len(eqbench.load_run("latest").frame("cells")) == 1
 
 
 def test_latest_run_of_another_folder_is_taken_where_there_is_none(
@@ -412,7 +425,9 @@ KIND = {
 def test_verdicts_on_play_stand_in_the_frame_of_equilibria(tmp_path: Path) -> None:
     whole = three_players("0a")
     items = [replace(whole.equilibria[0], credible=judged(), kind=KIND), whole.equilibria[1]]
-    frame = eqbench.load_equilibria(write_run(tmp_path / "run", replace(whole, equilibria=items)))
+    frame = eqbench.load_run(write_run(tmp_path / "run", replace(whole, equilibria=items))).frame(
+        "equilibria"
+    )
     expected = {
         **{"sets": (48, "Int64"), "credible": (43, "Int64"), "worst": (2.5, "float64")},
         **{"undominated": ("actions only", "string"), "subgames": (3, "Int64")},

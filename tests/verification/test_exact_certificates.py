@@ -377,7 +377,7 @@ def test_run_certifies_refutes_and_refuses(tmp_path: Path) -> None:
     assert rows["proves"]["max_regret"] == "0.0"
     assert 0 < float(rows["nearly"]["max_regret"]) < 1e-17
 
-    frame = eqbench.load_equilibria(tmp_path / "run").set_index("solver")
+    frame = eqbench.load_run(tmp_path / "run").frame("equilibria").set_index("solver")
     assert frame["exact_max_regret"].dtype == "string"
     regrets = {"proves": "0", "nearly": str(verify_exactly(TREE, OFF).max_regret)}
     assert frame["exact_max_regret"].to_dict() == regrets

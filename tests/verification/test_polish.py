@@ -186,7 +186,7 @@ IRRATIONAL = np.array([1 - ROOT, ROOT] * 3)
 @pytest.mark.parametrize("seed", range(4))
 def test_there_is_an_exact_equilibrium_near_each_end_of_learning(spec: str, seed: int) -> None:
     game = eqbench.load_game(spec)
-    budget = eqbench.Budget(iterations=5_000, target=1e-8)
+    budget = eqbench.Limits(iterations=5_000, target=1e-8)
     run = eqbench.solve(game, "pcfr_plus(start=random)", budget, seed=seed)
     near = run.equilibria[0].profile.probabilities
     found = exact_near(game, near)
@@ -201,7 +201,7 @@ def test_there_is_an_exact_equilibrium_near_each_end_of_learning(spec: str, seed
 
 def test_denominators_beyond_those_of_floats_are_read() -> None:
     game = eqbench.load_game("random_tree(depth=5,actions=3,seed=2,zero_sum=true)")
-    run = eqbench.solve(game, "sequence_lp", eqbench.Budget(time_s=600))
+    run = eqbench.solve(game, "sequence_lp", eqbench.Limits(timeout_s=600))
     found = exact_near(game, run.equilibria[0].profile.probabilities)
     assert found is not None
     assert max(f.denominator for f in found) > 10**6
@@ -247,7 +247,7 @@ def test_rounding_that_only_looks_exact_is_refused(monkeypatch: pytest.MonkeyPat
 
 def test_search_stops_when_it_is_told_to() -> None:
     game = eqbench.load_game("kuhn(players=3,cards=5)")
-    result = eqbench.solve(game, "semismooth", eqbench.Budget(time_s=600))
+    result = eqbench.solve(game, "semismooth", eqbench.Limits(timeout_s=600))
     asked: list[int] = []
     near = result.equilibria[0].profile.probabilities
     assert exact_near(game, near, stop=lambda: not asked.append(1)) is None

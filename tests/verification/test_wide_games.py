@@ -26,7 +26,7 @@ from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_view import play_facts
 from eqbench.report.writing import game_facts
-from eqbench.solver import Budget
+from eqbench.solver import Limits
 from eqbench.studies.crossplay.study import recognized
 from eqbench.verification import Allowance, Verifier, beyond_floats, verify
 
@@ -44,7 +44,7 @@ def test_ordinary_games_keep_their_scale(spec: str) -> None:
     tree = eqbench.load_game(spec).tree
     assert not tree.is_wide
     assert tree.payoff_scale == tree.payoff_range
-    assert Budget().target_for(tree) == 1e-10 * tree.payoff_range
+    assert Limits().target_for(tree) == 1e-10 * tree.payoff_range
     assert 0 < tree.stakes <= tree.payoff_range
 
 
@@ -53,8 +53,8 @@ def test_scale_of_a_wide_game_is_what_its_least_decision_is_about(prize: float) 
     tree = wide_game(prize)
     assert tree.is_wide
     assert tree.payoff_scale == tree.stakes == 1  # P2 after tails and A: -1 or 1; after heads, B
-    assert Budget().target_for(tree) == 1e-10
-    assert Budget(target=0.5).target_for(tree) == 0.5
+    assert Limits().target_for(tree) == 1e-10
+    assert Limits(target=0.5).target_for(tree) == 0.5
 
 
 def test_game_is_wide_from_a_hundred_thousand_times_the_stakes() -> None:

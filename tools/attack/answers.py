@@ -317,7 +317,7 @@ def _equilibria(game: Game, solver: str) -> Iterator[BehaviorProfile]:
         rows = product(*(np.eye(len(actions)) for actions in tree.infoset_actions))
         profiles = (BehaviorProfile.of(tree, np.concatenate(each)) for each in rows)
     elif not refusal_of(eqbench.load_solver(solver), game):
-        found = run(solver, game, time_s=2, target=1e-12).candidates
+        found = run(solver, game, timeout_s=2, target=1e-12).candidates
         profiles = (each.profile for each in found if each.claim == "equilibrium")
     measure = verify_exactly if tree.exact else verify
     return (x for x in profiles if measure(tree, x).max_regret <= 1e-10 * tree.payoff_scale)
@@ -408,7 +408,7 @@ def methods_that_take_over() -> Iterator[tuple[str, str]]:
     runs += [(tree.format(2), f"ncp(backend={name})", 30.0) for name in ("gurobi", "scip")]
     runs += [("random(players=2,actions=25,seed=2)", "ncp", 20.0)]
     for game, solver, time_s in runs:
-        found = eqbench.solve(game, solver, eqbench.Budget(time_s=time_s), seed=0)
+        found = eqbench.solve(game, solver, eqbench.Limits(timeout_s=time_s), seed=0)
         method = found.statistics.get("fallback")
         claimed = [each.max_regret for each in found.equilibria if each.claim == "equilibrium"]
         wrong = []

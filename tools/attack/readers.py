@@ -23,8 +23,8 @@ from .sandbox import DEADLINE_S, MOST_OUTPUT, Ended, Result, Sandbox
 Commands = Mapping[str, Sequence[str | Path]]
 
 MOST_READ = 4 * 2**20
-CHEAP = ("report terminal", "report csv", "report html", "load_results", "run --resume --dry-run")
-LOADERS = ("load_results", "load_equilibria", "load_traces")
+CHEAP = ("report terminal", "report csv", "report html", "cells", "run --resume --dry-run")
+FRAMES = ("cells", "equilibria", "traces")
 
 
 def readings(folder: Path, cell: str, plugins: Sequence[Path] = ()) -> dict[str, list[str | Path]]:
@@ -37,7 +37,7 @@ def readings(folder: Path, cell: str, plugins: Sequence[Path] = ()) -> dict[str,
         "report --summary": ["report", folder, "--summary"],
         "compare": ["compare", folder, folder],
         "show": ["show", folder, cell, *more],
-        **{name: [name, folder] for name in LOADERS},
+        **{name: [name, folder] for name in FRAMES},
         "run --resume --dry-run": ["run", "--resume", folder, "--dry-run", *more],
     }
 
@@ -176,8 +176,8 @@ def _do(words: Sequence[str]) -> None:
 
     code = 1
     try:
-        if words[0] in LOADERS:
-            getattr(eqbench.store.results, words[0])(words[1])
+        if words[0] in FRAMES:
+            eqbench.load_run(words[1]).frame(words[0])
         else:
             sys.argv = ["eqbench", *words]
             main()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import compress, product
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from eqbench.papers.polynomials import DEALS, Polynomial, node_reaches, variable
 from eqbench.papers.records import Table
 from eqbench.papers.stored import Stored
 from eqbench.registry import load_game
+from eqbench.requests import Limits
 from eqbench.store.run_folder import write_texts
 from eqbench.verification import Verifier, verify_exactly
 
@@ -143,11 +144,11 @@ def _losses(
 
 def _bets_and_calls(pot: str) -> float:
     """The largest frequency of a bet or call with less than A over all equilibria at a pot."""
-    cell = solve(skp().at(pot=Fraction(pot)), "case_enumeration", timeout=60.0)
+    cell = solve(skp().at(pot=Fraction(pot)), "case_enumeration", Limits(timeout_s=60.0))
     if not lists.is_complete(cell):
         raise EqbenchError(f"cases were left open at pot {pot}")
-    profiles = [cast(BehaviorProfile, each.profile) for each in cell.equilibria]
-    largest = np.max([layout().frequencies(each.probabilities) for each in profiles], axis=0)
+    found = [each.profile.probabilities for each in cell.equilibria]
+    largest = np.max([layout().frequencies(each) for each in found], axis=0)
     pairs = zip(layout().variables, largest.tolist(), strict=True)
     return max(most for name, most in pairs if name[0] != "a")
 

@@ -26,7 +26,7 @@ from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.plots.style import by_name
 from eqbench.registry import load_game
 from eqbench.spec import parse_spec
-from eqbench.store.schema import CellRecord
+from eqbench.store.schema import FinishedCell
 
 Names = dict[str, Any]  # Fractions where values are rational, else floats
 
@@ -228,7 +228,7 @@ def listed(stored: Stored) -> Table:
     }
 
 
-def is_complete(cell: CellRecord) -> bool:
+def is_complete(cell: FinishedCell) -> bool:
     """Whether an enumeration says that what it hands over is all that there is."""
     return cell.status == "ok" and all(each.claim == "complete list" for each in cell.equilibria)
 

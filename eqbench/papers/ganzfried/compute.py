@@ -22,7 +22,7 @@ from eqbench.papers.encyclopedia.compute import hands
 from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
 from eqbench.registry import load_game
-from eqbench.store.results import load_equilibria
+from eqbench.store.results import equilibrium_frame, stored_runs
 from eqbench.verification import verify, verify_exactly
 
 FULL, REDUCED = "kuhn3", "kuhn3_reduced"
@@ -68,7 +68,7 @@ def conditions(_folder: Path, jobs: Path, *, full: bool) -> Table:
 
 def found_by(folder: Path, game: str, solver: str = "") -> list[FloatArray]:
     """Frequencies (A,) of the best profiles of a game in a run, of some solver if one is named."""
-    best, tree = load_equilibria([folder]), load_game(game).tree
+    best, tree = equilibrium_frame(stored_runs(folder)), load_game(game).tree
     best = best[(best["rank"] == 0) & (best["game"] == game)].dropna(subset=["profile"])
     files = best["profile"][best["solver"] == solver] if solver else best["profile"]
     return [profile_from_json(tree, read_profile(file)).probabilities for file in files]

@@ -27,7 +27,7 @@ from eqbench.papers.records import Table
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import SUB_FAMILIES, kuhn3
 from eqbench.plots.style import Panel, Series, dots, draw_figure, line, ordered_colors, save_figure
-from eqbench.store.results import load_equilibria, load_results
+from eqbench.store.results import cell_frame, equilibrium_frame, stored_runs
 from eqbench.verification import Verifier
 
 RUNS = ("many_starts", "single_starts", "slow_methods", "patient_methods")
@@ -46,7 +46,7 @@ _PAYOFFS = ["payoff_P1", "payoff_P2", "payoff_P3"]
 def compute(folder: Path, jobs: Path, *, full: bool) -> Table:
     """Counts of all equilibria in the runs, by solver; figures and what is outside in `folder`."""
     runs, limit = [jobs / name for name in RUNS], COUNTS * kuhn3().tree.payoff_range
-    candidates = load_equilibria(runs).dropna(subset=["profile"])
+    candidates = equilibrium_frame(stored_runs(runs)).dropna(subset=["profile"])
     counts = candidates["max_regret"] <= limit
     found = _judged(candidates[counts])
     _draw(found, folder)
@@ -60,7 +60,7 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> Table:
     return {
         "solvers": {
             str(solver): {"cells": count} | _summary(found[found["solver"] == solver])
-            for solver, count in Counter(load_results(runs)["solver"]).items()
+            for solver, count in Counter(cell_frame(stored_runs(runs))["solver"]).items()
         },
         "all": _summary(found),
         "payoffs": found[_PAYOFFS].to_numpy().tolist(),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from itertools import chain, combinations, cycle, product
-from typing import Any
+from typing import Any, Literal, get_args
 
 from eqbench.errors import UsageError, nearest
 from eqbench.report.naming import identity_text, kind_of_match
@@ -22,7 +22,8 @@ from eqbench.store.stored_run import StoredRun
 from eqbench.text import grouped, printable
 
 VEGA_LITE = "6.4"
-CHARTS = ("regret", "payoffs", "targets", "profile", "pairs", "memory", "times")
+ChartName = Literal["regret", "payoffs", "targets", "performance", "pairs", "memory", "times"]
+CHARTS: tuple[ChartName, ...] = get_args(ChartName)
 _WIDTH = 620
 _TEMPLATES = resources.files("eqbench.report.charts")
 

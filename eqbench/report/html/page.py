@@ -98,7 +98,7 @@ def report_page(
             html.Prose(TEXTS["names"] if found else [], small=True),
             *found,
         ],
-        "Solvers compared": [drawn(data, "targets", "profile", "pairs")],
+        "Solvers compared": [drawn(data, "targets", "performance", "pairs")],
         "Cost": [drawn(data, "memory", "times")],
         "What was run": [block for run in runs for block in about(run)],
     }
