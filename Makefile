@@ -11,6 +11,8 @@ BASE := $(VENV)/.base
 CORE := $(VENV)/.core
 SOLVERS := $(VENV)/.solvers
 STAMP := $(BASE) $(CORE) $(SOLVERS)
+# Machine code of kernels, so that no first run compiles.
+WARM := $(VENV)/.warm
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
 EXTRAS := gambit gurobi scip peers ode exact
@@ -21,9 +23,9 @@ EXTRAS := gambit gurobi scip peers ode exact
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-setup: $(STAMP)  ## create .venv and install eqbench with every extra available here
+setup: $(STAMP) $(WARM)  ## create .venv and install eqbench with every extra available here
 
-run: $(SOLVERS)  ## run every solver on three-player Kuhn poker
+run: $(WARM)  ## run every solver on three-player Kuhn poker
 	$(BIN)/eqbench run --game kuhn3 --solver all
 
 test: $(STAMP)  ## run the tests
@@ -95,4 +97,8 @@ $(SOLVERS): $(BASE)
 	  $(INSTALL) --only-binary :all: --editable ".[$$extra]" >$(VENV)/extra-$$extra.log 2>&1 \
 	  || echo "optional extra $$extra is not available here (see $(VENV)/extra-$$extra.log)"; \
 	done
+	@touch $@
+
+$(WARM): $(SOLVERS)
+	$(BIN)/eqbench warm-up
 	@touch $@

@@ -26,6 +26,7 @@ from eqbench.cli.output import (
 )
 from eqbench.cli.progress import LiveProgress
 from eqbench.errors import INTERRUPTED, UsageError
+from eqbench.extras import installation_of
 from eqbench.harness.experiment import Request
 from eqbench.requests import FILE, FLAG, FOLDER, GAME, SOLVER, Json, Kind, NoTable, Option
 
@@ -181,7 +182,7 @@ def warm_up(request: WarmUpRequest) -> int:
     from eqbench.solver import usable_cores
 
     if not has_numba():
-        raise UsageError("kernels are compiled by Numba: pip install 'eqbench[fast]'")
+        raise UsageError(f"kernels are compiled by Numba: {installation_of('numba')}")
     os.environ[MODE] = "machine"
     cells = Request(
         games=request.games or WARMING,

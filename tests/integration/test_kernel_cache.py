@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -101,3 +102,39 @@ def test_kernels_are_compiled_where_the_disk_is_full(
 
 def one_more(number: int) -> int:
     return number + 1
+
+
+def run_cold(cache: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    variables = os.environ | {"NUMBA_CACHE_DIR": str(cache)} | more
+    command = [sys.executable, "-m", "eqbench", *words]
+    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+
+
+def test_cell_that_has_to_compile_is_run_again_with_machine_code(tmp_path: Path) -> None:
+    words = ("run", "--game", "kuhn2", "--solver", "cfr_plus", "--timeout", "3", "--target", "0")
+    done = run_cold(tmp_path / "cache", *words, "--out", str(tmp_path / "run"), "--json")
+    assert done.returncode == 0, done.stderr
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert cell["iterations"] > 30_000  # plain Python does not get there in 3 s
+    assert "kernels" not in cell["statistics"]
+
+
+def test_small_cell_runs_as_plain_python_and_says_so(tmp_path: Path) -> None:
+    words = ("run", "--game", "kuhn2", "--solver", "logit", "--out", str(tmp_path / "run"))
+    done = run_cold(tmp_path / "cache", *words, "--json")
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert cell["status"] == "ok"
+    assert cell["statistics"]["kernels"] == "plain Python"
+    assert not list((tmp_path / "cache").rglob("*.nbc"))
+
+
+def test_warm_up_leaves_machine_code_behind(tmp_path: Path) -> None:
+    done = run_cold(tmp_path, "warm-up", "--game", "kuhn2", "--solver", "lcp(offpath=keep)")
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.rglob("complementarity.advance-*.nbc"))
+
+
+def test_warm_up_without_numba_names_what_brings_it(tmp_path: Path) -> None:
+    done = run_cold(tmp_path, "warm-up", EQBENCH_KERNELS="python")
+    assert done.returncode == 2
+    assert "eqbench[fast]" in done.stderr

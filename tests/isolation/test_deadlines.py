@@ -20,6 +20,7 @@ from eqbench.isolation import server, spawned
 from eqbench.isolation.child import Limits, Outcome, _Child, interrupts_held, run_child
 from eqbench.isolation.messages import (
     Clocks,
+    CompilingFrame,
     DoneFrame,
     ErrorFrame,
     Frame,
@@ -32,7 +33,7 @@ from eqbench.isolation.server import Worker
 
 BEGIN = 1000.0
 LIMITS = Limits(setup_timeout_s=30.0, timeout_s=7.0, memory_bytes=10**6, threads=3)
-READY = ReadyFrame()
+READY, COMPILING = ReadyFrame(), CompilingFrame(kernel="advance")
 DONE = DoneFrame(reason="limit", detail="", memory_bytes=5, clocks=Clocks(1.0, 1.0, 0.5, 9))
 ERROR = ErrorFrame(type="", message="", traceback="", usage=False, memory=False, unavailable=False)
 REFUSED = RefusedFrame(status="unsupported", reason="three players")
@@ -162,6 +163,10 @@ WATCHED: dict[str, tuple[dict[float, Any], dict[str, Any], str, float]] = {
     "reports less then": ({4.0: READY, 5.0: at(1, 3), 6.0: at(2, 1.5)}, {}, "timeout", 13.5),
     "gets ready again": ({4.0: READY, 8.0: READY, 11.0: READY}, {}, "timeout", 12.0),
     "sends without end": ({4.0: READY} | FLOOD, {}, "timeout", 12.0),
+    # no limit is meant for compiling, but for a compiler that hangs
+    "compiles long": ({1.0: COMPILING, 200.0: READY}, {"growth": 1e5}, "memory", 200.0),
+    "compiles while solving": ({4.0: READY, 5.0: COMPILING, 65.0: at(1, 0)}, {}, "timeout", 72.0),
+    "compiles without end": ({4.0: READY, 5.0: COMPILING}, {}, "timeout", 605.0),
     "is done and ends": ({1.0: READY, 3.0: DONE}, {"ends": 4.9, "code": 3}, "exit", 4.9),
     "is done but does not end": ({1.0: READY, 3.0: DONE}, {}, "exit", 5.0),
     "is done when it has gone": (LATE, {"ends": 1.01, "code": 0}, "exit", 1.04),
