@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import accumulate
-from operator import attrgetter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -43,7 +42,7 @@ from eqbench.report.trials import (
     trials,
 )
 from eqbench.store.run_folder import EXPERIMENT, LINES
-from eqbench.store.schema import EquilibriumRecord
+from eqbench.store.schema import EquilibriumRecord, trial_of
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import grouped, printable, seconds, small
 
@@ -395,8 +394,12 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     table = html.Table("index", _INDEX, rows, TEXTS["index"], wrapped=True)
     parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
     entries = entries_of(list(runs.values()))
-    alike = attrgetter("solver_spec", "trial")
-    same = grouped(entries, lambda entry: (entry.record.game_identity, *alike(entry.record)))
+
+    def alike(entry: RunCell) -> tuple[str, ...]:
+        own = entry.record
+        return own.game_identity, own.solver_spec, trial_of(own)
+
+    same = grouped(entries, alike)
     of_runs: list[charts.Trial] = [
         (f"{own[0].record.solver} {trial}".strip(), {f"all of {e.run}": e for e in own})
         for (*_, trial), own in same.items()
