@@ -222,44 +222,52 @@ class Run(Displayed, Sequence[CellResult]):
 
         Parameters
         ----------
-        what : ``cells``, in the order of the plan
-                `status` is categorical, in the order in which statuses are documented; `payoff_P1`
-                … and `regret_P1` … belong to the candidate with the smallest max regret and are
-                missing beyond the players of a game; `equilibrium` names what that candidate is or
-                is nearest to; `statistics` holds the solver's own figures as dictionaries;
-                `game_content` is a hash of the game tree, which tells files of one name apart.
-            ``equilibria``: all verified candidates, best first in each cell
-                `refuted` says whether the measurement contradicts the claim and `refutation` how.
-                `exact_max_regret` is the max regret as a text ``p/q`` where it was computed
-                exactly. `profile` is a path that :func:`eqbench.verify` takes, and `identity` the
-                name of a known equilibrium, or of a cluster of the run, where there is one.
-                `on_path` says whether the profile is on its path of play (if not, it is only the
-                nearest), `strict` whether every published condition holds, off the path too, and
-                `distance` is the largest difference of an outcome's probability. `dimension` is
-                that of the equilibria around it, `also` holds lists of further names, `parameters`
-                dictionaries of numbers, and `leading` names the one of them that tells members of a
-                set apart best. Of claimed equilibria `credible` is the number of information sets,
-                of all `sets`, whose play some belief supports, and `worst` the largest loss at any
-                of them. `undominated` and `sequential` are `certified`, `refuted` or `open`, the
-                former `actions only` if no plan was judged and no action refutes one;
-                `subgame_perfect` is the number of proper subgames, of all `subgames`, in which no
-                player gains; `quasi_strict` is a truth, and `index` missing where an equilibrium is
-                not known to be regular.
-            ``traces``: measured snapshots
-                `work` counts iterations and `elapsed_s` seconds of solving. Of a curve that cannot
-                be read a warning says why.
-            ``summary``: games and solvers, over seeds
-                `cells` and `ok` are counts. Of the max regret, the time of solving (`elapsed_s`)
-                and the time to the target (`time_to_target_s`) there are best, quartiles, median
-                and worst; a time to the target is missing where it is longer than the timeout.
-                `interval_low_s` and `interval_high_s` are the ends of a bootstrap interval of the
-                median time to the target at 95 %, from five cells on. `par2_elapsed_s` is the mean
-                time to the target with twice the timeout for a cell that missed it,
-                `sgm_elapsed_s` the geometric mean of times + 10 ms, less these, with the timeout
-                for a cell that missed it. `fastest` counts seeds in which no player reached the
-                target earlier; the solver `virtual best` stands for the fastest in each. `hosts`
-                counts machines, so far as they are known: with more than one, times are not of one
-                speed. `equilibria` holds dictionaries: how many cells found each.
+        what : `cells`, `equilibria`, `traces` or `summary`
+            *cells*: a row for each cell, in the order of the plan: `status` is
+            categorical, in the order in which statuses are documented; `payoff_P1` …
+            and `regret_P1` … belong to the candidate with the smallest max regret and
+            are missing beyond the players of a game; `equilibrium` names what that
+            candidate is or is nearest to; `statistics` holds the solver's own figures
+            as dictionaries; `game_content` is a hash of the game tree, which tells
+            files of one name apart.
+
+            *equilibria*: a row for each verified candidate, best first in each cell:
+            `refuted` says whether the measurement contradicts the claim and
+            `refutation` how. `exact_max_regret` is the max regret as a text ``p/q``
+            where it was computed exactly. `profile` is a path that
+            :func:`eqbench.verify` takes, and `identity` the name of a known
+            equilibrium, or of a cluster of the run, where there is one. `on_path` says
+            whether the profile is on its path of play (if not, it is only the nearest),
+            `strict` whether every published condition holds, off the path too, and
+            `distance` is the largest difference of an outcome's probability.
+            `dimension` is that of the equilibria around it, `also` holds lists of
+            further names, `parameters` dictionaries of numbers, and `leading` names the
+            one of them that tells members of a set apart best. Of claimed equilibria
+            `credible` is the number of information sets, of all `sets`, whose play some
+            belief supports, and `worst` the largest loss at any of them. `undominated`
+            and `sequential` are `certified`, `refuted` or `open`, the former `actions
+            only` if no plan was judged and no action refutes one; `subgame_perfect` is
+            the number of proper subgames, of all `subgames`, in which no player gains;
+            `quasi_strict` is a truth, and `index` missing where an equilibrium is not
+            known to be regular.
+
+            *traces*: a row for each measured snapshot: `work` counts iterations and
+            `elapsed_s` seconds of solving. Of a curve that cannot be read a warning
+            says why.
+
+            *summary*: a row for each game and solver, over seeds: `cells` and `ok` are
+            counts. Of the max regret, the time of solving (`elapsed_s`) and the time to
+            the target (`time_to_target_s`) there are best, quartiles, median and worst;
+            a time to the target is missing where it is longer than the timeout.
+            `interval_low_s` and `interval_high_s` are the ends of a bootstrap interval
+            of the median time to the target at 95 %, from five cells on.
+            `par2_elapsed_s` is the mean time to the target with twice the timeout for a
+            cell that missed it, `sgm_elapsed_s` the geometric mean of times + 10 ms,
+            less these, with the timeout for a cell that missed it. `fastest` counts
+            seeds in which no player reached the target earlier; the solver `virtual
+            best` stands for the fastest in each. `hosts` counts machines, so far as
+            they are known: with more than one, times are not of one speed. `equilibria`
+            holds dictionaries: how many cells found each.
 
         Examples
         --------

@@ -161,8 +161,8 @@ def run(options: RunOptions) -> int:
 class WarmUpRequest:
     """Compile the kernels of solvers, once for each version of eqbench.
 
-    Without it a kernel is compiled when it has run for a second as plain Python. Machine code
-    differs by number of players, so there is a game for each.
+    Without it each is compiled when it is first needed. Machine code differs by number of players,
+    so there is a game for each.
     """
 
     games: Annotated[

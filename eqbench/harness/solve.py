@@ -206,8 +206,13 @@ def prepare_to_solve() -> None:
         warm_up(registry.load_game(name))
 
 
-def perform(job: dict[str, Any], send: Send) -> None:
-    """Do a job and report by messages; whatever goes wrong is reported as well."""
+def perform(job: dict[str, Any], send: Send, *, in_worker: bool = False) -> None:
+    """Do a job and report by messages; whatever goes wrong is reported as well.
+
+    In a worker, a solver that needs kernels which have to be compiled is interrupted by that.
+    """
+    if in_worker:
+        compiled.preparation.around = lambda kernel: _apart(kernel, send)
     try:
         {"solve": _solve, "describe": _describe, "build": _build}[job["do"]](job, send)
     except Exception as error:
@@ -263,11 +268,9 @@ def _solve(job: dict[str, Any], send: Send) -> None:
         send(RefusedFrame("unavailable", text(f"missing: {error}")))
         return
     game = mapped_game(job["game_spec"], Path(job["folder"]))
-    made: list[str] = []
-    compiled.preparation.around = lambda kernel: _apart(kernel, made, send)
-    with suppress(_Compiled):
+    try:
         last, _ = solve_once(solver, game, Limits(**job["limits"]), job["seed"], send)
-    if made:  # also where a library of the solver's has swallowed what ends the job
+    except _Compiled:
         last = AgainFrame()
     if isinstance(last, DoneFrame | ErrorFrame):
         last = replace(last, memory_bytes=memory_bytes(os.getpid()))
@@ -279,10 +282,9 @@ class _Compiled(BaseException):
 
 
 @contextmanager
-def _apart(kernel: str, made: list[str], send: Send) -> Iterator[None]:
+def _apart(kernel: str, send: Send) -> Iterator[None]:
     """Compile a kernel, and end the job if its machine code will be there for the next one."""
     send(CompilingFrame(text(kernel)))
     yield
     if compiled.cache_folder() is not None and not compiled.always():
-        made.append(kernel)
         raise _Compiled

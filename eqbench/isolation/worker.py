@@ -31,7 +31,7 @@ def main(frames: int) -> NoReturn:
     jobs = importlib.import_module(JOBS)
     from eqbench.isolation.messages import write_frame
 
-    jobs.perform(job, lambda frame: write_frame(frames, frame))
+    jobs.perform(job, lambda frame: write_frame(frames, frame), in_worker=True)
     leave(0)
 
 

@@ -1,10 +1,11 @@
 """Kernels: plain Python at first, machine code where that pays, and the cache of machine code.
 
 A kernel is a function on flat arrays that Numba can compile. Compiling one takes seconds, running
-it once in a small game as plain Python milliseconds. So a kernel runs as plain Python until that
-has taken :data:`PATIENCE_S` seconds or is given large arrays, and as machine code from then on, and
-from the beginning where the code is on disk. Without Numba it remains plain Python. Either way does
-the same operations in the same order; exponentials and logarithms may differ in the last bit.
+it once in a small game as plain Python milliseconds. So with ``EQBENCH_KERNELS=auto`` a kernel runs
+as plain Python until that has taken :data:`PATIENCE_S` seconds or is given large arrays, and as
+machine code from then on, and from the beginning where the code is on disk. Otherwise it is
+compiled at its first call. Without Numba it remains plain Python. Exponentials, logarithms and sums
+of arrays may differ in the last bits; all else is the same.
 
 Numba's disk cache notices edits of a function but not of the functions that it calls. So the
 cache folder is named after a hash of all sources that may contain kernels: after any edit
@@ -36,7 +37,7 @@ PATIENCE_S = 1.0
 MANY_ITEMS = 20_000
 # A kernel that has taken this share of the patience is compiled with one that has taken all.
 WARM_SHARE = 0.05
-# `python`, `machine` (from the first call on), or neither, by what pays.
+# Environment variable: `python`, `machine` (from the first call on; the default), or `auto`.
 MODE = "EQBENCH_KERNELS"
 
 
@@ -294,7 +295,7 @@ def are_plain() -> bool:
 
 def always() -> bool:
     """Whether every kernel is compiled at its first call."""
-    return os.environ.get(MODE) == "machine"
+    return os.environ.get(MODE, "machine") == "machine"
 
 
 def _pays(args: tuple) -> bool:

@@ -16,6 +16,7 @@ from eqbench.errors import UsageError
 from eqbench.harness.solve import perform
 from eqbench.isolation.child import Outcome, ScratchFolder, run_child
 from eqbench.isolation.messages import (
+    AgainFrame,
     BuiltFrame,
     DescribedFrame,
     ErrorFrame,
@@ -76,7 +77,11 @@ class Bench:
             perform(job, lambda frame: trial.frames.extend(decoder.feed(encode(frame))))
             return trial
         limits = Limits(setup_timeout_s=SETUP_S, timeout_s=timeout_s)
-        outcome: Outcome = run_child(job, limits, trial.frames.append)
+        while True:
+            outcome: Outcome = run_child(job, limits, trial.frames.append)
+            if not isinstance(outcome.last, AgainFrame):
+                break
+            trial.frames.clear()
         trial.ended, trial.log = outcome.garbled or outcome.ended, outcome.log
         if outcome.ended == "interrupted":
             raise KeyboardInterrupt

@@ -105,7 +105,7 @@ def one_more(number: int) -> int:
 
 
 def run_cold(cache: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    variables = os.environ | {"NUMBA_CACHE_DIR": str(cache)} | more
+    variables = os.environ | {"NUMBA_CACHE_DIR": str(cache), "EQBENCH_KERNELS": "auto"} | more
     command = [sys.executable, "-m", "eqbench", *words]
     return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
 

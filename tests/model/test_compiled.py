@@ -66,7 +66,7 @@ def sums(numbers: NDArray) -> float:
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kernel:
     """A kernel of which no machine code is on disk."""
-    monkeypatch.delenv(compiled.MODE, raising=False)
+    monkeypatch.setenv(compiled.MODE, "auto")
     monkeypatch.setattr(compiled, "_kernels", [])
     monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path)
     return kernel(sums)
