@@ -16,6 +16,7 @@ import pytest
 
 from eqbench.errors import StoreError, UsageError
 from eqbench.store.json_lines import LineReader
+from eqbench.store.kept_runs import contents, packed
 from eqbench.store.run_folder import RunFolder, file_name, game_slug, new_run_path
 from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord, IdentityRecord
 
@@ -167,6 +168,23 @@ def test_files_that_cannot_be_read_are_named_and_damaged_lines_counted(folder: R
     os.mkfifo(folder.path / "manifest.json")
     with pytest.raises(UsageError, match=r"cannot read .*manifest\.json"):
         _ = folder.manifest
+
+
+def test_copy_of_a_run_has_the_whole_files_of_its_cells(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = ("x-a-0123.json", ".x-a-0123.json.7-123456789", "notes.txt")
+    whole, draft, foreign = (folder.write(f"profiles/{name}", "{}") for name in files)
+    folder.append(record("a"))
+    assert contents(folder.path) == (["manifest.json", "runs.jsonl", draft, whole], [foreign])
+    assert [*packed(folder.path)] == ["manifest.json", "runs.jsonl", whole]
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "not allowed", str(path))
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(UsageError, match="not allowed"):
+        contents(folder.path)
 
 
 def _file_instead(path: Path) -> None:

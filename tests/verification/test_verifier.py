@@ -337,6 +337,22 @@ def test_exact_regrets_lie_within_the_error(least: int, monkeypatch: pytest.Monk
     assert np.median(ratios) <= (100 if least else 10_000)
 
 
+def test_error_covers_sums_over_many_information_sets() -> None:
+    """Each of 59 additions to the value of the best response is rounded up by half a unit."""
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "first", ["in", "out"])
+    drawn = builder.chance((root, 0), [Fraction(1, 60)] * 60)
+    for k in range(60):
+        node = builder.decision((drawn, k), 0, f"{k}", ["take", "leave"])
+        builder.terminal((node, 0), [60.0 if k == 0 else 61 * 2.0**-53])
+        builder.terminal((node, 1), [-1.0])
+    builder.terminal((root, 1), [0.0])
+    tree = builder.tree()
+    profile = BehaviorProfile.of(tree, [0, 1] + [1, 0] * 60)
+    measured = verify(tree, profile)
+    assert 50 * 2.0**-53 < farthest(tree, profile, measured) <= measured.error < 200 * 2.0**-53
+
+
 def test_target_within_the_error_is_decided_in_integers() -> None:
     tree, member = eqbench.load_game("kuhn2").tree, kuhn2_member(Fraction(1, 7))
     profile = BehaviorProfile.of(tree, member.probabilities)
