@@ -14,7 +14,7 @@ import pytest
 
 from eqbench.documents import check_plain, checked, convert, decode, read_file, size_text
 from eqbench.errors import DocumentError, UsageError
-from eqbench.text import cell_text, printable, printable_lines, seconds, shortened
+from eqbench.text import cell_text, printable, printable_lines, seconds, shortened, small
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,13 @@ def test_sizes_have_the_largest_whole_unit(size: int, text: str) -> None:
 )
 def test_durations_have_a_unit_of_their_size(value: float | None, text: str) -> None:
     assert seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0"), (-1e-12, "0"), (-1e-3, "-1.0e-03"), (2e-11, "2.0e-11")]
+)
+def test_regret_that_rounds_to_less_than_nothing_is_0(value: float, text: str) -> None:
+    assert small(value) == text
 
 
 def test_refused_argument_names_all_that_is_allowed() -> None:

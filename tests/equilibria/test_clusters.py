@@ -84,3 +84,4 @@ def test_component_contains_what_is_connected_with_it_alone(
     found = in_component(GAME, "cluster:1", profiles)
     assert (found.name, bool(found), found.dimension) == ("cluster:1", contains, 0)
     assert found.distance == pytest.approx(distance)
+    assert bool(found.differences) == (not contains)

@@ -18,7 +18,7 @@ import eqbench
 from eqbench.errors import DocumentError, UsageError
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import latest_run, read_run, remember
+from eqbench.store.stored_run import latest_run, named, read_run, remember
 from eqbench.store.traces import packed
 
 
@@ -329,6 +329,25 @@ def test_cell_is_found_by_the_solver_without_its_options(tmp_path: Path) -> None
     records = cell("0a", solver="dcfr(alpha=1)"), cell("0b", solver="cfr(start=random)", seed=0)
     run = read_run(write_run(tmp_path / "run", *records))
     assert (run.cell("dcfr").key, run.cell(" cfr ").key) == ("0a", "0b")
+
+
+@pytest.mark.parametrize(
+    ("texts", "keys"),
+    [
+        ([], {"a", "b"}),
+        (["cfr"], {"a"}),
+        (["cfr( start=random )"], {"a"}),
+        (["cfr_plus(start=uniform)"], {"b"}),
+        (["cfr,cfr_plus"], {"a", "b"}),
+        (["lcp"], None),
+    ],
+)
+def test_cells_are_chosen_by_names_with_or_without_options(
+    texts: list[str], keys: set[str] | None
+) -> None:
+    cells = [cell("a", solver="cfr(start=random)", solver_spec="cfr(start=random)"), cell("b")]
+    with nullcontext() if keys is not None else pytest.raises(UsageError, match="cfr_plus"):
+        assert named(texts, cells, "solver") == keys
 
 
 def test_run_without_cells_says_so(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from eqbench.model.profile import BehaviorProfile, completed, completed_rows
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.tree import GameTree, Payoffs, largest_integer
 from eqbench.verification import Allowance, Verifier, verify, verify_exactly
-from eqbench.verification.sweep import Numbers, TreeSweep
+from eqbench.verification.sweep import UNIT, Numbers, TreeSweep, chance_units
 from eqbench.verification.verifier import ExactRules, measure_exactly
 
 
@@ -351,6 +351,19 @@ def test_error_covers_sums_over_many_information_sets() -> None:
     profile = BehaviorProfile.of(tree, [0, 1] + [1, 0] * 60)
     measured = verify(tree, profile)
     assert 50 * 2.0**-53 < farthest(tree, profile, measured) <= measured.error < 200 * 2.0**-53
+
+
+@pytest.mark.parametrize("denominator", [2**53 - 1, 2**53 + 3, 2**54 - 1])
+def test_error_covers_the_rounding_of_long_chances(denominator: int) -> None:
+    chances = [Fraction(10**13 * k + 1, denominator) for k in range(1, 40)]
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [*chances, 1 - sum(chances)])
+    for k in range(40):
+        builder.terminal((root, k), [k])
+    tree = builder.tree()
+    drawn = zip(chances, tree.chance_probability[1:].tolist(), strict=False)
+    off = max(abs(Fraction(rounded) / exact - 1) for exact, rounded in drawn)
+    assert off <= (chance_units(tree)[1] - 1) * UNIT  # one is for a product with it
 
 
 def test_target_within_the_error_is_decided_in_integers() -> None:
