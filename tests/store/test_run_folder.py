@@ -235,7 +235,8 @@ def test_write_that_fails_leaves_nothing_behind(
 def test_machines_are_noted_once_and_read_when_one_is_not_known(folder: RunFolder) -> None:
     for _ in range(2):
         folder.note_host({"host": "here", "cores": 2})
-    RunFolder.open(folder.path).note_host({"host": "there"})
+    for name in ("here", "there"):
+        RunFolder.open(folder.path).note_host({"host": name})
     assert (folder.path / "hosts.jsonl").read_text().count("\n") == 2
     assert folder.hosts(["here"]) == {"here": {"host": "here", "cores": 2}}
     assert folder.hosts(["here", "there"]).keys() == {"here", "there"}
