@@ -238,7 +238,7 @@ def test_nothing_is_said_while_cells_are_missing_or_what_is_stored_is_damaged(
     assert any("completeness.json" in note for note in damaged.stored.notes)
 
 
-def folding(constant: Fraction) -> Game:
+def folding(constant: Fraction, unit: int = 1) -> Game:
     """P1 gains y - z by the second action, P2 x - z and P3 xy - (x + y)/2 + constant.
 
     So x = y = z with z(1 - z) = constant are mixed equilibria: two, one or none.
@@ -250,7 +250,8 @@ def folding(constant: Fraction) -> Game:
     for (x, y), node in third.items():
         for z in (0, 1):
             last = x * y - Fraction(x + y, 2) + constant
-            builder.terminal((node, z), [x * (y - z), y * (x - z), z * last])
+            gains = (x * (y - z), y * (x - z), z * last)
+            builder.terminal((node, z), [unit * gain for gain in gains])
     return Game("folding", builder.tree())
 
 
@@ -291,9 +292,10 @@ def members_of_components(game: Game, profiles: list[BehaviorProfile]) -> list[t
     return [part.members for part in connected_components(game, profiles, regrets)]
 
 
-def test_inexact_equilibria_are_told_apart_and_rough_ones_belong_to_the_nearest() -> None:
+@pytest.mark.parametrize("unit", [1, 10**6])
+def test_inexact_equilibria_are_told_apart_and_rough_ones_belong_to_the_nearest(unit: int) -> None:
     apart = Fraction(1, 1000)
-    game = folding(Fraction(1, 4) - apart**2)
+    game = folding(Fraction(1, 4) - apart**2, unit)
     shares = (Fraction(1), Fraction(-1), Fraction(1, 10), Fraction(9, 10))
     profiles = rounded([all_at(game, Fraction(1, 2) + share * apart) for share in shares])
     assert members_of_components(game, profiles) == [(0, 2, 3), (1,)]

@@ -353,6 +353,26 @@ def test_error_covers_sums_over_many_information_sets() -> None:
     assert 50 * 2.0**-53 < farthest(tree, profile, measured) <= measured.error < 200 * 2.0**-53
 
 
+def test_error_covers_rows_that_miss_1_by_rounding() -> None:
+    """P1 plays left, where P2's rows sum to more than 1; to the right they sum to less."""
+    builder, off = TreeBuilder(["P1", "P2"]), 8 * 2.0**-52
+    rows = {"left": [1.0, off, *[0.0] * 6], "right": [1.0 - off, *[0.0] * 7]}
+    root = builder.decision(None, 0, "", [*rows])
+    for side, name in enumerate(rows):
+        place = root, side
+        for depth in range(9):
+            node = builder.decision(place, 1, f"{name}{depth}", [*"abcdefgh"])
+            for action in range(1, 8):
+                builder.terminal((node, action), [0, 0])
+            place = node, 0
+        builder.terminal(place, [1 + side, 0])
+    tree = builder.tree()
+    frequencies = [x for label in tree.infoset_labels[1:] for x in rows[label[:-1]]]
+    profile = BehaviorProfile.of(tree, [1.0, 0.0, *frequencies])
+    measured = verify(tree, profile)
+    assert 400 * UNIT < farthest(tree, profile, measured) <= measured.error < 1000 * UNIT
+
+
 @pytest.mark.parametrize("denominator", [2**53 - 1, 2**53 + 3, 2**54 - 1])
 def test_error_covers_the_rounding_of_long_chances(denominator: int) -> None:
     chances = [Fraction(10**13 * k + 1, denominator) for k in range(1, 40)]
