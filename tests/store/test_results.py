@@ -15,7 +15,9 @@ import pytest
 from helpers.runs import cell, identity, with_candidate, without_figures, write_run
 
 import eqbench
-from eqbench.errors import DocumentError, UsageError
+from eqbench.errors import DocumentError, SpecError, UsageError
+from eqbench.registry import default_registry
+from eqbench.store.named import registry_of_runs
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import latest_run, named, read_run, remember
@@ -348,6 +350,22 @@ def test_cells_are_chosen_by_names_with_or_without_options(
     cells = [cell("a", solver="cfr(start=random)", solver_spec="cfr(start=random)"), cell("b")]
     with nullcontext() if keys is not None else pytest.raises(UsageError, match="cfr_plus"):
         assert named(texts, cells, "solver") == keys
+
+
+@pytest.mark.parametrize(
+    ("game", "named_plugin", "plugins_used"),
+    [("kuhn2", True, 0), ("meeting", True, 1), ("meeting", False, None), ("other", True, None)],
+)
+def test_plugins_of_a_run_are_used_only_for_games_that_they_bring(
+    game: str, named_plugin: bool, plugins_used: int | None, tmp_path: Path
+) -> None:
+    plugin = Path(__file__).parents[1] / "plugins" / "meeting.py"
+    run = read_run(write_run(tmp_path / "run", cell("01")))
+    run.plan["request"]["plugins"] = [str(plugin)] * named_plugin
+    notes: list[str] = []
+    with pytest.raises(SpecError) if plugins_used is None else nullcontext():
+        assert registry_of_runs([run], game, default_registry(), notes.append).game_entry(game)
+    assert len(notes) == (plugins_used or 0)
 
 
 def test_run_without_cells_says_so(tmp_path: Path) -> None:
