@@ -368,6 +368,11 @@ def test_plugins_of_a_run_are_used_only_for_games_that_they_bring(
     assert len(notes) == (plugins_used or 0)
 
 
+def test_ending_of_a_cell_has_its_status_regret_and_times() -> None:
+    figures = ("ok", "1.2e-11", "1.5 s", "12.3 ms")
+    assert all(figure in cell("a").ending for figure in figures)
+
+
 def test_run_without_cells_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'cfr'"):
         read_run(write_run(tmp_path / "run", planned=["0a"])).cell("cfr")
