@@ -353,6 +353,17 @@ def test_error_covers_sums_over_many_information_sets() -> None:
     assert 50 * 2.0**-53 < farthest(tree, profile, measured) <= measured.error < 200 * 2.0**-53
 
 
+def test_error_grows_with_the_number_of_payoffs_that_are_summed() -> None:
+    errors = []
+    for ends in (256, 4096):
+        builder = TreeBuilder(["P1"])
+        root = builder.decision(None, 0, "", list(map(str, range(ends))))
+        for action in range(ends):
+            builder.terminal((root, action), [int(action > 0)])
+        errors.append(verify(builder.tree(), BehaviorProfile(np.eye(1, ends)[0])).error)
+    assert 0 < errors[0] < errors[1]
+
+
 def test_error_covers_rows_that_miss_1_by_rounding() -> None:
     """P1 plays left, where P2's rows sum to more than 1; to the right they sum to less."""
     builder, off = TreeBuilder(["P1", "P2"]), 8 * 2.0**-52
