@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from eqbench.documents import check_plain, convert, decode, read_file, size_text
-from eqbench.errors import DocumentError
-from eqbench.text import cell_text, printable, printable_lines, shortened
+from eqbench.documents import check_plain, checked, convert, decode, read_file, size_text
+from eqbench.errors import DocumentError, UsageError
+from eqbench.text import cell_text, printable, printable_lines, seconds, shortened, small
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -
         file.symlink_to("/dev/zero")
     elif kind == "folder":
         file.mkdir()
-    with pytest.raises(OSError) as caught:  # noqa: PT011
+    error = {"folder": IsADirectoryError, "nothing": FileNotFoundError}.get(kind, OSError)
+    with pytest.raises(error) as caught:
         read_file(file)
     assert caught.value.strerror
 
@@ -130,6 +131,31 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -
 )
 def test_sizes_have_the_largest_whole_unit(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (2e-5, "20 µs"), (0.25, "250.0 ms"), (1.0, "1.0 s"), (100.0, "100 s")],
+)
+def test_durations_have_a_unit_of_their_size(value: float | None, text: str) -> None:
+    assert seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0"), (-1e-12, "0"), (-1e-3, "-1.0e-03"), (2e-11, "2.0e-11")]
+)
+def test_regret_that_rounds_to_less_than_nothing_is_0(value: float, text: str) -> None:
+    assert small(value) == text
+
+
+def test_refused_argument_names_all_that_is_allowed() -> None:
+    @checked
+    def weigh(weight: float | None = None) -> float | None:
+        return weight
+
+    assert [weigh(), weigh(1)] == [None, 1]
+    with pytest.raises(UsageError, match="a number or None"):
+        weigh("heavy")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

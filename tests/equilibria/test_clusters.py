@@ -8,6 +8,7 @@ import pytest
 import eqbench
 from eqbench.equilibria import cluster_identities, clusters
 from eqbench.equilibria.clusters import outcome_distribution
+from eqbench.equilibria.identity import in_component
 from eqbench.model.profile import BehaviorProfile
 
 GAME = eqbench.load_game("battle_of_sexes")
@@ -70,3 +71,17 @@ def test_of_equal_regrets_the_earlier_are_kept(monkeypatch: pytest.MonkeyPatch) 
     outcomes = len(GAME.sequence_form.columns)
     monkeypatch.setattr(clusters, "_MOST_NUMBERS", 3 * outcomes - 1)
     assert names([FIRST, SECOND, FIRST], [0.0, 0.0, 0.0]) == ["cluster:1", "cluster:2", None]
+
+
+@pytest.mark.parametrize(
+    ("profile", "contains", "distance"),
+    [(FIRST, True, 0), (SECOND, False, 1), (np.full(4, 0.5), False, 3 / 4)],
+)
+def test_component_contains_what_is_connected_with_it_alone(
+    profile: np.ndarray, contains: bool, distance: float
+) -> None:
+    profiles = [*map(BehaviorProfile, [profile, FIRST, near(FIRST, 1e-9)])]
+    found = in_component(GAME, "cluster:1", profiles)
+    assert (found.name, bool(found), found.dimension) == ("cluster:1", contains, 0)
+    assert found.distance == pytest.approx(distance)
+    assert bool(found.differences) == (not contains)

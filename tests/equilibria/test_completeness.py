@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.made_games import exact_profile
-from helpers.solver_cases import run, with_payoffs
+from helpers.solver_cases import bimatrix, run, with_payoffs
 from helpers.study_cases import battle, kuhn2_member
 
 import eqbench
 from eqbench.equilibria import Completeness
 from eqbench.equilibria import completeness as completeness_or_none
+from eqbench.equilibria.clusters import connected_components
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Claim, Monitor, Termination
-from eqbench.verification import Allowance
+from eqbench.verification import Allowance, verify
 
 
 def completeness(*given: Any, **options: Any) -> Completeness:
@@ -237,7 +238,7 @@ def test_nothing_is_said_while_cells_are_missing_or_what_is_stored_is_damaged(
     assert any("completeness.json" in note for note in damaged.stored.notes)
 
 
-def folding(constant: Fraction) -> Game:
+def folding(constant: Fraction, unit: int = 1) -> Game:
     """P1 gains y - z by the second action, P2 x - z and P3 xy - (x + y)/2 + constant.
 
     So x = y = z with z(1 - z) = constant are mixed equilibria: two, one or none.
@@ -249,7 +250,8 @@ def folding(constant: Fraction) -> Game:
     for (x, y), node in third.items():
         for z in (0, 1):
             last = x * y - Fraction(x + y, 2) + constant
-            builder.terminal((node, z), [x * (y - z), y * (x - z), z * last])
+            gains = (x * (y - z), y * (x - z), z * last)
+            builder.terminal((node, z), [unit * gain for gain in gains])
     return Game("folding", builder.tree())
 
 
@@ -283,3 +285,28 @@ def test_what_is_near_no_equilibrium_at_all_has_no_index(distance: str) -> None:
     for share in (0, 1, 3):
         found = completeness(game, [all_at(game, Fraction(1, 2) + share * apart)])
         assert found.indices == (None,)
+
+
+def members_of_components(game: Game, profiles: list[BehaviorProfile]) -> list[tuple[int, ...]]:
+    regrets = [float(verify(game.tree, profile).max_regret) for profile in profiles]
+    return [part.members for part in connected_components(game, profiles, regrets)]
+
+
+@pytest.mark.parametrize("unit", [1, 10**6])
+def test_inexact_equilibria_are_told_apart_and_rough_ones_belong_to_the_nearest(unit: int) -> None:
+    apart = Fraction(1, 1000)
+    game = folding(Fraction(1, 4) - apart**2, unit)
+    shares = (Fraction(1), Fraction(-1), Fraction(1, 10), Fraction(9, 10))
+    profiles = rounded([all_at(game, Fraction(1, 2) + share * apart) for share in shares])
+    assert members_of_components(game, profiles) == [(0, 2, 3), (1,)]
+
+
+def test_member_of_a_continuum_is_not_taken_for_an_isolated_equilibrium_hardly_strict() -> None:
+    """(B, L) is isolated; T with at least 1e-8 of R is a continuum; (T, L) nearly joins both."""
+    game = bimatrix([[0, 0], [Fraction(1, 10**8), -1]], [[0, 0], [1, 0]])
+    isolated, joint, end, middle = (
+        exact_profile(game.tree, *rows)
+        for rows in (((0, 1), (1, 0)), ((1, 0), (1, 0)), ((1, 0), (0, 1)), ((1, 0), (".5", ".5")))
+    )
+    profiles = [isolated, *rounded([joint]), end, *rounded([middle])]
+    assert members_of_components(game, profiles) == [(0, 1), (2, 3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import eqbench
 from eqbench.equilibria import KnownSet, known_sets
-from eqbench.equilibria.known import corner_parameters, extremes
+from eqbench.equilibria.known import corner_parameters, extremes, payoff_ends
 from eqbench.equilibria.members import corners, members
 from eqbench.studies.extremes import is_linear
 
@@ -34,7 +35,7 @@ def test_extremes_of_linear_sets_are_at_their_corners() -> None:
     for known in known_sets(eqbench.load_game("kuhn3")):
         corners = corner_parameters(known)
         if known.name == "szafron:0<c11<1/2":
-            assert not corners, "its constraints are not linear"
+            assert corners == [], "its constraints are not linear"
             continue
         for name in ("b11", "b32", "b33", "c33"):
             at = known.layout.variables.index(name)
@@ -53,6 +54,24 @@ def test_sets_with_curved_constraints_and_curved_figures_are_told_from_linear_on
     (line,) = known_sets(eqbench.load_game("kuhn2"))
     assert is_linear(line, lambda at: 2 * float(at[0]) - 1)
     assert not is_linear(line, lambda at: float(at[0] ** 2))
+
+
+@pytest.mark.parametrize(
+    ("payoffs", "ends"),
+    [
+        (lambda a: [a, 1, -a], ((0, 1, 0), (1 / 3, 1, -1 / 3))),
+        (lambda a: [1 + 0 * a, -1], ((1, -1),)),
+        (lambda a: [a, -2 * a], None),
+        (lambda a: [a, a, -2 * a], None),
+    ],
+)
+def test_payoffs_have_two_ends_where_what_one_player_gains_another_loses(
+    payoffs: Callable[[float], list[float]], ends: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = sets("kuhn2")["kuhn2"]  # its parameter is between 0 and 1/3
+    monkeypatch.setattr(KnownSet, "payoffs_near", lambda _, at: np.array(payoffs(at[0])))
+    found = payoff_ends(known)
+    assert found == (ends if ends is None else pytest.approx(np.array(ends), abs=1e-9))
 
 
 def sets(spec: str, **at: Fraction) -> dict[str, KnownSet]:

@@ -149,8 +149,10 @@ def test_off_path_differences_name_the_place() -> None:
 @pytest.mark.parametrize("spec", ["kuhn3_reduced", "kuhn(players=3,reduce=dominated25)"])
 def test_members_are_recognized_in_reduced_games(spec: str) -> None:
     values = random_member("c11=1/2", np.random.default_rng(4))
-    found = identify(szafron(values, spec), spec=spec)
+    profile = szafron(values, spec)
+    found = identify(profile, spec=spec)
     assert (found.name, found.strict) == ("szafron:c11=1/2", True)
+    assert identity.in_published(game(spec), known_sets(game(spec)), profile, 1e-9).contains
 
 
 @pytest.mark.parametrize(

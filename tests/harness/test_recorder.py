@@ -19,13 +19,13 @@ from helpers.runs import write_run
 from numpy.typing import ArrayLike
 
 from eqbench import BehaviorProfile, load_game, solve
-from eqbench.errors import StoreError
+from eqbench.errors import StoreError, UsageError
 from eqbench.harness import attempt, judge
 from eqbench.harness.attempt import Attempt, Machine, judged, not_loaded
-from eqbench.harness.experiment import Request
+from eqbench.harness.experiment import Experiment, Request
 from eqbench.harness.judge import Received, measure, measure_all
 from eqbench.harness.plan import PlannedCell, make_plan
-from eqbench.harness.run import Recorder
+from eqbench.harness.run import Recorder, folder_begun
 from eqbench.isolation.child import Outcome
 from eqbench.isolation.messages import (
     CandidateFrame,
@@ -439,3 +439,13 @@ def test_what_this_runner_stored_is_not_read_again(unknown: PlannedCell, folder:
     assert found.identity is not None
     assert found.identity["name"] == "cluster:1"
     assert unknown.game.content in recorder.completeness
+
+
+def test_folder_of_another_experiment_is_refused(folder: RunFolder, tmp_path: Path) -> None:
+    unnamed = Experiment(())
+    assert folder_begun(tmp_path / "new", unnamed) is None
+    begun = folder_begun(folder.path, unnamed)
+    assert begun is not None
+    assert begun.path == folder.path
+    with pytest.raises(UsageError, match="--out"):
+        folder_begun(folder.path, replace(unnamed, name="another"))

@@ -25,7 +25,7 @@ from eqbench.isolation.messages import (
 from eqbench.solver import Candidate
 from eqbench.verdict import judge_claims, stored
 from eqbench.verdicts.kinds import credible
-from eqbench.verification import Allowance, Verification, Verifier
+from eqbench.verification import Allowance, Verification, Verifier, verify_exactly
 
 TREE = eqbench.load_game("kuhn2").tree
 PROFILE = eqbench.BehaviorProfile.uniform(TREE)
@@ -85,6 +85,16 @@ def test_exact_frequencies_outrank_the_floats_beside_them() -> None:
     one, other = (measure(frame, Verifier(tree), 1e-6) for frame in (liar, honest))
     assert one.measured == other.measured
     assert one.candidate.profile.probabilities.tolist() == [float(value) for value in pure]
+
+
+def test_exact_rows_that_nearly_sum_to_1_are_stored_so_that_they_can_be_verified() -> None:
+    tree = eqbench.load_game("kuhn2").tree
+    exact = [Fraction(1, 2)] * tree.n_actions
+    exact[0] += Fraction(1, 10**10)
+    frame = handed_over(eqbench.BehaviorProfile.of_exact(tree, exact), "iterate")
+    found = measure(frame, Verifier(tree), 1e-6)
+    regrets = verify_exactly(tree, found.candidate.profile).regrets
+    assert found.measured.regrets == pytest.approx([*map(float, regrets)], abs=1e-14)
 
 
 def test_frequency_without_a_value_is_refused() -> None:

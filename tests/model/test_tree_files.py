@@ -152,6 +152,7 @@ TRIALS: dict[str, tuple[Callable[[Path], object], str]] = {
     "value beyond floats": (header(value="9" * 400), "payoff is not finite"),
     "value missing": (header(value=None), "need its name, its value and a slope"),
     "slope missing": (lambda folder: (folder / "slope.npy").unlink(), "and a slope"),
+    "slope in floats": (became("slope", lambda a: a.astype(float)), "both be floats"),
     "labels no text": (header(infosets=list(range(6))), "infosets"),
     "labels missing": (header(infosets=["x"]), "more players, labels or actions"),
     "labels twice": (header(infosets=["x"] * 6), "labeled 'x'|more players, labels"),

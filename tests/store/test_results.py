@@ -15,10 +15,12 @@ import pytest
 from helpers.runs import cell, identity, with_candidate, without_figures, write_run
 
 import eqbench
-from eqbench.errors import DocumentError, UsageError
+from eqbench.errors import DocumentError, SpecError, UsageError
+from eqbench.registry import default_registry
+from eqbench.store.named import registry_of_runs
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
-from eqbench.store.stored_run import latest_run, read_run, remember
+from eqbench.store.stored_run import latest_run, named, read_run, remember
 from eqbench.store.traces import packed
 
 
@@ -342,6 +344,46 @@ def test_cell_is_found_by_the_solver_without_its_options(tmp_path: Path) -> None
     records = cell("0a", solver="dcfr(alpha=1)"), cell("0b", solver="cfr(start=random)", seed=0)
     run = read_run(write_run(tmp_path / "run", *records))
     assert (run.cell("dcfr").key, run.cell(" cfr ").key) == ("0a", "0b")
+
+
+@pytest.mark.parametrize(
+    ("texts", "keys"),
+    [
+        ([], {"a", "b"}),
+        (["cfr"], {"a"}),
+        (["cfr( start=random )"], {"a"}),
+        (["cfr_plus(start=uniform)"], {"b"}),
+        (["cfr,cfr_plus"], {"a", "b"}),
+        (["lcp"], None),
+    ],
+)
+def test_cells_are_chosen_by_names_with_or_without_options(
+    texts: list[str], keys: set[str] | None
+) -> None:
+    cells = [cell("a", solver="cfr(start=random)", solver_spec="cfr(start=random)"), cell("b")]
+    with nullcontext() if keys is not None else pytest.raises(UsageError, match="cfr_plus"):
+        assert named(texts, cells, "solver") == keys
+
+
+@pytest.mark.parametrize(
+    ("game", "named_plugin", "plugins_used"),
+    [("kuhn2", True, 0), ("meeting", True, 1), ("meeting", False, None), ("other", True, None)],
+)
+def test_plugins_of_a_run_are_used_only_for_games_that_they_bring(
+    game: str, named_plugin: bool, plugins_used: int | None, tmp_path: Path
+) -> None:
+    plugin = Path(__file__).parents[1] / "plugins" / "meeting.py"
+    run = read_run(write_run(tmp_path / "run", cell("01")))
+    run.plan["request"]["plugins"] = [str(plugin)] * named_plugin
+    notes: list[str] = []
+    with pytest.raises(SpecError) if plugins_used is None else nullcontext():
+        assert registry_of_runs([run], game, default_registry(), notes.append).game_entry(game)
+    assert len(notes) == (plugins_used or 0)
+
+
+def test_ending_of_a_cell_has_its_status_regret_and_times() -> None:
+    figures = ("ok", "1.2e-11", "1.5 s", "12.3 ms")
+    assert all(figure in cell("a").ending for figure in figures)
 
 
 def test_run_without_cells_says_so(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from eqbench.errors import StoreError, UsageError
 from eqbench.store.json_lines import LineReader
+from eqbench.store.kept_runs import contents, packed
 from eqbench.store.run_folder import RunFolder, file_name, game_slug, new_run_path
 from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord, IdentityRecord
 
@@ -169,6 +170,23 @@ def test_files_that_cannot_be_read_are_named_and_damaged_lines_counted(folder: R
         _ = folder.manifest
 
 
+def test_copy_of_a_run_has_the_whole_files_of_its_cells(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = ("x-a-0123.json", ".x-a-0123.json.7-123456789", "notes.txt")
+    whole, draft, foreign = (folder.write(f"profiles/{name}", "{}") for name in files)
+    folder.append(record("a"))
+    assert contents(folder.path) == (["manifest.json", "runs.jsonl", draft, whole], [foreign])
+    assert [*packed(folder.path)] == ["manifest.json", "runs.jsonl", whole]
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "not allowed", str(path))
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(UsageError, match="not allowed"):
+        contents(folder.path)
+
+
 def _file_instead(path: Path) -> None:
     shutil.rmtree(path)
     path.write_text("")
@@ -217,7 +235,8 @@ def test_write_that_fails_leaves_nothing_behind(
 def test_machines_are_noted_once_and_read_when_one_is_not_known(folder: RunFolder) -> None:
     for _ in range(2):
         folder.note_host({"host": "here", "cores": 2})
-    RunFolder.open(folder.path).note_host({"host": "there"})
+    for name in ("here", "there"):
+        RunFolder.open(folder.path).note_host({"host": name})
     assert (folder.path / "hosts.jsonl").read_text().count("\n") == 2
     assert folder.hosts(["here"]) == {"here": {"host": "here", "cores": 2}}
     assert folder.hosts(["here", "there"]).keys() == {"here", "there"}

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from helpers.kuhn_and_skp import member as szafron_member
 from helpers.kuhn_and_skp import szafron_profile
-from helpers.made_games import horse, horse_trembles, random_tree, selten_horse, sparse_profile
+from helpers.made_games import (
+    exact_profile,
+    horse,
+    horse_trembles,
+    random_tree,
+    selten_horse,
+    sparse_profile,
+    tree_of,
+)
 from helpers.study_cases import kuhn2_member
 
 import eqbench
@@ -56,6 +64,18 @@ def test_the_horse_does_not_go_down() -> None:
     assert verdict.proof is Proof.REFUTED
     assert verdict.credibility.loss[1] == 3
     assert find_trembles(play) is None
+
+
+@pytest.mark.parametrize(("row", "proof"), [((1, 0), Proof.OPEN), ((0, 1), Proof.REFUTED)])
+def test_no_belief_is_left_to_a_node_that_takes_further_deviations(
+    row: tuple[int, int], proof: Proof
+) -> None:
+    """If P1 deviates, P2 still goes left, so P3 has to choose `a`."""
+    left, right = {"a": "0 1 1", "b": "0 1 0"}, {"a": "0 0 0", "b": "0 0 1"}
+    inside = ("2", {"left": ("3", left), "right": ("3", right)})
+    tree = tree_of(("1", {"out": "2 0 0", "in": inside}))
+    profile = exact_profile(tree, (1, 0), (1, 0), row)
+    assert sequential(Play.exactly(tree, profile)).proof is proof
 
 
 @pytest.mark.parametrize(

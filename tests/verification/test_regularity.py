@@ -11,11 +11,18 @@ from helpers.solver_cases import bimatrix
 
 import eqbench
 from eqbench.equilibria import Completeness
-from eqbench.equilibria.regularity import index_of, quasi_strict
+from eqbench.equilibria.regularity import (
+    exact_play,
+    free_frequencies,
+    index_of,
+    plan_weights,
+    quasi_strict,
+)
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.verification import Allowance
 
 
 def verdict(indices: list[int | None]) -> str:
@@ -23,6 +30,9 @@ def verdict(indices: list[int | None]) -> str:
 
 
 COORDINATION = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]]).tree
+# products of payoffs below 1, with which a wrong entry in the matrix of an index could compete
+TENTH = Fraction(1, 10)
+FLAT = bimatrix([[2 * TENTH, 0], [0, TENTH]], [[TENTH, 0], [0, 2 * TENTH]]).tree
 DUEL, HORSE = entry_deterrence(), selten_horse()
 
 
@@ -32,6 +42,7 @@ DUEL, HORSE = entry_deterrence(), selten_horse()
         (COORDINATION, ((1, 0), (1, 0)), 1),
         (COORDINATION, ((0, 1), (0, 1)), 1),
         (COORDINATION, (("2/3", "1/3"), ("1/3", "2/3")), -1),
+        (FLAT, (("2/3", "1/3"), ("1/3", "2/3")), -1),
         # no equilibria
         (COORDINATION, ((1, 0), (0, 1)), None),
         (COORDINATION, ((0, 1), (1, 0)), None),
@@ -103,12 +114,29 @@ def test_pure_and_mixed_equilibria_of_random_games(seed: int) -> None:
 def test_what_the_own_moves_avoid_need_not_be_strict() -> None:
     """P1 stays out for 2; after going in two actions are worth 1, or one as much as staying out."""
     for best, index in ((1, 1), (2, None)):
-        builder = TreeBuilder(["P1"])
-        root = builder.decision(None, 0, "first", ["out", "in"])
-        builder.terminal((root, 0), [2])
-        later = builder.decision((root, 1), 0, "later", ["a", "b"])
-        builder.terminal((later, 0), [1])
-        builder.terminal((later, 1), [best])
-        tree = builder.tree()
+        tree = two_moves(best)
         out = exact_profile(tree, (1, 0), (1, 0))
         assert index_of(Play.exactly(tree, out)) == index
+
+
+def two_moves(best: int) -> GameTree:
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "first", ["out", "in"])
+    builder.terminal((root, 0), [2])
+    later = builder.decision((root, 1), 0, "later", ["a", "b"])
+    builder.terminal((later, 0), [1])
+    builder.terminal((later, 1), [best])
+    return builder.tree()
+
+
+def test_weights_of_later_moves_are_products_with_those_before() -> None:
+    third, quarter = Fraction(1, 3), Fraction(1, 4)
+    weights = plan_weights(two_moves(1), [third, 2 * third, quarter, 3 * quarter])
+    assert weights == [third, 2 * third, third / 2, Fraction(1, 2)]
+
+
+def test_allowance_pays_for_the_elimination_of_a_large_matrix() -> None:
+    tree = bimatrix(np.eye(9, dtype=int).tolist(), np.eye(9, dtype=int).tolist()).tree
+    uniform, allowance = BehaviorProfile.uniform(tree), Allowance(10**9)
+    assert exact_play(tree, uniform, allowance) is not None
+    assert 10**9 - allowance.left >= free_frequencies(tree, uniform) ** 3

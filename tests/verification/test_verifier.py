@@ -23,7 +23,7 @@ from eqbench.model.profile import BehaviorProfile, completed, completed_rows
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.tree import GameTree, Payoffs, largest_integer
 from eqbench.verification import Allowance, Verifier, verify, verify_exactly
-from eqbench.verification.sweep import Numbers, TreeSweep
+from eqbench.verification.sweep import UNIT, Numbers, TreeSweep, chance_units
 from eqbench.verification.verifier import ExactRules, measure_exactly
 
 
@@ -335,6 +335,66 @@ def test_exact_regrets_lie_within_the_error(least: int, monkeypatch: pytest.Monk
     ratios = list(map(error_ratio, range(60)))
     assert min(ratios) >= 1
     assert np.median(ratios) <= (100 if least else 10_000)
+
+
+def test_error_covers_sums_over_many_information_sets() -> None:
+    """Each of 59 additions to the value of the best response is rounded up by half a unit."""
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "first", ["in", "out"])
+    drawn = builder.chance((root, 0), [Fraction(1, 60)] * 60)
+    for k in range(60):
+        node = builder.decision((drawn, k), 0, f"{k}", ["take", "leave"])
+        builder.terminal((node, 0), [60.0 if k == 0 else 61 * 2.0**-53])
+        builder.terminal((node, 1), [-1.0])
+    builder.terminal((root, 1), [0.0])
+    tree = builder.tree()
+    profile = BehaviorProfile.of(tree, [0, 1] + [1, 0] * 60)
+    measured = verify(tree, profile)
+    assert 50 * 2.0**-53 < farthest(tree, profile, measured) <= measured.error < 200 * 2.0**-53
+
+
+def test_error_grows_with_the_number_of_payoffs_that_are_summed() -> None:
+    errors = []
+    for ends in (256, 4096):
+        builder = TreeBuilder(["P1"])
+        root = builder.decision(None, 0, "", list(map(str, range(ends))))
+        for action in range(ends):
+            builder.terminal((root, action), [int(action > 0)])
+        errors.append(verify(builder.tree(), BehaviorProfile(np.eye(1, ends)[0])).error)
+    assert 0 < errors[0] < errors[1]
+
+
+def test_error_covers_rows_that_miss_1_by_rounding() -> None:
+    """P1 plays left, where P2's rows sum to more than 1; to the right they sum to less."""
+    builder, off = TreeBuilder(["P1", "P2"]), 8 * 2.0**-52
+    rows = {"left": [1.0, off, *[0.0] * 6], "right": [1.0 - off, *[0.0] * 7]}
+    root = builder.decision(None, 0, "", [*rows])
+    for side, name in enumerate(rows):
+        place = root, side
+        for depth in range(9):
+            node = builder.decision(place, 1, f"{name}{depth}", [*"abcdefgh"])
+            for action in range(1, 8):
+                builder.terminal((node, action), [0, 0])
+            place = node, 0
+        builder.terminal(place, [1 + side, 0])
+    tree = builder.tree()
+    frequencies = [x for label in tree.infoset_labels[1:] for x in rows[label[:-1]]]
+    profile = BehaviorProfile.of(tree, [1.0, 0.0, *frequencies])
+    measured = verify(tree, profile)
+    assert 400 * UNIT < farthest(tree, profile, measured) <= measured.error < 1000 * UNIT
+
+
+@pytest.mark.parametrize("denominator", [2**53 - 1, 2**53 + 3, 2**54 - 1])
+def test_error_covers_the_rounding_of_long_chances(denominator: int) -> None:
+    chances = [Fraction(10**13 * k + 1, denominator) for k in range(1, 40)]
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [*chances, 1 - sum(chances)])
+    for k in range(40):
+        builder.terminal((root, k), [k])
+    tree = builder.tree()
+    drawn = zip(chances, tree.chance_probability[1:].tolist(), strict=False)
+    off = max(abs(Fraction(rounded) / exact - 1) for exact, rounded in drawn)
+    assert off <= (chance_units(tree)[1] - 1) * UNIT  # one is for a product with it
 
 
 def test_target_within_the_error_is_decided_in_integers() -> None:

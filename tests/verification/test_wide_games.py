@@ -17,7 +17,7 @@ import eqbench
 from eqbench.cli.verify import verify as verify_command
 from eqbench.equilibria import Identifier, cluster_identities, known_sets
 from eqbench.equilibria.known import some_member
-from eqbench.errors import UsageError
+from eqbench.errors import ProfileError, UsageError
 from eqbench.harness.judge import ending, measure
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
@@ -293,6 +293,15 @@ def test_tiny_payoffs_have_a_tiny_allowance_for_rounding() -> None:
     finding = found(pure, tree, claim="iterate")
     assert finding.max_regret == pytest.approx(2e-16)
     assert ending("converged", "", [finding], target=1e-26, tree=tree)[0] == "stopped"
+
+
+def test_fractions_that_are_no_distribution_are_refused_in_wide_games_too() -> None:
+    tree = wide_game(10**12)
+    uniform = BehaviorProfile.uniform(tree)
+    assert uniform.exact is not None
+    forged = replace(uniform, exact=(Fraction(2), Fraction(-1), *uniform.exact[2:]))
+    with pytest.raises(ProfileError):
+        verify(tree, forged)
 
 
 def test_wide_games_have_no_allowance_for_rounding() -> None:
