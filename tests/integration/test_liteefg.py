@@ -10,7 +10,7 @@ from helpers.made_games import random_tree
 from helpers.solver_cases import run
 
 import eqbench
-from eqbench.cli import doctor
+from eqbench.extras import EXTRAS
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.registry import default_registry
@@ -76,7 +76,7 @@ def test_missing_package_is_named_with_the_command_that_installs_it(
     found = eqbench.solve("kuhn2", "liteefg_cfr")
     assert found.status == "unavailable"
     assert "--no-deps" in (found.reason or "")
-    assert "liteefg" in doctor.OPTIONAL
+    assert "liteefg" in EXTRAS
 
 
 def test_one_word_stands_for_all_of_them() -> None:

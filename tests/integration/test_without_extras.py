@@ -106,7 +106,7 @@ def lacking(ran: Ended, monkeypatch: pytest.MonkeyPatch) -> eq.Run:
     [
         (lambda run: eq.load_run(run.path).frame("cells"), "frames"),
         (lambda run: run.frame("equilibria"), "frames"),
-        (lambda run: run.summary(), "frames"),
+        (lambda run: run.frame("summary"), "frames"),
         (lambda run: run.profile("pcfr_plus").to_frame(), "frames"),
         (lambda run: eq.list_solvers(), "frames"),
         (lambda run: eq.crossplay(run, known=True, most=2).to_frame(), "frames"),
