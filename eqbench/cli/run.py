@@ -28,7 +28,7 @@ from eqbench.cli.progress import LiveProgress
 from eqbench.errors import INTERRUPTED, UsageError
 from eqbench.extras import installation_of
 from eqbench.harness.experiment import Request
-from eqbench.requests import FILE, FLAG, FOLDER, GAME, SOLVER, Json, Kind, NoTable, Option
+from eqbench.requests import FILE, FLAG, FOLDER, Json, Kind, NoTable, Option
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 NOTHING_RAN = 4
 WARM_S = 1.0  # for each solver, less compiling
-WARMING = ("kuhn2", "kuhn3")
+WARMING = ("kuhn2", "kuhn3"), ("all",)
 _BAD = ("crashed", "refuted")
 _EXPERIMENT = Kind("EXPERIMENT", completed="file")
 
@@ -159,20 +159,14 @@ def run(options: RunOptions) -> int:
 
 @dataclass(frozen=True)
 class WarmUpRequest:
-    """Compile the kernels of solvers, once for each version of eqbench.
+    """Compile the kernels of all solvers, once for each version of eqbench.
 
-    Without it each is compiled when it is first needed. Machine code differs by number of players,
-    so there is a game for each.
+    Without it each is compiled when it is first needed. Machine code differs by number of players;
+    this makes that for two and three.
     """
 
-    games: Annotated[
-        tuple[str, ...],
-        Option("Games on which solvers run for a moment.", GAME, "game", default=",".join(WARMING)),
-    ] = ()
-    solvers: Annotated[tuple[str, ...], Option("Solvers.", SOLVER, "solver", default="all")] = ()
 
-
-@command(WarmUpRequest)
+@command(WarmUpRequest, name="warm-up")
 def warm_up(request: WarmUpRequest) -> int:
     from tempfile import TemporaryDirectory
 
@@ -184,12 +178,8 @@ def warm_up(request: WarmUpRequest) -> int:
     if not has_numba():
         raise UsageError(f"kernels are compiled by Numba: {installation_of('numba')}")
     os.environ[MODE] = "machine"
-    cells = Request(
-        games=request.games or WARMING,
-        solvers=request.solvers or ("all",),
-        timeout_s=WARM_S,
-        jobs=usable_cores(),
-    )
+    games, solvers = WARMING
+    cells = Request(games=games, solvers=solvers, timeout_s=WARM_S, jobs=usable_cores())
     with TemporaryDirectory() as folder, ActiveRun(Experiment((cells,))) as run:
         run.begin(Path(folder) / "run", set())
         failure = _execute(run, set(), verbose=False)

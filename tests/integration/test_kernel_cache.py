@@ -104,9 +104,11 @@ def one_more(number: int) -> int:
     return number + 1
 
 
-def run_cold(cache: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+def run_cold(
+    cache: Path, *words: str, begin: tuple[str, ...] = ("-m", "eqbench"), **more: str
+) -> subprocess.CompletedProcess[str]:
     variables = os.environ | {"NUMBA_CACHE_DIR": str(cache), "EQBENCH_KERNELS": "auto"} | more
-    command = [sys.executable, "-m", "eqbench", *words]
+    command = [sys.executable, *begin, *words]
     return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
 
 
@@ -129,7 +131,9 @@ def test_small_cell_runs_as_plain_python_and_says_so(tmp_path: Path) -> None:
 
 
 def test_warm_up_leaves_machine_code_behind(tmp_path: Path) -> None:
-    done = run_cold(tmp_path, "warm-up", "--game", "kuhn2", "--solver", "lcp(offpath=keep)")
+    script = "import sys; from eqbench.cli import main, run; run.WARMING = {!r}; sys.exit(main())"
+    chosen = script.format((["kuhn2"], ["lcp(offpath=keep)"]))
+    done = run_cold(tmp_path, "warm-up", begin=("-c", chosen))
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.rglob("complementarity.advance-*.nbc"))
 
