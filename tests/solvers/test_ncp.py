@@ -214,7 +214,7 @@ def test_backends_tell_that_a_program_is_infeasible(backend: Any) -> None:
     program = importlib.import_module("eqbench.solvers.ncp.program").Program()
     x, y = program.variable(0.0, 1.0), program.variable(0.0, 1.0)
     program.require(x.times(y).add({(): -2.0}))
-    limits = backends.BackendLimits(timeout_s=600, nodes=None, threads=1, seed=0)
+    limits = backends.BackendLimits(time_s=600, nodes=None, threads=1, seed=0)
     answer = backend.solve(program, limits, lambda values: None)
     assert (answer.ending, answer.values, answer.bound) == ("infeasible", None, None)
 
@@ -269,7 +269,7 @@ def test_backend_without_a_point_hands_over_nothing_and_says_why(
 ) -> None:
     use(monkeypatch, lambda *_: backends.BackendAnswer(ending, "numeric trouble"))
     result = solve("kuhn3_reduced", 'ncp(sense=max,of="P1")', timeout_s=30)
-    assert (result.status, result.equilibria) == (status, [])
+    assert (result.status, result.equilibria) == (status, ())
     assert words in result.reason
     assert result.statistics.get("bound") is None
 
@@ -331,7 +331,7 @@ def test_branch_and_bound_alone_hands_over_nothing_of_others(
     calls: list[Any] = []
     monkeypatch.setattr(ncp, "choose", lambda *_: (without_a_point(calls), Availability()))
     result = solve("jordan", solver, timeout_s=30, iterations=iterations)
-    assert (result.status, result.equilibria) == ("limit", [])
+    assert (result.status, result.equilibria) == ("limit", ())
     assert "fallback" not in result.statistics
     assert len(calls) == (2 if iterations is None else 1)
 

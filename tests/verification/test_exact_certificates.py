@@ -296,7 +296,7 @@ def test_solve_in_this_process_certifies_too(
 
 
 def test_table_says_exactly_only_of_a_proof() -> None:
-    proved = eqbench.solve("kuhn2", HandsOver(GOOD))
+    proved = eqbench.solve("kuhn2", HandsOver(GOOD))._record
     tiny = replace(proved.equilibria[0], exact={"payoffs": ["0"] * 2, "regrets": ["1/9", "0"]})
     rounded = replace(proved, solver="rounded", equilibria=[tiny])
     plain = replace(tiny, exact=None)
