@@ -63,7 +63,7 @@ class Equilibrium(Verification):
 
     @classmethod
     def of(cls, record: EquilibriumRecord, load: Callable[[], BehaviorProfile]) -> Equilibrium:
-        """Candidate of a record, whose profile is loaded when it is asked for."""
+        """Candidate of a record, whose profile is loaded when it is read."""
         names = ("claim", "claimed_regret", "refuted", "exact", "credible", "kind", "verdicts")
         known = record.identity
         return cls(
