@@ -136,12 +136,15 @@ def _gurobi_license() -> str:
 
 def _folders() -> list[Check]:
     """Check the caches and the place for results."""
-    from eqbench.model.compiled import cache_folder
+    from eqbench.model.compiled import cache_folder, has_numba
     from eqbench.model.game_cache import game_cache_folder
 
     kernels, games, results = cache_folder(), game_cache_folder(), Path("results")
     found = []
-    if kernels is None:
+    if not has_numba():
+        detail = f"kernels run as plain Python: {installation_of('numba')} compiles them"
+        found.append(Check("kernel cache", "absent", detail))
+    elif kernels is None:
         detail = "not writable: every process compiles afresh"
         found.append(Check("kernel cache", "absent", detail))
     else:

@@ -97,3 +97,9 @@ def test_commit_of_a_checkout_is_read_from_its_files(tmp_path: Path) -> None:
         for folder in (main, tmp_path / "other"):
             commit = git("rev-parse", "HEAD", folder=folder).strip()
             assert environment.checkout_commit(folder) == commit
+
+
+def test_without_numba_the_cache_is_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EQBENCH_KERNELS", "python")
+    (cache,) = (check for check in checks() if check.name == "kernel cache")
+    assert "plain Python" in cache.detail

@@ -82,7 +82,8 @@ def _import_for_eqbench(name: str, globals: Any = None, *rest: Any, **more: Any)
 
 builtins.__import__ = _import_for_eqbench
 
-# Windows neither replaces nor removes a file that is open or mapped. Files of other processes are not seen.
+# Windows neither replaces nor removes a file that is open or mapped; here only those of this
+# process count.
 _replace, _unlink = os.replace, os.unlink
 
 
