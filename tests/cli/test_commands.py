@@ -128,7 +128,7 @@ def test_examples_of_a_command_can_be_typed(
     monkeypatch.setattr(named, lambda text: ({"behavior": {}}, None))
     made = commands()[name]
     lines = examples(click.Context(made, info_name=f"eqbench {name}"))
-    assert len(lines) >= 2
+    assert len(lines) >= (2 if made.params else 1)
     for line in lines:
         assert line in eqbench_here(name, "--help", cwd=tmp_path).out
         _, first, *typed = shlex.split(line)
