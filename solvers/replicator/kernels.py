@@ -330,7 +330,7 @@ def _interpolate(field, room, walk, time, row):
 
 @kernel
 def _try(field, room, walk, state, length, first, last, trial):
-    """Write derivatives at stages `first` to ``last - 1``; `trial` ends as the state at the last."""
+    """Write derivatives at stages `first` to ``last - 1``; `trial` ends as the last state."""
     slopes = walk.slopes
     for stage in range(first, last):
         trial[:] = 0.0
