@@ -16,6 +16,7 @@ from eqbench.equilibria.identity import (
     cluster_identities,
 )
 from eqbench.equilibria.known import KnownEquilibria, known_corners, known_equilibria, known_sets
+from eqbench.equilibria.published import SameGame, same_games
 from eqbench.equilibria.reference import KnownSet
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Identity",
     "KnownEquilibria",
     "KnownSet",
+    "SameGame",
     "cluster_identities",
     "completeness",
     "connected_components",
@@ -33,4 +35,5 @@ __all__ = [
     "known_equilibria",
     "known_sets",
     "local_dimension",
+    "same_games",
 ]

@@ -16,6 +16,7 @@ import eqbench
 from eqbench.equilibria import Identifier, identity, known_sets
 from eqbench.equilibria import reference as reference_module
 from eqbench.equilibria.identity import SAME_PLAY, Identity
+from eqbench.equilibria.published import Documents
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json
@@ -193,12 +194,11 @@ def test_places_that_are_hardly_reached_count_as_off_the_path() -> None:
 
 def test_a_wrong_value_in_the_reference_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     values = random_member("c11=0", np.random.default_rng(5))
-    documents = reference_module._documents()
-    wrong = [
+    wrong = tuple(
         {**d, "common": d.get("common", {}) | ({"a33": "1/3"} if "common" in d else {})}
-        for d in documents
-    ]
-    monkeypatch.setattr(reference_module, "_documents", lambda: tuple(wrong))
+        for d in reference_module.documents().all
+    )
+    monkeypatch.setattr(reference_module, "documents", lambda: Documents(wrong))
     found = Identifier(game("kuhn3")).identify(szafron(values))
     assert found is None or not found.on_path
 
