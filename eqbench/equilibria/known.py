@@ -18,7 +18,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.expressions import IrrationalError
 from eqbench.equilibria.reference import TOLERANCE, Formulas, KnownSet, published_sets
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
@@ -148,6 +147,8 @@ def _fit(
         largest = np.where(held[moving], allowed[moving] + _FEASIBLE, np.inf)
         cost, slopes, identity = weights[moving], slopes[moving], np.eye(len(gap))
         none = np.zeros((len(excess), len(gap)))
+        if not np.isfinite([*gap, *excess, *slopes.flat, *excess_slopes.flat]).all():
+            break  # where formulas have poles
         program = linprog(
             c=np.concatenate((np.zeros(k), cost / max(cost.max(initial=0.0), 1e-300))),
             A_ub=np.block([[slopes, -identity], [-slopes, -identity], [excess_slopes, none]]),
@@ -187,7 +188,7 @@ def known_corners(game: Game) -> list[tuple[str, BehaviorProfile]]:
     """
     members: dict[str, list[BehaviorProfile]] = {}
     for known in known_sets(game):  # the pieces of one set share its name
-        with suppress(IrrationalError):
+        with suppress(ArithmeticError):
             profiles = [known.member(parameters) for parameters in corner_parameters(known)]
             members.setdefault(known.name, []).extend(profiles)
     return [
@@ -293,6 +294,8 @@ def _extreme(known: KnownSet, figure: Callable[[FloatArray], float], *, sign: in
     for _ in range(_ROUNDS if len(parameters) else 0):
         _, slope = linearized(lambda point: np.array([figure(point)]), parameters)
         excess, slopes = linearized(known.violations, parameters)
+        if not np.isfinite([*excess, *slopes.flat, *slope.flat]).all():
+            break
         program = linprog(
             c=-sign * slope[0],
             A_ub=slopes,
@@ -386,7 +389,7 @@ def _described(game: Game, pieces: Sequence[KnownSet]) -> KnownEquilibria:
 def _transfer(players: Sequence[str], pieces: Sequence[KnownSet]) -> str:
     try:
         payoffs = [known.payoffs(point) for known in pieces for point in corner_parameters(known)]
-    except IrrationalError:
+    except ArithmeticError:
         return ""
     ranges = [max(own) - min(own) for own in zip(*payoffs, strict=True)]
     moving = [p for p, width in enumerate(ranges) if width]

@@ -13,8 +13,7 @@ import json
 import math
 import os
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -47,12 +46,12 @@ _Name = Annotated[str, Meta(pattern=r"^(?!cluster:)[\w:<>=./+-]+$", max_length=1
 _Symbol = Annotated[str, Meta(pattern=r"^(?!sqrt$)[A-Za-z]\w*$", max_length=40)]
 _Text = Annotated[str, Meta(max_length=400)]
 _Symbols = Annotated[dict[_Symbol, _Text], Meta(max_length=200)]
-_Texts = Annotated[list[_Text], Meta(max_length=64)]
+_Texts = Annotated[list[_Text], Meta(max_length=32)]
 
 
 class _Set(Struct, forbid_unknown_fields=True):
     name: _Name
-    parameters: Annotated[dict[_Symbol, _Text], Meta(max_length=16)]
+    parameters: Annotated[dict[_Symbol, _Text], Meta(max_length=8)]  # 2^8 corners, if not cut
     values: _Symbols
     payoffs: _Texts
     constraints: _Texts = []
@@ -90,44 +89,39 @@ class SameGame(NamedTuple):
         return f"same game as {self.spec}{other}"
 
 
-@dataclass(frozen=True, eq=False)
-class Documents:
-    """Documents in the order in which they count; `file` names that of one from outside."""
-
-    all: tuple[dict[str, Any], ...]
-
-
 def same_games(game: Game, most: int = MOST_NODES) -> list[SameGame]:
     """Games with a document that a game is the same as but for labels and orders.
 
     Empty for games that eqbench ships, whose specs say what they are, unless there are sets for
     game files, and for games that are not known exactly or have more than `most` nodes.
     """
-    tree, known = game.tree, _contents(documents())
-    own = parse_spec(game.spec).name in BUILTIN_GAMES and not any(map(is_foreign, known))
+    tree, known = game.tree, list(_known())
+    own = parse_spec(game.spec).name in BUILTIN_GAMES and not any(is_foreign(s) for s, _ in known)
     if own or tree.n_nodes > most or not tree.exact:
         return []
     key, found = signature(tree), []
-    for spec in (spec for spec, content in known.items() if content == key and spec != game.spec):
+    for spec in (spec for spec, content in known if content == key and spec != game.spec):
         other = default_registry().load_game(spec)
         if other.spec != game.spec and (match := isomorphism(tree, other.tree)) is not None:
             found.append(SameGame(spec, other, match))
     return found
 
 
-@cache
-def _contents(found: Documents) -> dict[str, str]:
-    """Signatures of known games by their specs."""
-    known = {spec: key for each in found.all for key, spec in each["contents"].items()}
-    for document in found.all:
+def _known() -> Iterator[tuple[str, str]]:
+    """Specs of known games with their signatures."""
+    for document in documents():
+        yield from ((spec, key) for key, spec in document["contents"].items())
         if "file" in document and is_foreign(document["game"]):
-            tree = default_registry().load_game(document["game"]).tree
-            if tree.exact and tree.n_nodes <= LARGEST:
-                known[document["game"]] = signature(tree)
-    return known
+            yield document["game"], _signature_of(document["game"])
 
 
-def documents() -> Documents:
+@cache
+def _signature_of(spec: str) -> str:
+    tree = default_registry().load_game(spec).tree
+    return signature(tree) if tree.exact and tree.n_nodes <= LARGEST else ""
+
+
+def documents() -> tuple[dict[str, Any], ...]:
     """All documents that there are, those of eqbench first.
 
     Raises
@@ -140,25 +134,22 @@ def documents() -> Documents:
 
 
 @cache
-def _documents(paths: str) -> Documents:
+def _documents(paths: str) -> tuple[dict[str, Any], ...]:
     found: list[dict[str, Any]] = []
     names: dict[str, int] = {}
     for package in extensions("equilibria").values():
         spec = importlib.util.find_spec(package)
         for place in (spec and spec.submodule_search_locations) or ():
             for file in sorted(p for p in Path(place).iterdir() if p.suffix in (".json", ".toml")):
-                shipped = package == SHIPPED
-                found += json.loads(file.read_bytes()) if shipped else _read(file)
+                found += json.loads(file.read_bytes()) if package == SHIPPED else _read(file)
     for path in filter(None, paths.split(os.pathsep)):
         found += _read(Path(path).absolute())
     for number, document in enumerate(found):
         for own in document["sets"]:
             if names.setdefault(own["name"], number) != number:
-                where = document.get("file", "eqbench")
-                raise UsageError(
-                    f"{where}: the name {own['name']!r} of a set is taken; choose another"
-                )
-    return Documents(tuple(found))
+                taken = f"the name {own['name']!r} of a set is taken; choose another"
+                raise UsageError(f"{document.get('file', 'eqbench')}: {taken}")
+    return tuple(found)
 
 
 def _read(file: Path) -> list[dict[str, Any]]:
@@ -224,17 +215,14 @@ def _check(document: dict[str, Any], file: Path) -> None:
                 except (ValueError, ArithmeticError, SyntaxError, RecursionError) as error:
                     what = printable(shortened(f"{text!r}: {getattr(error, 'msg', error)}"))
                     raise UsageError(f"{file}: sets[{n}].{key}: {what}") from None
-        defined = {name: set(names_in(text)) - parameters for name, text in values.items()}
-        wrong = {
+        wrong: dict[str, Iterable[str]] = {
             "values: missing": variables - set(values) - parameters,
             "values: not among the variables": set(values) - variables,
+            "values: defined by themselves": _circle(values, parameters),
             "idle: not among the parameters": set(document["idle"]) - parameters,
-            "leading: not shown": {own["leading"]} - set(own["shown"]) if "leading" in own else (),
+            "leading: not shown": {own.get("leading", "")} - {"", *own["shown"]},
             "from: to and the pot of the document belong to it": (
                 {"from", "to", "pot"} - {*own, *document} if {"from", "to"} & set(own) else ()
-            ),
-            "values: defined by themselves": _circle(
-                {name: needs for name, needs in defined.items() if name not in parameters}
             ),
         }
         for what, which in wrong.items():
@@ -245,12 +233,8 @@ def _check(document: dict[str, Any], file: Path) -> None:
 
 
 def _check_text(text: str, known: set[str], *, is_relation: bool) -> None:
-    sides = (
-        [side for own in alternatives(text) for side in (own.left, own.right)]
-        if is_relation
-        else [text]
-    )
-    for side in sides:
+    relations = alternatives(text) if is_relation else ()
+    for side in [part for own in relations for part in (own.left, own.right)] or [text]:
         compiled = compile_expression(side)
         if not known:
             compiled({})
@@ -258,9 +242,10 @@ def _check_text(text: str, known: set[str], *, is_relation: bool) -> None:
         raise ValueError(f"the name {unknown[0]!r} is not defined; {nearest(unknown[0], known)}")
 
 
-def _circle(needs: dict[str, set[str]]) -> list[str]:
+def _circle(values: dict[str, str], parameters: set[str]) -> list[str]:
+    needs = {name: set(names_in(text)) - parameters for name, text in values.items()}
     try:
-        TopologicalSorter(needs).prepare()
+        TopologicalSorter({n: own for n, own in needs.items() if n not in parameters}).prepare()
     except CycleError as error:
         return list(dict.fromkeys(error.args[1]))
     return []

@@ -372,13 +372,13 @@ def published_sets(game: Game) -> tuple[KnownSet, ...]:
 def _named(spec: Spec, tree: GameTree) -> list[KnownSet]:
     """Pieces of the sets of all documents whose game has this name and these options."""
     found: list[KnownSet] = []
-    for document in documents().all:
+    for document in documents():
         wanted = parse_spec(document["game"])
         if wanted.name != spec.name or not set(wanted.options) <= set(spec.options):
             continue
-        layout = Layout.of(tree, document["variables"])
         if "file" in document:
             _check_places(document, tree)
+        layout = Layout.of(tree, document["variables"])
         constants = {}
         if "pot" in document and tree.payoffs.value is not None:
             constants = {document["pot"]: tree.payoffs.value}
@@ -406,7 +406,7 @@ def _check_places(document: Mapping[str, Any], tree: GameTree) -> None:
             raise UsageError(f"{at}: no such action; {hint}")
         kept.setdefault(i, []).append(parts[2])
         if len(kept[i]) != len(set(kept[i])) or len(kept[i]) == len(tree.infoset_actions[i]):
-            raise UsageError(f"{at}: name all actions of an information set but one, each once")
+            raise UsageError(f"{at}: name all actions but one of an information set, each once")
     for n, own_set in enumerate(document["sets"]):
         if len(own_set["payoffs"]) != tree.n_players:
             raise UsageError(

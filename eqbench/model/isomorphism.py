@@ -142,8 +142,10 @@ class _Graph:
         def number(text: str) -> int:
             if text not in numbers:
                 digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
-                numbers[text] = int.from_bytes(digest, "little")
-                texts[numbers[text]] = text
+                found = int.from_bytes(digest, "little")
+                while found in texts:  # two labels of a game never share a number
+                    found += 1
+                numbers[text], texts[found] = found, text
             return numbers[text]
 
         below, decided = kept[1:], kept[tree.infoset[kept] >= 0]

@@ -16,7 +16,6 @@ import eqbench
 from eqbench.equilibria import Identifier, identity, known_sets
 from eqbench.equilibria import reference as reference_module
 from eqbench.equilibria.identity import SAME_PLAY, Identity
-from eqbench.equilibria.published import Documents
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json
@@ -196,9 +195,9 @@ def test_a_wrong_value_in_the_reference_would_be_noticed(monkeypatch: pytest.Mon
     values = random_member("c11=0", np.random.default_rng(5))
     wrong = tuple(
         {**d, "common": d.get("common", {}) | ({"a33": "1/3"} if "common" in d else {})}
-        for d in reference_module.documents().all
+        for d in reference_module.documents()
     )
-    monkeypatch.setattr(reference_module, "documents", lambda: Documents(wrong))
+    monkeypatch.setattr(reference_module, "documents", lambda: wrong)
     found = Identifier(game("kuhn3")).identify(szafron(values))
     assert found is None or not found.on_path
 
