@@ -15,7 +15,13 @@ from eqbench.equilibria.identity import (
     Identity,
     cluster_identities,
 )
-from eqbench.equilibria.known import KnownEquilibria, known_corners, known_equilibria, known_sets
+from eqbench.equilibria.known import (
+    KnownEquilibria,
+    check_documents,
+    known_corners,
+    known_equilibria,
+    known_sets,
+)
 from eqbench.equilibria.published import SameGame, same_games
 from eqbench.equilibria.reference import KnownSet
 
@@ -28,6 +34,7 @@ __all__ = [
     "KnownEquilibria",
     "KnownSet",
     "SameGame",
+    "check_documents",
     "cluster_identities",
     "completeness",
     "connected_components",

@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.equilibria.published import documents
 from eqbench.equilibria.reference import TOLERANCE, Formulas, KnownSet, published_sets
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
@@ -63,6 +64,12 @@ def known_sets(game: Game) -> tuple[KnownSet, ...]:
         if not wrong:
             held.append(known)
     return tuple(held)
+
+
+def check_documents(game: Game) -> None:
+    """Measure what documents that are not eqbench's say of a game; errors as in `known_sets`."""
+    if any("file" in document for document in documents()):
+        known_sets(game)
 
 
 def _spread(known: KnownSet) -> list[FloatArray]:

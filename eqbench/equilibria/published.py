@@ -25,7 +25,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field, to_builtins
 
 from eqbench.builtin import BUILTIN_GAMES, extensions
 from eqbench.documents import convert, read_file
-from eqbench.equilibria.expressions import alternatives, compile_expression, names_in
+from eqbench.equilibria.expressions import alternatives, compile_expression, evaluate, names_in
 from eqbench.errors import EqbenchError, UsageError, nearest
 from eqbench.model.game import Game
 from eqbench.model.isomorphism import Isomorphism, isomorphism, signature
@@ -233,11 +233,12 @@ def _check(document: dict[str, Any], file: Path) -> None:
 
 
 def _check_text(text: str, known: set[str], *, is_relation: bool) -> None:
-    relations = alternatives(text) if is_relation else ()
-    for side in [part for own in relations for part in (own.left, own.right)] or [text]:
-        compiled = compile_expression(side)
-        if not known:
-            compiled({})
+    for relation in alternatives(text) if is_relation else ():
+        compile_expression(relation.left), compile_expression(relation.right)
+    if not is_relation:
+        compile_expression(text)
+    if not known:
+        evaluate(text, {}, exact=False)
     if unknown := sorted(set(names_in(text)) - known - {"sqrt"}):
         raise ValueError(f"the name {unknown[0]!r} is not defined; {nearest(unknown[0], known)}")
 
