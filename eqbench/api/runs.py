@@ -308,23 +308,24 @@ class Run(Displayed, Sequence[CellResult]):
         sort: str = View.sort,
         columns: str | Iterable[str] = View.columns,
         summary: bool = View.summary,
-        show_all: bool = View.show_all,
+        table: str | None = View.table,
         **former: Any,
     ) -> ReportText:
         """Report as text: ``terminal``, ``md``, ``csv``, ``tex``, or ``html`` for the page.
 
         Parameters
         ----------
-        sort, columns, summary, show_all : as of ``eqbench report``, where the last is ``--all``
+        sort, columns, summary, table : as of ``eqbench report``, such as ``table="matrix:regret"``
         """
         from eqbench.report.writing import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is not a format; choose of {', '.join(SUFFIXES)}")
-        given = {"sort": sort, "columns": columns, "summary": summary, "show_all": show_all}
-        if "all" in former:
-            warn_former("report(all=...)", "report(show_all=...)")
-            given["show_all"] = former.pop("all")
+        given = {"sort": sort, "columns": columns, "summary": summary, "table": table}
+        for name in ("all", "show_all"):
+            if name in former:
+                warn_former(f"report({name}=...)", 'report(table="cells")')
+                given["table"] = "cells" if former.pop(name) else table
         check_keywords("report", former, given)
         view = request_from(View, "report", given)
         text = report_text(format, [self.stored], view, summarize=view.summarize)

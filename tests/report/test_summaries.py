@@ -123,8 +123,8 @@ def test_very_many_cells_have_a_summary_in_every_format_that_says_how_to_get_the
     for name, least in (("terminal", few), ("md", run), ("tex", run)):
         short, rows = (report_text(name, [least], summarize=want) for want in (None, False))
         assert len(rows.splitlines()) > len(least.cells) > len(short.splitlines())
-        assert "--all" in short.replace("-{}", "-")
-        assert "--all" not in rows.replace("-{}", "-")
+        assert "--table cells" in short.replace("-{}", "-")
+        assert "--table cells" not in rows.replace("-{}", "-")
     assert len(report_text("md", [few], summarize=None).splitlines()) > len(few.cells)
     assert len(report_text("csv", [run], summarize=None).splitlines()) == 1 + MOST_CELLS + 2
 
