@@ -241,8 +241,9 @@ class Run(Displayed, Sequence[CellResult]):
             `strict` whether every published condition holds, off the path too, and
             `distance` is the largest difference of an outcome's probability.
             `dimension` is that of the equilibria around it, `also` holds lists of
-            further names, `parameters` dictionaries of numbers, and `leading` names the
-            one of them that tells members of a set apart best. Of claimed equilibria
+            further names, `parameters` dictionaries of numbers, `leading` names the one of
+            them that tells members of a set apart best, and `parameter` is its value, also
+            of the best candidates of *cells*. Of claimed equilibria
             `credible` is the number of information sets, of all `sets`, whose play some
             belief supports, and `worst` the largest loss at any of them. `undominated`
             and `sequential` are `certified`, `refuted` or `open`, the former `actions
