@@ -102,9 +102,8 @@ class _Commands(WithExamples, click.Group):
     def sections(self) -> dict[str, list[str]]:
         """Names of the commands, the six that most need first, the others by what they are for."""
         others = [name for name in installed("studies") if name not in _COMMANDS]
-        return {title: [*names] for title, names in _GROUPS.items()} | {
-            "More: installed studies": others
-        }
+        known = {title: [*names] for title, names in _GROUPS.items()}
+        return known | {"More: installed studies": others}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, each with its whole first sentence."""
