@@ -18,6 +18,7 @@ from eqbench.report.trials import (
     NEGLIGIBLE,
     STATUSES,
     RunCell,
+    Trials,
     named,
     standings,
     trials,
@@ -40,23 +41,21 @@ _OTHERS = {
     BROKEN: "failed, crashed or refuted",
 }
 SOLVED, IN_ALL, BEST = "games solved", "in all", "times best"
+_UNTRUSTED = ("crashed", "refuted")
+_FACTS = (("", "processor", ""), ("", "cores", " cores"), ("eqbench ", "eqbench", ""))
 _WIDE = 9  # characters of a heading, from which it may have two lines
 
 
 def check_table(table: str | None, formats: Sequence[str] = (), others: Sequence[str] = ()) -> None:
     """Refuse what a matrix cannot serve: some formats, and other choices of rows and columns."""
-    if not table or not table.startswith("matrix"):
+    if table in (None, "cells"):
         return
     if others:
-        raise UsageError(
-            f"table {table} has rows, columns and an order of its own; leave out "
-            f"{' and '.join(others)}, or choose table cells"
-        )
+        words = f"has rows, columns and an order of its own; leave out {' and '.join(others)}"
+        raise UsageError(f"table {table} {words}, or choose table cells")
     if without := [each for each in formats if each in ("html", "macros")]:
-        raise UsageError(
-            f"there is no table {table} in the format {without[0]}; choose terminal, md, csv or "
-            "tex, or leave the table out"
-        )
+        words = "choose terminal, md, csv or tex, or leave the table out"
+        raise UsageError(f"there is no table {table} in the format {without[0]}; {words}")
 
 
 def matrix(runs: Sequence[StoredRun], entries: Sequence[RunCell], table: str = "matrix") -> Table:
@@ -68,14 +67,12 @@ def matrix(runs: Sequence[StoredRun], entries: Sequence[RunCell], table: str = "
     measured = [_measured(own, what) for _, own in games]
     rows = [[own.get(each.solver, Cell(NOT_RUN, None)) for each in solvers] for own in measured]
     columns = list(zip(*rows, strict=True))
-    sums = [sum(c.value for c in own if isinstance(c.value, int)) for own in columns]
-    counts = [sum(cell.strong for cell in own) for own in columns]
-    totals = {
-        SOLVED: [Cell(f"{each.solved}/{each.taken}") for each in solvers],
-        IN_ALL: [Cell(f"{number:,}") for number in sums],
-        BEST: [Cell(f"{number:,}") for number in counts],
-    }
-    del totals[SOLVED if what == "found" else IN_ALL]
+    totals = {BEST: [Cell(f"{sum(cell.strong for cell in own):,}") for own in columns]}
+    if what == "found":
+        sums = (sum(int(c.value) for c in own if c.value) for own in columns)
+        totals = {IN_ALL: [Cell(f"{number:,}") for number in sums]} | totals
+    else:
+        totals = {SOLVED: [Cell(f"{each.solved}/{each.taken}") for each in solvers]} | totals
     names, heads = [*(name for name, _ in games), *totals], [each.solver for each in solvers]
     body = [*rows, *totals.values()]
     if len(heads) > len(games):
@@ -103,22 +100,17 @@ def _measured(entries: Sequence[RunCell], what: str) -> dict[str, Cell]:
     marks: dict[str, str] = {}
     for own in trials(entries):
         statuses = {entry.record.status for entry in own.entries}
-        sound = [e.record for e in own.entries if e.record.status not in ("crashed", "refuted")]
-        regrets = [record.max_regret for record in sound if record.max_regret is not None]
+        sound = [entry for entry in own.entries if entry.record.status not in _UNTRUSTED]
+        regrets = Trials(sound).figures("max_regret")
         values[own.solver] = {
             "time": own.time_to(),
             "regret": statistics.median(regrets) if regrets else None,
             "found": sum(bool(item.by(own.solver)) for item in found) or None,
         }[what]
-        marks[own.solver] = (
-            UNSUPPORTED
-            if statuses == {"unsupported"}
-            else NOT_RUN
-            if statuses <= {*NEVER_RAN, "interrupted"}
-            else BROKEN
-            if any(STATUSES[status]["tone"] == "bad" for status in statuses)
-            else MISSED
-        )
+        is_broken = any(STATUSES[status]["tone"] == "bad" for status in statuses)
+        never_ran = NOT_RUN if statuses <= {*NEVER_RAN, "interrupted"} else ""
+        mark = UNSUPPORTED if statuses == {"unsupported"} else never_ran
+        marks[own.solver] = mark or (BROKEN if is_broken else MISSED)
     write = FORMATS[_MEASURES[what][0]]
     known = [max(value, NEGLIGIBLE) for value in values.values() if value is not None]
     best = write((max if what == "found" else min)(known)) if known else ""
@@ -135,33 +127,23 @@ def _caption(
 ) -> Iterator[str]:
     """Yield what is measured and what marks mean, the machine, and the limits of a cell."""
     requests = [run.plan["request"] for run in runs]
-    targets = [*dict.fromkeys(request.get("target") for request in requests)]
-    target = "the target of the run"
-    if targets == [None]:
-        target = "a max regret of at most 1e-10 times the payoff range"
-    elif targets == [0]:
-        target = "an equilibrium, as claimed,"
-    elif len(targets) == 1:
-        target = f"a max regret of at most {targets[0]}"
+    target, *more = dict.fromkeys(request.get("target") for request in requests)
+    known = {None: "a max regret of at most 1e-10 times the payoff range", 0: "an equilibrium"}
+    reached = "the target" if more else known.get(target, f"a max regret of at most {target}")
     words, dash = _MEASURES[what][1:]
     marks = [f"{mark} {text}" for mark, text in ({MISSED: dash} | _OTHERS).items() if mark in shown]
     median = ", median over seeds" * (medians and what != "found")
-    yield f"{words.format(target=target)}{median}; best in bold{'; '.join(['', *marks])}."
-    machines: list[Mapping[str, Any]] = [host for run in runs for host in run.hosts.values()]
-    machines = machines or [run.plan.get("environment") or {} for run in runs]
-    texts = [
-        f"{each.get('processor') or each.get('platform') or 'unknown machine'}"
-        + "".join(f" ({counted(n, 'core')})" for n in [each.get("cores")] if isinstance(n, int))
-        + f", eqbench {each.get('eqbench', 'of another version')}"
-        for each in machines
-    ]
-    yield f"Machine: {'; '.join(dict.fromkeys(texts))}."
+    yield f"{words.format(target=reached)}{median}; best in bold{'; '.join(['', *marks])}."
+    hosts: list[Mapping[str, Any]] = [host for run in runs for host in run.hosts.values()]
+    machines = hosts or [run.plan.get("environment") or {} for run in runs]
+    facts = [", ".join(f"{a}{m[n]}{z}" for a, n, z in _FACTS if m.get(n)) for m in machines]
+    yield f"Machine: {'; '.join(dict.fromkeys(facts)) or 'unknown'}."
     limits = []
     for run, request in zip(runs, requests, strict=True):
         memory, most = request.get("memory_bytes"), request.get("iterations")
-        parts = [f"{run.timeout_s:g} s", *([f"{memory / 2**30:g} GiB"] if memory else [])]
-        parts += [counted(most, "iteration")] if most else []
-        limits.append(", ".join([*parts, counted(request.get("seeds") or 1, "seed")]))
+        parts = [f"{run.timeout_s:g} s", f"{memory / 2**30:g} GiB" if memory else ""]
+        parts += [counted(most, "iteration") if most else ""]
+        limits.append(", ".join(filter(None, [*parts, counted(request.get("seeds") or 1, "seed")])))
     solved = f"; {SOLVED}: of those that a solver takes" * (what != "found")
     yield f"Limits of a cell: {' or '.join(dict.fromkeys(limits))}{solved}."
 
