@@ -19,6 +19,7 @@ from eqbench.report.trials import (
     STATUSES,
     RunCell,
     Trials,
+    began,
     named,
     standings,
     trials,
@@ -29,7 +30,7 @@ from eqbench.text import csv_text
 
 # What is measured: the kind of its numbers, its words, and what a dash stands for.
 _MEASURES: dict[str, tuple[Number, str, str]] = {
-    "time": ("ratio", "Seconds of solving until {target} was measured", "missed it"),
+    "time": ("ratio", "Seconds of solving until {target}", "missed it"),
     "regret": ("small", "Max regret at the end, in payoff units", "no profile"),
     "found": ("count", "Equilibria found: published sets and clusters", "none"),
 }
@@ -81,8 +82,9 @@ def matrix(runs: Sequence[StoredRun], entries: Sequence[RunCell], table: str = "
     titles = [Column(each, _MEASURES[what][0], stacked=_halves(each)) for each in heads]
     made = [Row.of([side, *titles], [name, *own]) for name, own in zip(names, body, strict=True)]
     medians = sum(map(len, measured)) < len(entries)
+    targets = {entry.record.target or 0.0 for entry in began(entries)}
     shown = {cell.text for own in rows for cell in own}
-    lines = tuple(_caption(runs, what, shown, medians=medians))
+    lines = tuple(_caption(runs, what, shown, targets, medians=medians))
     return Table("", (side, *titles), tuple(made), lines=lines)
 
 
@@ -123,13 +125,16 @@ def _measured(entries: Sequence[RunCell], what: str) -> dict[str, Cell]:
 
 
 def _caption(
-    runs: Sequence[StoredRun], what: str, shown: set[str], *, medians: bool
+    runs: Sequence[StoredRun], what: str, shown: set[str], targets: set[float], *, medians: bool
 ) -> Iterator[str]:
     """Yield what is measured and what marks mean, the machine, and the limits of a cell."""
     requests = [run.plan["request"] for run in runs]
     target, *more = dict.fromkeys(request.get("target") for request in requests)
-    known = {None: "a max regret of at most 1e-10 times the payoff range", 0: "an equilibrium"}
-    reached = "the target" if more else known.get(target, f"a max regret of at most {target}")
+    limit = "1e-10 times the payoff range" if target is None else target
+    reached = "the target was met" if more else f"a max regret of at most {limit} was measured"
+    if not all(targets):
+        reached = f"{reached}, or where there was no target until it ended ok" * any(targets)
+        reached = reached or "they ended ok, without a target"
     words, dash = _MEASURES[what][1:]
     marks = [f"{mark} {text}" for mark, text in ({MISSED: dash} | _OTHERS).items() if mark in shown]
     median = ", median over seeds" * (medians and what != "found")

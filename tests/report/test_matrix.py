@@ -77,6 +77,22 @@ def test_missed_not_run_unsupported_and_broken_have_different_marks() -> None:
     assert len(table.lines) == 3
 
 
+@pytest.mark.parametrize(
+    ("targets", "words"),
+    [
+        (
+            (4e-10, 4e-10),
+            "until a max regret of at most 1e-10 times the payoff range was measured;",
+        ),
+        ((4e-10, None), "was measured, or where there was no target until it ended ok;"),
+        ((None, None), "until they ended ok, without a target;"),
+    ],
+)
+def test_caption_says_what_ends_the_time(targets: tuple[float | None, ...], words: str) -> None:
+    cells = [played("g", name, target=t) for name, t in zip("ab", targets, strict=True)]
+    assert words in matrix_of(*cells).lines[0]
+
+
 def test_marks_that_do_not_occur_are_not_explained() -> None:
     line = matrix_of(played("g", "a"), played("h", "a")).lines[0]
     assert not any(mark in line for mark in ("–", "·", "n/a", "!"))
