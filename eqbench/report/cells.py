@@ -88,9 +88,9 @@ class View:
     table: Annotated[
         str | None,
         Option(
-            "cells: one row per cell, however many there are; with several seeds there is one per "
-            "solver otherwise, with medians. matrix: one table of all games and solvers, as for a "
-            "paper, with times to the target, regrets, or numbers of equilibria found.",
+            "cells: one row per cell, however many there are; otherwise a game with more than 24 "
+            "cells of several seeds has one row per solver, with medians. matrix: one table of all "
+            "games and solvers, as for a paper: times to the target, regrets, or equilibria found.",
             Choice(words=WORDS),
         ),
     ] = None
@@ -225,11 +225,11 @@ def _middle(own: Trials) -> Row:
     best = [record.equilibria[0] for record in records if record.equilibria]
     claims, payoffs = {each.claim for each in best}, [each.payoffs for each in best]
     claim = claims.pop() if len(claims) == 1 else ""
-    is_same = all(max(own) - min(own) <= SAME_PAYOFF for own in zip(*payoffs, strict=True))
+    is_same = all(max(own) - min(own) <= SAME_PAYOFF for own in zip(*payoffs, strict=False))
+    tones = {STATUSES[status]["tone"] for status, _ in statuses}
+    tone = "bad" if "bad" in tones else "fair" if len(tones) > 1 else tones.pop()
     made: dict[str, Any] = {
-        "status": statuses[0][0]
-        if len(statuses) == 1
-        else Cell(", ".join(f"{n} {status}" for status, n in statuses), kind="fair"),
+        "status": Cell(", ".join(f"{n} {status}" for status, n in statuses), kind=tone),
         "equilibrium": [f"{name} {n}/{len(records)}" for name, n in names] or None,
         "payoffs": payoffs[0] if payoffs and is_same else None,
         "profile": COLUMNS["claims"].get(claim, claim) or None,
