@@ -110,7 +110,7 @@ def _bounds(game: Game, members: Sequence[BehaviorProfile]) -> tuple[NDArray, ..
     for profile in members:
         there = infoset_reach(tree, profile.probabilities)[tree.action_infoset] > REACHED
         played.append(np.where(there, profile.probabilities, np.nan))
-    reached: NDArray[np.bool_] = np.isfinite(played).all(axis=0)
+    reached = np.logical_and.reduce(np.isfinite(played))
     return np.fmin.reduce(played), np.fmax.reduce(played), reached
 
 

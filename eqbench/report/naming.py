@@ -193,6 +193,27 @@ class FoundEquilibrium:
         """Place of the candidates in their family."""
         return spread(item.identity for item in self.members)
 
+    @cached_property
+    def words(self) -> str:
+        """What is played in it, in a few words; empty where it has none."""
+        return self._known("title")
+
+    @cached_property
+    def family(self) -> str:
+        """Name of the family of which it is a part; empty if of none."""
+        return self._known("family")
+
+    @cached_property
+    def meaning(self) -> str:
+        """Meaning of the parameter that says where candidates are: ``β: how often …``, or empty."""
+        leading, meaning = self._known("leading"), self._known("meaning")
+        return f"{symbol(leading)}: {meaning}" if meaning and self.where else ""
+
+    def _known(self, what: str) -> str:
+        """A text that its identity has, unless another version stored it."""
+        known: Mapping[str, Any] = self.members[0].identity or {}
+        return shortened(printable(known.get(what) or ""))
+
     def by(self, solver: str) -> list[Sequence[EquilibriumRecord]]:
         """Candidates of each cell of a solver."""
         return [own for entry, own in self.cells if entry.solver == solver]
@@ -251,7 +272,8 @@ def equilibria_tables(
     of_each = ([each for each in ranked if each.by(own.solver)] for own in solvers)
     in_turn = dict.fromkeys(each for turn in zip_longest(*of_each) for each in turn if each)
     shown = list(in_turn)[: max(MOST_CLUSTERS, len(solvers))]
-    rows = tuple(_finders_row(i, solvers) for i in known if not is_cluster(i.name) or i in shown)
+    in_rows = [item for item in known if not is_cluster(item.name) or item in shown]
+    rows = tuple(_finders_row(item, solvers) for item in in_rows)
     finders = " ".join(name for row in rows for name in row.values["found by"])
     often = tuple(text for mark, text in _OFTEN.items() if mark in finders)
     notes_of = {"equilibrium": marks(row.label for row in rows), "found by": often}
@@ -260,7 +282,8 @@ def equilibria_tables(
         for column in _COLUMNS
         if any(row.values[column.title] is not None for row in rows)
     )
-    notes = []
+    notes = [f"{item.title}: {item.words}" for item in in_rows if item.words]
+    notes += dict.fromkeys(item.meaning for item in in_rows if item.meaning)
     if more := len(clusters) - len(shown):
         listed = "eqbench show RUN CELL --candidates lists all that a cell found"
         notes.append(f"{counted(more, 'more cluster')}; {listed}")
