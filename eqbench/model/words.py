@@ -87,6 +87,16 @@ class Situation:
     history: str
     words: str
 
+    @property
+    def moves(self) -> str:
+        """The history without its first word, for a column of such."""
+        return self.history.removeprefix("after ").removeprefix("at the ")
+
+    @property
+    def short(self) -> str:
+        """Words for narrow columns: ``Q · check–bet``."""
+        return f"{self.private} · {self.moves}" if self.private else self.words
+
 
 def situation(label: str, game: HasWording | Wording | None) -> Situation:
     """Return an information set in words, by what its game declares; its label if nothing fits.

@@ -15,6 +15,7 @@ from typing import Any
 from eqbench.documents import convert
 from eqbench.errors import counted
 from eqbench.model.rational import short_figure
+from eqbench.model.words import Wording, situation
 from eqbench.report import read_data
 from eqbench.report.rows import Column, Row, Table
 from eqbench.report.trials import (
@@ -146,7 +147,7 @@ def identity_text(identity: Identity | None, where: str | None = None, times: in
     return f"{near}{identity['name']}{count}{place}{loose}"
 
 
-def credible_text(summary: Mapping[str, Any] | None) -> str:
+def credible_text(summary: Mapping[str, Any] | None, wording: Wording | None = None) -> str:
     """Credible sets of a stored profile and the worst loss, as text; empty if not judged."""
     if summary is None:
         return ""
@@ -154,7 +155,9 @@ def credible_text(summary: Mapping[str, Any] | None) -> str:
     if summary["worst_set"] is None:
         return count
     worst = short_figure(Fraction(summary["exact"]) if summary["exact"] else summary["worst"])
-    return shortened(printable(f"{count}, worst {worst} at {' '.join(summary['worst_set'])}"))
+    player, label = summary["worst_set"]
+    where = f"{player} {situation(label, wording).words}".rstrip()
+    return shortened(printable(f"{count}, worst {worst} at {where}"))
 
 
 def verdict_texts(item: EquilibriumRecord) -> dict[str, str]:

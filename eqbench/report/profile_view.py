@@ -137,12 +137,14 @@ def figures_table(
         notes.append("Regrets around 1e-16 are rounding; eqbench verify --exact tells.")
     columns = [Column(title, **own) for title, own in _DATA["figures"].items() if title in sides]
     values = zip_longest(*(sides[column.title] for column in columns))
+    # what another version stored has no words
     identity: dict[str, Any] = found["identity"] or {}
+    identity = identity and {"title": "", "meaning": ""} | identity
     off_path = identity.get("off_path", {})
     facts = {
         **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
         **{"resolved": found.get("resolved", True), "proofs": found.get("proofs")},
-        **{"credible": credible_text(found.get("credible")), "kind": found.get("kind")},
+        **{"credible": credible_text(found.get("credible"), wording), "kind": found.get("kind")},
         **{"verdicts": found.get("verdicts", {}), "wording": wording},
         "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
@@ -160,7 +162,7 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
     abreast = 2 if max(len(item["actions"]) for item in sets) == 2 else 1
     titles, rows = [*_DATA["sets"]][: 4 + 3 * abreast], []
     for item in sets:
-        label = _label(situation(item["label"], wording).words)
+        label = _label(situation(item["label"], wording).short)
         reach = _number(item["reach"])
         loss = _number(item["loss"]) if item.get("refuted") else ""
         head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"]), loss]
@@ -185,8 +187,8 @@ def _grid_table(grid: dict[str, list[list[float]]], wording: Wording | None) -> 
     for letter, own in _GRID["letters"].items():
         for k, history in enumerate(own["situations"]):
             shares = (_number(by_situation[k]) for by_situation in grid[letter])
-            words = situation(f"1:{history}", wording).history.removeprefix("after ")
-            values = (f"{letter}_j{k + 1}", own["player"], _label(words or history), *shares)
+            words = situation(f"1:{history}", wording).moves or history
+            values = (f"{letter}_j{k + 1}", own["player"], _label(words), *shares)
             rows.append(Row.of(columns, values))
     return Table(_GRID["title"], tuple(columns), tuple(rows))
 
