@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from eqbench.cli.options import command
@@ -66,12 +67,14 @@ def show(request: ShowRequest) -> None:
         return
     file = profile_file(stored, record, request.rank) if record.equilibria else None
     facts = cell_facts(stored, record, request.rank)
+    wording = None
     if file is not None:
         registry, content = request.registry(), record.game_content
         game = game_of_runs([stored], record.game_spec, registry, say_note, content=content)
         data = read_profile(str(file))
         found, profile = record.equilibria[request.rank], profile_from_json(game.tree, data)
         facts |= play_facts(game, profile)
+        wording = game.wording
         if found.claim in EQUILIBRIA:
             is_exact, is_refuted = found.exact is not None, found.refuted is not None
             claimed = Claimed(game.tree, profile, is_exact, is_refuted)
@@ -86,9 +89,8 @@ def show(request: ShowRequest) -> None:
                 if known is None or known["sequential"] != "certified":
                     known = kind.to_json()
                 facts["candidate"] |= {"kind": known, "proofs": kind.proofs()}
-    put_result(
-        facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
-    )
+    shown = partial(profile_report, facts, show_all=request.show_all, wording=wording)
+    put_result(facts, shown, as_json=request.as_json)
 
 
 def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
