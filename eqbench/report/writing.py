@@ -175,14 +175,18 @@ def write_report(file: Path, text: str) -> None:
     """Write a report into a file, whose folder may be new; UsageError if it cannot be
     written, or something is there that eqbench did not write.
     """
+    write_data(file, f"{text}{TEXT_END if file.suffix == '.txt' else ''}".encode())
+
+
+def write_data(file: Path, data: bytes) -> None:
+    """Write the content of a report or picture; as :func:`write_report`."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         check_replaceable(file)
-        end = TEXT_END if file.suffix == ".txt" else ""
-        write_file(file, f"{text}{end}".encode())
+        write_file(file, data)
     except OSError as error:
         raise UsageError(
-            f"cannot write {file}: {error.strerror}; choose another place with --out"
+            f"cannot write {file}: {error.strerror}; choose another place"
         ) from None
 
 
