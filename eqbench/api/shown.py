@@ -14,6 +14,7 @@ from markupsafe import escape
 from eqbench.errors import MissingPackageError, UsageError, check_keywords, nearest
 from eqbench.extras import needed_for
 from eqbench.report.charts import VEGA_LITE
+from eqbench.report.profile_picture import FORMATS, rendered
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
 _LESS = "\ue03c"  # stands for < where what writes the page would not escape it
@@ -91,7 +92,55 @@ def _encodings(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _encodings(layer)
 
 
-class Chart:
+class Picture:
+    """A picture that notebooks show and that can be saved.
+
+    Attributes
+    ----------
+    svg : str
+        Its text as SVG.
+    """
+
+    _endings: tuple[str, ...] = FORMATS
+
+    def __init__(self, svg: str, title: str = "") -> None:
+        self.svg, self._title = svg, title
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._title!r}>"
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+
+    def to_svg(self) -> str:
+        """Text of the picture as SVG."""
+        return self.svg
+
+    def _content(self, suffix: str) -> bytes:
+        """Content of a file by the suffix of its name."""
+        return rendered(self.to_svg(), suffix)
+
+    def save(self, path: str | Path) -> Path:
+        """Write it by the ending of the name, .svg, .png or .pdf; return the path.
+
+        A :class:`Chart` is also written as .json, and as .html, a page that needs no network.
+
+        Raises
+        ------
+        UsageError
+            If the name ends otherwise.
+        """
+        path = Path(path)
+        if path.suffix not in self._endings:
+            *most, last = self._endings
+            raise UsageError(f"it is saved as {', '.join(most)} or {last}, not as {path}")
+        path.write_bytes(self._content(path.suffix))
+        return path
+
+
+class Chart(Picture):
     """A chart in Vega-Lite.
 
     Where a notebook knows Vega-Lite it is interactive, elsewhere a picture.
@@ -102,11 +151,10 @@ class Chart:
         The specification, with its data.
     """
 
-    def __init__(self, spec: dict[str, Any]) -> None:
-        self.spec = spec
+    _endings = (*FORMATS, ".html", ".json")
 
-    def __repr__(self) -> str:
-        return f"<Chart {self.spec.get('title', '')!r}>"
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self.spec, self._title = spec, str(spec.get("title", ""))
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
@@ -129,23 +177,12 @@ class Chart:
         spec = json.loads(json.dumps(self.spec).replace("<", _LESS))
         return str(_converted("html", spec, bundle=True)).replace(_LESS, r"\u003c")
 
-    def save(self, path: str | Path) -> Path:
-        """Write it as .svg, .png, .json, or .html, a page that needs no network; return the path.
-
-        Raises
-        ------
-        UsageError
-            If the name ends otherwise.
-        """
-        path = Path(path)
-        if path.suffix not in (".svg", ".png", ".html", ".json"):
-            raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
-        if path.suffix == ".png":
-            path.write_bytes(self.to_png())
-            return path
-        text = {".svg": self.to_svg, ".html": self._page}.get(path.suffix)
-        path.write_text(text() if text else json.dumps(self.spec), encoding="utf-8")
-        return path
+    def _content(self, suffix: str) -> bytes:
+        if suffix == ".png":
+            return self.to_png()
+        if suffix in FORMATS:
+            return super()._content(suffix)
+        return (self._page() if suffix == ".html" else json.dumps(self.spec)).encode()
 
 
 def _converted(to: str, spec: dict[str, Any], **options: Any) -> Any:

@@ -35,7 +35,7 @@ DIFFERENT = 5e-4  # up to which two frequencies are the same to who reads three 
 FORMATS = (".svg", ".png", ".pdf")
 _LONGEST = {"title": 120, "words": 52, "action": 16, "column": 10, "cell": 46}  # characters
 _FONT = 12.0
-_GRID_CELL, _TABLE_CELL, _GAP, _MARGIN = 66.0, 300.0, 26.0, 16.0
+_GRID_CELL, _TABLE_CELL, _GAP, _MARGIN = 66.0, 250.0, 26.0, 16.0
 _MEASURES = {"MARGIN": _MARGIN, "ROW": 36.0, "LINE": 17.0, "BAR": 10.0, "PAD": 5.0}
 
 
@@ -182,7 +182,11 @@ def _cell(tree: Any, each: Shown, reach: NDArray, at: int, block: Block) -> dict
     own = slice(tree.action_start[at], tree.action_start[at + 1])
     values = (each.profile.exact or each.profile.probabilities.tolist())[own]
     actions, texts = tree.infoset_actions[at], [*map(share_text, values)]
-    named = [f"{_cut(a, 'action')} {t}" for a, t in zip(actions, texts, strict=True) if t != "0"]
+    named = [
+        f"{_cut(action, 'action')} {text}".removesuffix(" 1")
+        for action, text in zip(actions, texts, strict=True)
+        if text != "0"
+    ]
     in_grid = len(block.columns) > 1
     numbers = texts[-1] if len(texts) == 2 else " ".join(texts)
     is_off = bool(reach[at] < NEGLIGIBLE)
@@ -195,9 +199,9 @@ def _cell(tree: Any, each: Shown, reach: NDArray, at: int, block: Block) -> dict
 
 
 def share_text(value: Any) -> str:
-    """A frequency as a short fraction or three decimals, never rounded to 0 or 1."""
-    if value in (0, 1):
-        return str(int(value))
+    """A frequency as a short fraction or three decimals; 0 and 1 are those within 1e-6."""
+    if min(value, 1 - value) < NEGLIGIBLE:
+        return str(round(value))
     text = str(value)
     if "/" in text and len(text) <= 5:
         return text
