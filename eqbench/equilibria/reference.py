@@ -259,6 +259,9 @@ class KnownSet:
     Attributes
     ----------
     name : such as ``szafron:c11=0``; the pieces of one set share it
+    title, sentence : what is played in it, in a few words and in one or two sentences
+    family : name of the family that it is one part of; empty if of none
+    symbols : what its symbols mean, where that is no single frequency
     source : where it was published
     parameters : names of the K parameters
     idle : positions of parameters that change no player's payoff, whatever one player does
@@ -270,6 +273,10 @@ class KnownSet:
     """
 
     name: str
+    title: str
+    sentence: str
+    family: str
+    symbols: Mapping[str, str]
     source: str
     parameters: tuple[str, ...]
     idle: tuple[int, ...]
@@ -408,6 +415,10 @@ def _pieces(
         for constraints in product(*map(alternatives, [*texts.constraints, *box])):
             yield KnownSet(
                 name=entry["name"],
+                title=entry.get("title", ""),
+                sentence=entry.get("sentence", ""),
+                family=document.get("family", ""),
+                symbols=document.get("symbols", {}),
                 source=document["source"],
                 parameters=parameters,
                 idle=tuple(parameters.index(p) for p in document.get("idle", ())),

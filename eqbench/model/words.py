@@ -111,6 +111,22 @@ def deed(action: str, game: HasWording | Wording | None) -> str:
     return verb or f"plays {action}"
 
 
+def clause(
+    player: str, action: str, label: str, game: HasWording | Wording | None, how: str = ""
+) -> str:
+    """Return what a player does in words: ``P1 never bets with Q after check–bet``.
+
+    Parameters
+    ----------
+    how : `always`, `never` or another word before the verb
+    """
+    found = situation(label, game)
+    who = f"{player} {how}".strip()
+    if found.private:
+        return f"{who} {deed(action, game)} with {found.private} {found.history}"
+    return f"{who} {deed(action, game)}{f' at {label}' if label else ''}"
+
+
 def key_line(game: HasWording | Wording | None) -> str:
     """Return the line that explains the words of a game; empty if it declares none."""
     wording = wording_of(game)

@@ -241,8 +241,11 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             continue
         sources: dict[str, list[str]] = {}
         for known in known_sets(game):
-            signs = [f"{symbol(name)} is {meaning}" for name, meaning in meanings(known).items()]
+            signs = [
+                f"{symbol(name)} is {meaning}" for name, meaning in meanings(known, game).items()
+            ]
             for text in (known.source, *signs):
                 sources.setdefault(text, []).append(known.name)
         ends = {known.name: payoff_ends(known) or () for known in known_sets(game)}
-        yield spec, GameFacts(game.tree.payoff_scale, sources, ends)
+        titles = {known.name: (known.title, known.sentence) for known in known_sets(game)}
+        yield spec, GameFacts(game.tree.payoff_scale, sources, ends, titles, game.wording)

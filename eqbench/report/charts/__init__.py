@@ -16,6 +16,7 @@ from itertools import chain, combinations, cycle, product
 from typing import Any, Literal, get_args
 
 from eqbench.errors import UsageError, nearest
+from eqbench.model.words import Wording
 from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.report.trials import RunCell, by_trial, entries_of, named
 from eqbench.store.stored_run import StoredRun
@@ -54,6 +55,10 @@ class GameFacts:
     sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: payoffs at both ends of published sets, or at the only point, where these can be drawn
     ends: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+    #: title and sentence of published sets by their names
+    titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: what the labels of information sets mean, for :func:`eqbench.model.words.situation`
+    wording: Wording | None = None
 
 
 @dataclass(frozen=True)
