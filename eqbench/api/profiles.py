@@ -88,7 +88,9 @@ def with_words(profile: BehaviorProfile) -> Game:
     words = None
     with suppress(EqbenchError):  # a tree may have any spec, or a file that is gone
         words = getattr(default_registry().describe_game(profile.spec)[0], "wording", None)
-    return Game(profile.spec, profile.known_tree, wording=words if isinstance(words, Wording) else None)
+    return Game(
+        profile.spec, profile.known_tree, wording=words if isinstance(words, Wording) else None
+    )
 
 
 @checked

@@ -39,7 +39,9 @@ class ShowRequest(NameOptions):
     ] = None
     other: Annotated[
         str | None,
-        Option("Another cell, which --figure draws next to the first.", Kind("CELL"), argument=True),
+        Option(
+            "Another cell, which --figure draws next to the first.", Kind("CELL"), argument=True
+        ),
     ] = None
     figure: Annotated[
         str | None,
@@ -111,9 +113,7 @@ def _played(
     from eqbench.store.named import game_of_runs, profile_file
 
     file, content = profile_file(stored, record, rank), record.game_content
-    game = game_of_runs(
-        [stored], record.game_spec, request.registry(), say_note, content=content
-    )
+    game = game_of_runs([stored], record.game_spec, request.registry(), say_note, content=content)
     return game, profile_from_json(game.tree, read_profile(str(file)))
 
 
@@ -143,7 +143,9 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
     from eqbench.store.stored_run import cell_name
 
     if file.suffix not in FORMATS:
-        raise UsageError(f"{file} has none of the endings {', '.join(FORMATS)}; choose one of these")
+        raise UsageError(
+            f"{file} has none of the endings {', '.join(FORMATS)}; choose one of these"
+        )
     check_replaceable(file)
     shown: list[Shown] = []
     games: list[Any] = []

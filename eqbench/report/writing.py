@@ -185,9 +185,7 @@ def write_data(file: Path, data: bytes) -> None:
         check_replaceable(file)
         write_file(file, data)
     except OSError as error:
-        raise UsageError(
-            f"cannot write {file}: {error.strerror}; choose another place"
-        ) from None
+        raise UsageError(f"cannot write {file}: {error.strerror}; choose another place") from None
 
 
 def report_text(
@@ -248,4 +246,4 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
                 sources.setdefault(text, []).append(known.name)
         ends = {known.name: payoff_ends(known) or () for known in known_sets(game)}
         titles = {known.name: (known.title, known.sentence) for known in known_sets(game)}
-        yield spec, GameFacts(game.tree.payoff_scale, sources, ends, titles, game.wording)
+        yield spec, GameFacts(game.tree.payoff_scale, sources, ends, titles, game.wording, game)

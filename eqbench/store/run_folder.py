@@ -463,7 +463,13 @@ def is_report(file: Path) -> bool:
     if file.is_symlink():
         return False
     data, ends = read_file(file, MOST_REPORT_BYTES), (MARKDOWN_END.encode(), TEXT_END.encode())
-    return not data or data.startswith((*_BEGIN,)) or data.endswith(ends) or PAGE_MARK in data or PNG_MARK in data[:99]
+    return (
+        not data
+        or data.startswith((*_BEGIN,))
+        or data.endswith(ends)
+        or PAGE_MARK in data
+        or PNG_MARK in data[:99]
+    )
 
 
 def check_replaceable(file: Path) -> None:
