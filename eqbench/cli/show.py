@@ -25,11 +25,12 @@ class ShowRequest(NameOptions):
     """Show what a profile plays, what is reached and which actions are indifferent.
 
     RUN is the folder of a run, or `latest`. CELL is the beginning of a key, or a solver, or
-    GAME/SOLVER/SEED as far as it takes to tell cells apart; CELL:2 is its candidate of rank 2, where
-    0 is the one with the smallest max regret. JSON always holds all information sets.
+    GAME/SOLVER/SEED as far as it takes to tell cells apart; CELL:2 is its candidate of rank 2,
+    where 0 is the one with the smallest max regret. JSON always holds all information sets.
 
-    With --figure it is a picture in a file: a bar for every information set, in a grid of situations
-    and cards where the game has them. Of two cells it has both, and frames where they differ.
+    With --figure it is a picture in a file: a bar for every information set, in a grid of
+    situations and cards where the game has them. Of two cells it has both, and frames where they
+    differ.
     """
 
     run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]

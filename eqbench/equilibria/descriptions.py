@@ -32,6 +32,7 @@ _MOST_CLUSTERS = 200
 _MOST_SUBJECTS = 40_000  # in all clusters; more would take seconds
 _MOST_NUMBERS = 20_000_000  # frequencies that are compared, and nodes that are swept
 _LONGEST_LABEL = 40
+_TELLING = (0, 3, 1, 2)  # ranks of clauses by what they tell of a cluster that is the only one
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ def describe(
     if len(clusters) > _MOST_CLUSTERS or max(sizes) > _MOST_NUMBERS:
         return [None] * len(clusters)
     bounds = [_bounds(game, own) for own in clusters]
-    low, high = (np.array(own) for own in zip(*bounds, strict=True))
-    table, most = _Table(low, high), _MOST_SUBJECTS // len(clusters)
+    table = _Table(*(np.array(own) for own in zip(*bounds, strict=True)))
+    most = _MOST_SUBJECTS // len(clusters)
     subjects = [own for own in _subjects(game) if table.is_telling(own.actions)][:most]
     if len(clusters) == 1:
         return [_alone(list(table.clauses(0, subjects, DIGITS[0])))]
@@ -100,44 +101,62 @@ def text_of(clauses: Sequence[Clause] | None) -> str:
     return "; ".join(clause.text for clause in clauses or ())
 
 
-def _bounds(game: Game, members: Sequence[BehaviorProfile]) -> tuple[FloatArray, FloatArray]:
-    """Least and largest frequency (A,) of each action where members get to; NaN where none does."""
-    tree, played = game.tree, []
+def _bounds(game: Game, members: Sequence[BehaviorProfile]) -> tuple[NDArray, ...]:
+    """Least and largest frequency (A,) of each action where members get to, NaN where none does.
+
+    Also whether all members get there.
+    """
+    tree, played = game.tree, list[FloatArray]()
     for profile in members:
         there = infoset_reach(tree, profile.probabilities)[tree.action_infoset] > REACHED
         played.append(np.where(there, profile.probabilities, np.nan))
-    return np.fmin.reduce(played), np.fmax.reduce(played)
+    reached = np.logical_and.reduce(np.isfinite(played))
+    return np.fmin.reduce(played), np.fmax.reduce(played), reached
 
 
 def _subjects(game: Game) -> list[_Subject]:
-    """What clauses can be about, those with the fewest words first."""
-    tree, found = game.tree, dict[tuple[int, ...], _Subject]()
-    everywhere, by_history, single = (dict[tuple[int, str, str], list[int]]() for _ in range(3))
-    action = 0
+    """What clauses can be about, those with the fewest words first.
+
+    A clause on several sets needs the action at all of them, be it the only one there: a player
+    does not always fold who can only call with the best card.
+    """
+    tree, start = game.tree, game.tree.action_start.tolist()
+    single, by_history, everywhere = (dict[tuple[int, str, str], list[int]]() for _ in range(3))
+    sets_of, partial = dict[tuple[int, str], list[int]](), set[tuple[int, str]]()
     for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
-        own = situation(label, game)
+        own, names = situation(label, game), tree.infoset_actions[i]
         shown = f" at {shortened(printable(label), _LONGEST_LABEL)}" if label else ""
         where = f" with {own.private} {own.history}" if own.private else shown
-        for name in tree.infoset_actions[i]:
-            if len(tree.infoset_actions[i]) > 1:
-                everywhere.setdefault((player, name, ""), []).append(action)
+        sets_of.setdefault((player, own.history), []).append(i)
+        for action, name in enumerate(names, start=start[i]):
+            everywhere.setdefault((player, name, ""), []).append(action)
+            if len(names) > 1:
                 single.setdefault((player, name, where), []).append(action)
-                if own.private:
-                    by_history.setdefault((player, name, f" {own.history}"), []).append(action)
-            action += 1
-    groups = (*everywhere.items(), *by_history.items(), *single.items())
-    for (player, name, where), actions in groups:
-        verb = printable(deed(name, game))
-        subject = _Subject(tuple(actions), printable(tree.players[player]), verb, where)
-        found.setdefault(subject.actions, subject)
+    for (player, history), sets in sets_of.items():
+        rows = [tree.infoset_actions[i] for i in sets] if history else []
+        for name in dict.fromkeys(name for row in rows for name in row):
+            if all(name in row for row in rows):
+                places = [start[i] + row.index(name) for i, row in zip(sets, rows, strict=True)]
+                by_history[player, name, f" {history}"] = places
+            else:
+                partial.add((player, name))
+    found = dict[tuple[int, ...], _Subject]()
+    for (player, name, where), actions in (
+        *everywhere.items(),
+        *by_history.items(),
+        *single.items(),
+    ):
+        if where or (player, name) not in partial:
+            verb, who = printable(deed(name, game)), printable(tree.players[player])
+            found.setdefault(tuple(actions), _Subject(tuple(actions), who, verb, where))
     return list(found.values())
 
 
 class _Table:
     """Frequencies that clusters play, float64 (n, A): the least and the largest of each."""
 
-    def __init__(self, low: FloatArray, high: FloatArray) -> None:
-        self.low, self.high = low, high
+    def __init__(self, low: FloatArray, high: FloatArray, reached: NDArray[np.bool_]) -> None:
+        self.low, self.high, self.reached = low, high, reached
 
     def is_telling(self, actions: Sequence[int]) -> bool:
         """Whether clusters differ in these actions, or there is only one cluster."""
@@ -154,7 +173,7 @@ class _Table:
         low, high = self.low[:, own.actions], self.high[:, own.actions]
         least, most = np.fmin.reduce(low[at]), np.fmax.reduce(high[at])
         text = f"{own.verb}{own.where}"
-        if np.isnan(least):  # play does not get there
+        if not self.reached[at, own.actions].any():  # play of some member does not get there
             return
         if least >= 1 - NEGLIGIBLE:
             out = np.fmin.reduce(high, axis=1) < 1 - CLEAR
@@ -222,8 +241,7 @@ def _alone(known: Sequence[Clause]) -> tuple[Clause, ...] | None:
     chosen = list[Clause]()
     for player in dict.fromkeys(clause.player for clause in known):
         about = (clause for clause in known if clause.player == player)
-        # a frequency says more than that it is neither never nor always
-        own = min(about, key=lambda c: (-len(c.actions), c.rank == 2, c.rank, len(c.text)))
+        own = min(about, key=lambda c: (-len(c.actions), _TELLING.index(c.rank), len(c.text)))
         if not chosen or len(text_of([*chosen, own])) <= LONGEST:
             chosen.append(own)
     return tuple(chosen) or None

@@ -91,7 +91,7 @@ def as_data(text: str | ast.expr) -> Any:
         case ast.BinOp(op=ast.Pow(), left=base, right=ast.Constant(value=power)):
             if type(power) is int:
                 return ["^", as_data(base), power]
-            raise ValueError(f"not a whole power: {power}")
+            raise ValueError(f"not a whole power: {power!r}")
         case ast.BinOp(op=op, left=left, right=right) if type(op) in _WRITTEN:
             return [_WRITTEN[type(op)], as_data(left), as_data(right)]
         case ast.UnaryOp(op=ast.USub(), operand=operand):

@@ -203,8 +203,8 @@ class BehaviorProfile(Displayed):
     def figure(self, other: Any = None) -> Any:
         """Picture of what is played: a grid of situations and cards, else of information sets.
 
-        It is an `eqbench.api.shown.Picture`, which a notebook shows, and which is saved as .svg, .png
-        or .pdf. Of two profiles both are drawn, and framed where they differ.
+        It is an `eqbench.api.shown.Picture`, which a notebook shows, and which is saved as .svg,
+        .png or .pdf. Of two profiles both are drawn, and framed where they differ.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """What one or two profiles play, as a picture: a grid of situations and cards, or a table of sets.
 
-Every cell is an information set with a bar, divided among its actions. Games that declare what their
-labels mean have a column for each card; of other games each row is an information set.
+Every cell is an information set with a bar, divided among its actions. Games that declare what
+their labels mean have a column for each card; of other games each row is an information set.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def draw_profiles(
     panels = []
     for side, (each, reach) in enumerate(zip(shown, reaches, strict=True)):
         payoffs = verifier.verify(each.profile).payoffs
-        paid = (f"{n} {number_text(u)}" for n, u in zip(tree.players, payoffs, strict=True))
+        paid = [f"{n} {number_text(float(u))}" for n, u in zip(tree.players, payoffs, strict=True)]
         room = span - _GAP if len(shown) > 1 else width - 2 * _MARGIN
         left = _MARGIN + head + side * span
         panels.append(

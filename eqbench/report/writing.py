@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from eqbench.documents import open_file, read_file, remove_files
 from eqbench.equilibria import known_sets
 from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
+from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
 from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
 from eqbench.report.charts import GameFacts
@@ -20,7 +21,7 @@ from eqbench.report.html.page import index_page, report_page
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.trials import entries_of, first_trials
-from eqbench.spec import is_foreign
+from eqbench.spec import GAME_FILES, is_foreign
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents, packed
 from eqbench.store.run_folder import (
@@ -39,6 +40,7 @@ from eqbench.store.run_folder import (
 from eqbench.store.stored_run import StoredRun, is_run, read_run
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
+LARGEST_FILE = 20_000  # nodes of a game that is read from its file again
 SUFFIXES["macros"] = "macros.tex"
 
 
@@ -220,8 +222,19 @@ def page_of(
     """Page about stored runs, for a file in the folder `place`."""
     cells = entries_of(runs)  # games that are not shown need not be built
     shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
-    specs = dict.fromkeys(entry.record.game_spec for entry in shown)
-    return report_page(runs, dict(game_facts(specs)), summarize=summarize, place=place)
+    contents = {entry.record.game_spec: entry.record.game_content for entry in shown}
+    facts = dict(game_facts(contents)) | dict(_of_files(contents))
+    return report_page(runs, facts, summarize=summarize, place=place)
+
+
+def _of_files(contents: Mapping[str, str]) -> Iterator[tuple[str, GameFacts]]:
+    """Canonical specs of small games in files that still are what was run, by their content."""
+    for spec, content in contents.items():
+        if spec.lower().endswith(GAME_FILES):
+            with suppress(EqbenchError, OSError):
+                game = default_registry().load_game(spec, max_nodes=LARGEST_FILE)
+                if content == content_hash(game.tree):
+                    yield spec, GameFacts(game=game)
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:

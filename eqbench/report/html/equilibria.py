@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any
@@ -20,19 +19,17 @@ from eqbench.equilibria import known_sets
 from eqbench.equilibria.expressions import as_data
 from eqbench.equilibria.known import extremes, some_member
 from eqbench.equilibria.reference import OPEN_MARGIN, KnownSet
-from eqbench.errors import EqbenchError
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.words import clause, key_line
-from eqbench.registry import default_registry
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, equilibria, spread, symbol
-from eqbench.report.profile_picture import NEGLIGIBLE, Block, blocks, most_reached, sets_of
+from eqbench.report.profile_picture import blocks, most_reached, sets_of
+from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
-from eqbench.spec import GAME_FILES, is_foreign
-from eqbench.store.named import game_of_runs
 from eqbench.store.schema import EquilibriumRecord
+from eqbench.text import grouped
 
 MOST_PROFILES = 24  # of a game
 MOST_FREQUENCIES = 40_000  # of a page, each of which takes about four bytes
@@ -54,7 +51,7 @@ def played(games: Sequence[ShownGame]) -> Iterator[Played]:
 def _chosen(
     found: Sequence[FoundEquilibrium],
 ) -> Iterator[tuple[FoundEquilibrium, RunCell, EquilibriumRecord]]:
-    """The best candidates of the cells that found each equilibrium, those of different ones first."""
+    """The best candidates of cells, those of different equilibria first."""
     turns = [sorted(item.cells, key=lambda own: own[1][0].max_regret) for item in found]
     for turn in range(max(map(len, turns), default=0)):
         for item, own in zip(found, turns, strict=True):
@@ -68,46 +65,51 @@ def _card(
     room: int,
 ) -> tuple[dict[str, Any], int]:
     """Data of the card of a game, and how many frequencies of profiles it embeds."""
-    profiles: list[dict[str, Any]] = []
-    left: list[tuple[dict[str, Any], EquilibriumRecord]] = []
-    game, sets, places, used = shown.facts.game, [], {}, 0
+    game, profiles, left, used = shown.facts.game, list[dict[str, Any]](), [], 0
+    sets = sets_of(game) if game else []
+    players, reach = [*game.tree.players] if game else [], list[Any]()
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate, shown.facts.titles)
-        shares = _shares(entry, candidate) if len(profiles) < MOST_PROFILES and used < room else {}
+        is_wanted = len(profiles) < MOST_PROFILES and used < room
+        shares = _shares(entry, candidate) if is_wanted else {}
         if shares and not sets:
-            game = game or _of_file(entry, len(shares))
-            sets = sets_of(game) if game else _labels_of(shares)
-            places = _places(sets, [*game.tree.players] if game else _players(shares))
-        if not shares or used + len(places) > room or not shares.keys() <= places.keys():
-            left.append((about, candidate))
+            players = list(dict.fromkeys(player for player, *_ in shares))
+            by_set = grouped(shares, lambda key: key[:2])
+            sets = [(players.index(p), label, _actions(own)) for (p, label), own in by_set.items()]
+        keys = [(players[p], label, action) for p, label, actions in sets for action in actions]
+        if not shares or used + len(keys) > room or not shares.keys() <= set(keys):
+            left.append(about)
             continue
-        values = np.zeros(len(places))
-        values[[places[key] for key in shares]] = [*shares.values()]
-        own = game and _reach(game, values)
-        off = [] if own is None else np.flatnonzero(own < NEGLIGIBLE).tolist()
-        used += len(places)
+        used += len(keys)
+        values = np.array([shares.get(key, 0.0) for key in keys])
+        if game:
+            reach.append(infoset_reach(game.tree, values))
+        off = np.flatnonzero(reach[-1] < NEGLIGIBLE).tolist() if game else []
         rounded = [round(value, _DIGITS) for value in values.tolist()]
-        profiles.append(about | {"values": [int(v) if v in (0, 1) else v for v in rounded]})
-        profiles[-1] |= {"off": off, "reach": own}
+        profiles.append(
+            about | {"off": off, "values": [int(v) if v in (0, 1) else v for v in rounded]}
+        )
     if not profiles:
         return {}, 0
     known = known_sets(game) if game else ()
     grids = blocks(sets, game.wording if game else None)
-    reach = [own for each in profiles if (own := each.pop("reach")) is not None]
     best = np.max(reach, axis=0) if reach else np.ones(len(sets))
     grids, more = most_reached(grids, best, MOST_ROWS)
-    players = [*game.tree.players] if game else list(dict.fromkeys(k[0] for k in places))
     return {
         **{"players": players, "profiles": profiles, "more": more},
-        "blocks": [_block(each) for each in grids],
+        "blocks": [vars(each) for each in grids],
         "labels": [label for _, label, _ in sets],
         "start": np.cumsum([0, *(len(actions) for *_, actions in sets)]).tolist(),
         "key": key_line(game.wording) if game else "",
         "published": [_published(game, each) for each in known if game],
         "tree": _tree(game) if game and known else None,
-        "files": [about for about, _ in left[:_MOST_LINKED]],
+        "files": left[:_MOST_LINKED],
         "others": len(left),
     }, used
+
+
+def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
+    return tuple(action for *_, action in keys)
 
 
 def _about(
@@ -118,14 +120,13 @@ def _about(
 ) -> dict[str, Any]:
     """Which profile it is, what it pays, and where its file is."""
     identity: dict[str, Any] = dict(candidate.identity or {})
-    title = identity.get("title") or titles.get(item.name, ("", ""))[0]
-    credible = candidate.credible or {}
+    credible: dict[str, Any] = dict(candidate.credible or {})
     return {
-        **{"name": item.title, "title": title, "run": entry.run},
-        **{"solver": entry.solver, "where": spread([candidate.identity])},
-        **{"key": entry.record.key, "path": candidate.profile, "seed": entry.record.seed},
-        **{"payoffs": list(candidate.payoffs), "max_regret": candidate.max_regret},
-        "incredible": credible.get("worst_set"),
+        **{"name": item.title, "run": entry.run, "solver": entry.solver},
+        "title": identity.get("title") or titles.get(item.name, ("", ""))[0],
+        **{"seed": entry.record.seed, "where": spread([candidate.identity])},
+        **{"path": candidate.profile, "max_regret": candidate.max_regret},
+        **{"payoffs": list(candidate.payoffs), "incredible": credible.get("worst_set")},
         "credible": [credible["credible"], credible["sets"]] if credible else None,
     }
 
@@ -144,45 +145,6 @@ def _shares(entry: RunCell, candidate: EquilibriumRecord) -> dict[tuple[str, str
         }
     except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
         return {}  # a page can do without
-
-
-def _of_file(entry: RunCell, actions: int) -> Game | None:
-    """The game of a file, if the file still holds the game that was run; no code is run for it."""
-    spec, content = entry.record.game_spec, entry.record.game_content
-    if not is_foreign(spec) or not spec.lower().endswith(GAME_FILES) or actions > MOST_FREQUENCIES:
-        return None
-    with suppress(EqbenchError, OSError):
-        return game_of_runs([], spec, default_registry(), lambda _: None, content=content)
-    return None
-
-
-def _players(shares: Mapping[tuple[str, str, str], float]) -> list[str]:
-    return list(dict.fromkeys(player for player, *_ in shares))
-
-
-def _labels_of(
-    shares: Mapping[tuple[str, str, str], float],
-) -> list[tuple[int, str, tuple[str, ...]]]:
-    """Information sets with their actions, as a profile lists them."""
-    players, sets = _players(shares), dict[tuple[str, str], list[str]]()
-    for player, label, action in shares:
-        sets.setdefault((player, label), []).append(action)
-    return [(players.index(p), label, tuple(actions)) for (p, label), actions in sets.items()]
-
-
-def _places(
-    sets: Sequence[tuple[int, str, Sequence[str]]], players: Sequence[str]
-) -> dict[tuple[str, str, str], int]:
-    keys = ((players[p], label, action) for p, label, actions in sets for action in actions)
-    return {key: place for place, key in enumerate(keys)}
-
-
-def _reach(game: Game, values: np.ndarray) -> np.ndarray:
-    return infoset_reach(game.tree, values)
-
-
-def _block(block: Block) -> dict[str, Any]:
-    return {"player": block.player, "columns": block.columns, "rows": block.rows}
 
 
 def _published(game: Game, known: KnownSet) -> dict[str, Any]:
