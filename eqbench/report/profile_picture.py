@@ -142,8 +142,8 @@ def draw_profiles(
     width = max(head + len(shown) * span, 460.0) + 2 * _MARGIN
     panels = []
     for side, (each, reach) in enumerate(zip(shown, reaches, strict=True)):
-        payoffs = verifier.verify(each.profile).payoffs
-        paid = [f"{n} {number_text(float(u))}" for n, u in zip(tree.players, payoffs, strict=True)]
+        payoffs: Any = verifier.verify(each.profile).payoffs
+        paid = [f"{n} {number_text(u)}" for n, u in zip(tree.players, payoffs, strict=True)]
         room = span - _GAP if len(shown) > 1 else width - 2 * _MARGIN
         left = _MARGIN + head + side * span
         panels.append(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from eqbench.documents import open_file, read_file, remove_files
 from eqbench.equilibria import known_sets
+from eqbench.equilibria.formulas import set_data, tree_data
 from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
 from eqbench.model.tree_files import content_hash
@@ -223,8 +225,18 @@ def page_of(
     cells = entries_of(runs)  # games that are not shown need not be built
     shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
     contents = {entry.record.game_spec: entry.record.game_content for entry in shown}
-    facts = dict(game_facts(contents)) | dict(_of_files(contents))
+    facts = dict(_with_sets(dict(game_facts(contents)))) | dict(_of_files(contents))
     return report_page(runs, facts, summarize=summarize, place=place)
+
+
+def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]]:
+    """Facts on games, with the formulas of their published sets."""
+    for spec, own in facts.items():
+        game, known = own.game, known_sets(own.game) if own.game else ()
+        if game and known:
+            own = replace(own, published=[set_data(game, each) for each in known])
+            own = replace(own, nodes=tree_data(game.tree))
+        yield spec, own
 
 
 def _of_files(contents: Mapping[str, str]) -> Iterator[tuple[str, GameFacts]]:

@@ -62,6 +62,9 @@ class GameFacts:
     wording: Wording | None = None
     #: the game itself, if it was loaded
     game: Game | None = None
+    #: published sets and the nodes of the tree, as :mod:`eqbench.equilibria.formulas` gives them
+    published: Sequence[Mapping[str, Any]] = ()
+    nodes: Mapping[str, Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True)

@@ -9,22 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from eqbench.documents import read_file
-from eqbench.equilibria import known_sets
-from eqbench.equilibria.expressions import as_data
-from eqbench.equilibria.known import extremes, some_member
-from eqbench.equilibria.reference import OPEN_MARGIN, KnownSet
-from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
-from eqbench.model.words import clause, key_line
+from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
-from eqbench.report.naming import FoundEquilibrium, equilibria, spread, symbol
+from eqbench.report.naming import FoundEquilibrium, equilibria, spread
 from eqbench.report.profile_picture import blocks, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
@@ -91,7 +85,6 @@ def _card(
         )
     if not profiles:
         return {}, 0
-    known = known_sets(game) if game else ()
     grids = blocks(sets, game.wording if game else None)
     best = np.max(reach, axis=0) if reach else np.ones(len(sets))
     grids, more = most_reached(grids, best, MOST_ROWS)
@@ -101,8 +94,7 @@ def _card(
         "labels": [label for _, label, _ in sets],
         "start": np.cumsum([0, *(len(actions) for *_, actions in sets)]).tolist(),
         "key": key_line(game.wording) if game else "",
-        "published": [_published(game, each) for each in known if game],
-        "tree": _tree(game) if game and known else None,
+        **{"published": shown.facts.published, "tree": shown.facts.nodes},
         "files": left[:_MOST_LINKED],
         "others": len(left),
     }, used
@@ -145,69 +137,3 @@ def _shares(entry: RunCell, candidate: EquilibriumRecord) -> dict[tuple[str, str
         }
     except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
         return {}  # a page can do without
-
-
-def _published(game: Game, known: KnownSet) -> dict[str, Any]:
-    """Formulas of a published set, its parameters with their ranges, and a member to begin with.
-
-    Frequencies follow in the order in which they need each other. A constraint holds where its
-    expression is at most 0.
-    """
-    layout, texts = known.layout, known.texts
-    start = some_member(known)
-    leading = texts.figures.get(known.leading or "", known.leading)
-    parameters = []
-    for place, name in enumerate(known.parameters):
-        low, high = extremes(known, itemgetter(place))
-        text = texts.readings[name]
-        meaning = text
-        if text in layout.variables:
-            player, infoset, action = layout.places[layout.variables.index(text)].split("|")
-            meaning = f"how often {clause(player, action, infoset, game)}"
-        is_leading = leading in (name, text)
-        parameters.append(
-            {
-                **{"name": name, "low": low, "high": high, "start": float(start[place])},
-                "symbol": symbol(str(known.leading)) if is_leading else name,
-                "meaning": meaning,
-                "idle": place in known.idle,
-            }
-        )
-    parameters.sort(key=lambda each: (each["symbol"] == each["name"], each["idle"]))
-    rest = [
-        next((a for a in range(*layout.tree.action_start[i : i + 2]) if layout.rest[a]), -1)
-        for i in layout.infoset
-    ]
-    return {
-        **{"name": known.name, "title": known.title, "sentence": known.sentence},
-        **{"source": known.source, "parameters": parameters},
-        "constants": {name: float(value) for name, value in texts.constants.items()},
-        "values": [[name, as_data(texts.values[name])] for name in known.formulas.values],
-        "violations": [side for each in known.constraints for side in _sides(each)],
-        "payoffs": [as_data(text) for text in texts.payoffs],
-        "places": [
-            [v, int(a), int(r)]
-            for v, a, r in zip(layout.variables, layout.action, rest, strict=True)
-            if a >= 0
-        ],
-        "rest": np.flatnonzero(layout.rest).tolist(),
-    }
-
-
-def _sides(relation: Any) -> list[Any]:
-    """By how much a relation is violated, as data; as in `eqbench.equilibria.reference`."""
-    left, right = as_data(relation.left), as_data(relation.right)
-    margin = OPEN_MARGIN if relation.sign in "<>" else 0
-    sides = [["-", left, right]] * (">" not in relation.sign)
-    sides += [["-", right, left]] * ("<" not in relation.sign)
-    return [["+", side, margin] if margin else side for side in sides]
-
-
-def _tree(game: Game) -> dict[str, list[Any]]:
-    """A tree by nodes: parent, action or -1, probability of chance, information set or -1."""
-    tree = game.tree
-    chance = np.where(tree.incoming < 0, tree.chance_probability, 1.0)
-    return {
-        **{"parent": tree.parent.tolist(), "action": tree.incoming.tolist()},
-        **{"chance": [round(value, 6) for value in chance.tolist()], "set": tree.infoset.tolist()},
-    }

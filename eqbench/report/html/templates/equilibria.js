@@ -267,8 +267,9 @@ function startPlayed(figure) {
 
   function slidersOf(side, known) {
     const own = card.published.indexOf(known);
-    const parts = known.parameters.map(({ name, symbol, meaning, low, high, idle }, k) => {
+    const parts = known.parameters.map(({ name, symbol: sign, meaning, low, high, idle }) => {
       const output = make("output", {}, "");
+      const symbol = { alpha: "α", beta: "β" }[sign] ?? sign;
       const step = (high - low) / 200 || 1;
       const range = { type: "range", min: low, max: high, step, "data-parameter": name };
       const oninput = ({ target }) => {
