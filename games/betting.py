@@ -43,8 +43,8 @@ def betting_words(
     labels = list(cards)
     in_labels = f"{labels[0]} to {labels[-1]} in labels" if len(labels) > 1 else "in labels 1"
     key = (
-        f"Cards {names or ' '.join(cards.values())}, the highest last ({in_labels}); "
-        "after check–bet: what was played before, by the players in turn."
+        f"Cards {names or ' '.join(cards.values())}, the highest last ({in_labels}); after "
+        "check–bet, or · check–bet: these moves were played before, by the players in turn."
     )
     moves = {letter: move for move, letter in LETTERS.items()}
     return Wording(cards, moves, boards, verbs=VERBS, key=key)

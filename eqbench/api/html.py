@@ -61,7 +61,11 @@ def _game(game: Game) -> Markup:
                 sizes[name] = "yes" if value else "no"
             else:
                 sizes[name] = value if isinstance(value, str) else f"{value:g}"
-    drawing = _picture(draw_tree(tree, game.spec)) if tree.n_nodes <= MOST_DRAWN else Markup()
+    drawing = (
+        _picture(draw_tree(tree, game.spec, wording=game.wording))
+        if tree.n_nodes <= MOST_DRAWN
+        else Markup()
+    )
     return _headed(game.spec, _grid((), sizes.items()), drawing)
 
 

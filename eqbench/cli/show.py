@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,10 +87,11 @@ def show(request: ShowRequest) -> None:
             f"{request.other} is a second cell; two are drawn side by side, with --figure FILE"
         )
     played = _played(request, stored, record, rank) if record.equilibria or rank else None
-    facts = cell_facts(stored, record, rank)
+    facts, wording = cell_facts(stored, record, rank), None
     if played:
         (game, profile), found = played, record.equilibria[rank]
         facts |= play_facts(game, profile)
+        wording = game.wording
         if found.claim in EQUILIBRIA:
             claimed = _claimed(game, profile, found)
             for item, verdict in zip(facts["information_sets"], _by_set(claimed), strict=False):
@@ -101,9 +103,8 @@ def show(request: ShowRequest) -> None:
                 if known is None or known["sequential"] != "certified":
                     known = kind.to_json()
                 facts["candidate"] |= {"kind": known, "proofs": kind.proofs()}
-    put_result(
-        facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
-    )
+    shown = partial(profile_report, facts, show_all=request.show_all, wording=wording)
+    put_result(facts, shown, as_json=request.as_json)
 
 
 def _played(

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from eqbench.model.profile import label_parts
+
 AT_START = "at the start"
 
 
@@ -85,6 +87,16 @@ class Situation:
     history: str
     words: str
 
+    @property
+    def moves(self) -> str:
+        """The history without its first word, for a column of such."""
+        return self.history.removeprefix("after ").removeprefix("at the ")
+
+    @property
+    def short(self) -> str:
+        """Words for narrow columns: ``Q · check–bet``."""
+        return f"{self.private} · {self.moves}" if self.private else self.words
+
 
 def situation(label: str, game: HasWording | Wording | None) -> Situation:
     """Return an information set in words, by what its game declares; its label if nothing fits.
@@ -125,6 +137,14 @@ def clause(
     if found.private:
         return f"{who} {deed(action, game)} with {found.private} {found.history}"
     return f"{who} {deed(action, game)}{f' at {label}' if label else ''}"
+
+
+def place_in_words(place: str, game: HasWording | Wording | None) -> str:
+    """Return ``PLAYER|INFOSET|ACTION`` in words, as it is where the game declares none."""
+    if place.count("|") < 2:  # an expression of several
+        return place
+    player, label, action = label_parts(place)
+    return clause(player, action, label, game) if situation(label, game).private else place
 
 
 def key_line(game: HasWording | Wording | None) -> str:

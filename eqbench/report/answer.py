@@ -90,13 +90,17 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     clusters = [item for item in members if is_cluster(item.name)]
     parts = []
     if sets:
-        names = list(sets) if briefly else list(map(_finders, sets.values()))
-        parts.append(f" of {counted(len(sets), 'published set')}: {first_of(names)}")
+        names = [_named(item) if briefly else _finders(item) for item in sets.values()]
+        families = dict.fromkeys(item.family for item in sets.values())
+        one = next(iter(families)) if len(families) == 1 else ""
+        of = f", {'parts' if len(sets) > 1 else 'a part'} of {one}" * bool(one)
+        parts.append(f" of {counted(len(sets), 'published set')}{of}: {first_of(names)}")
     if clusters:
         listed = f": {first_of(list(map(_finders, clusters)))}" if not (sets or briefly) else ""
         parts.append(f" of {counted(len(clusters), 'cluster')} in no published set{listed}")
     found = f"Found equilibria{', and'.join(parts)}." if parts else "No equilibrium was identified."
-    sentences = [found, *_missed(games)]
+    symbols = dict.fromkeys(item.meaning for item in sets.values() if item.meaning)
+    sentences = [found, *(f"{meaning}." for meaning in symbols if not briefly), *_missed(games)]
     if apart := list(filter(None, map(_apart, games))):
         where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
         sentences.append(
@@ -161,9 +165,14 @@ def _apart(game: Sequence[RunCell]) -> str:
 
 
 def _finders(item: FoundEquilibrium) -> str:
-    """Name, by how many solvers it was found, how many of them are not ok, and where it is."""
+    """Play and name, by how many solvers it was found, how many are not ok, and where it is."""
     solvers = {entry.solver for entry, _ in item.cells}
     short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})
     not_ok = f"{short} of them not ok" if len(solvers) > 1 else "not ok"
     parts = [counted(len(solvers), "solver"), not_ok * bool(short), item.where]
-    return f"{item.title} ({', '.join(filter(None, parts))})"
+    found = ", ".join(filter(None, parts))
+    return f"{item.words} ({item.title}; {found})" if item.words else f"{item.title} ({found})"
+
+
+def _named(item: FoundEquilibrium) -> str:
+    return f"{item.words} ({item.title})" if item.words else item.title

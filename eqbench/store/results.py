@@ -26,7 +26,7 @@ Runs = str | PathLike[str] | Iterable[str | PathLike[str]]
 _TYPES = {
     **dict.fromkeys(("run", "key", "game", "solver", "game_spec", "solver_spec"), "string"),
     **dict.fromkeys(("game_content", "reason", "claim", "refutation", "profile"), "string"),
-    **dict.fromkeys(("equilibrium", "identity", "leading", "trace", "log"), "string"),
+    **dict.fromkeys(("equilibrium", "identity", "leading", "title", "trace", "log"), "string"),
     **dict.fromkeys(("exact_max_regret", "undominated", "sequential", "host"), "string"),
     **dict.fromkeys(("statistics", "also", "parameters", "equilibria"), "object"),
     **dict.fromkeys(("seed", "repeat", "iterations", "peak_memory_bytes"), "Int64"),
@@ -46,7 +46,7 @@ _RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "host", "candi
 _CANDIDATE_COLUMNS = (*_CELL, "rank", "claim", "claimed_regret", "refuted", "refutation")
 _IDENTITY_COLUMNS = (
     *("identity", "also", "on_path", "strict", "distance", "dimension"),
-    *("leading", "parameters"),
+    *("leading", "parameters", "title"),
 )
 _CREDIBLE_COLUMNS = ("sets", "credible", "worst")
 _KIND_COLUMNS = (
@@ -150,6 +150,7 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
         "dimension": identity.get("dimension"),
         "leading": identity.get("leading"),
         "parameters": identity.get("parameters", {}),
+        "title": identity.get("title") or None,
         **{name: credible.get(name) for name in _CREDIBLE_COLUMNS},
         **{name: kind.get(name) for name in _KIND_COLUMNS},
         "subgames": subgames.get("proper"),

@@ -1,10 +1,12 @@
 """Labels of information sets in words: every one of a dealt game, each its own."""
 
+import json
 import re
 
 import pytest
 
 import eqbench
+from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
 from eqbench.model.words import Situation, Wording, deed, key_line, situation
 
 DEALT = [
@@ -66,3 +68,24 @@ def test_a_plugin_declares_words_by_its_own_attribute():
     words = Wording({"h": "heads"}, {"g": "guess"}, separator="-", verbs={"guess": "guesses"})
     assert situation("h:g-g", words).words == "heads after guess–guess"
     assert deed("guess", words) == "guesses"
+
+
+@pytest.mark.parametrize(
+    ("row", "text", "has_exact"),
+    [
+        ({"check": "2/3", "bet": "1/3"}, "known exactly", True),
+        ({"check": 1, "bet": 0}, "known exactly", True),
+        ({"check": 0.75, "bet": 0.25}, "stored decimals", False),
+        ({"check": "0.75", "bet": "0.25"}, "stored decimals", False),
+    ],
+)
+def test_a_profile_of_decimals_is_not_called_known_exactly(row, text, has_exact):
+    game = eqbench.load_game("kuhn2")
+    data = eqbench.BehaviorProfile.uniform(game).to_json()
+    data["behavior"]["P1"]["1:"] = row
+    written = parse_profile(json.dumps(data))
+    for profile in (eqbench.BehaviorProfile.from_json(game, each) for each in (data, written)):
+        assert text in repr(profile)
+        assert ("exact" in profile.to_frame()) == has_exact
+        again = profile_from_json(game.tree, parse_profile(profile_text(game.tree, profile)))
+        assert (again.exact, again.is_decimal) == (profile.exact, profile.is_decimal)
