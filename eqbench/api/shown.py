@@ -15,7 +15,8 @@ from eqbench.documents import checked
 from eqbench.errors import MissingPackageError, UsageError, check_keywords, nearest
 from eqbench.extras import needed_for
 from eqbench.report.charts import VEGA_LITE
-from eqbench.store.run_folder import TEXT_END
+from eqbench.report.profile_picture import FORMATS, rendered
+from eqbench.store.run_folder import PDF_END
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
 _LESS = "\ue03c"  # stands for < where what writes the page would not escape it
@@ -29,7 +30,6 @@ _PRINT = {
     "title": {"fontSize": 9},
 }
 _PRINT_HEIGHT, _LEGEND_POINTS, _POINTS_PER_CM = 0.6, 95, 72 / 2.54
-_PDF_END = f"\n%{TEXT_END}".encode()  # a comment by which eqbench knows its files
 
 
 class ReportText(str):
@@ -102,7 +102,55 @@ def _encodings(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _encodings(layer)
 
 
-class Chart:
+class Picture:
+    """A picture that notebooks show and that can be saved.
+
+    Attributes
+    ----------
+    svg : str
+        Its text as SVG.
+    """
+
+    _endings: tuple[str, ...] = FORMATS
+
+    def __init__(self, svg: str, title: str = "") -> None:
+        self.svg, self._title = svg, title
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._title!r}>"
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+
+    def to_svg(self) -> str:
+        """Text of the picture as SVG."""
+        return self.svg
+
+    def _content(self, suffix: str) -> bytes:
+        """Content of a file by the suffix of its name."""
+        return rendered(self.to_svg(), suffix)
+
+    def save(self, path: str | Path) -> Path:
+        """Write it by the ending of the name, .svg, .png or .pdf; return the path.
+
+        A :class:`Chart` is also written as .json, and as .html, a page that needs no network.
+
+        Raises
+        ------
+        UsageError
+            If the name ends otherwise.
+        """
+        path = Path(path)
+        if path.suffix not in self._endings:
+            *most, last = self._endings
+            raise UsageError(f"it is saved as {', '.join(most)} or {last}, not as {path}")
+        path.write_bytes(self._content(path.suffix))
+        return path
+
+
+class Chart(Picture):
     """A chart in Vega-Lite.
 
     Where a notebook knows Vega-Lite it is interactive, elsewhere a picture.
@@ -113,11 +161,10 @@ class Chart:
         The specification, with its data.
     """
 
-    def __init__(self, spec: dict[str, Any]) -> None:
-        self.spec = spec
+    _endings = (*FORMATS, ".html", ".json")
 
-    def __repr__(self) -> str:
-        return f"<Chart {self.spec.get('title', '')!r}>"
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self.spec, self._title = spec, str(spec.get("title", ""))
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
@@ -157,7 +204,7 @@ class Chart:
             for part, style in _PRINT.items():
                 config[part] = config.get(part, {}) | style
             config["legend"] |= {"columns": columns}
-        return bytes(_converted("pdf", spec)) + _PDF_END
+        return bytes(_converted("pdf", spec)) + PDF_END
 
     def _page(self) -> str:
         """Page whose script no text of the specification can end."""
@@ -182,17 +229,20 @@ class Chart:
         UsageError
             If the name ends otherwise, or the width is none.
         """
+        if width_cm is None:
+            return super().save(path)
         path = Path(path)
-        if path.suffix not in (".pdf", ".svg", ".png", ".html", ".json"):
-            raise UsageError(f"a chart is saved as .pdf, .svg, .png, .html or .json, not as {path}")
-        if width_cm is not None and path.suffix != ".pdf":
+        if path.suffix != ".pdf":
             raise UsageError(f"a width in cm is that of a .pdf, not of {path}; leave it out")
-        if path.suffix in (".pdf", ".png"):
-            path.write_bytes(self.to_pdf(width_cm) if path.suffix == ".pdf" else self.to_png())
-            return path
-        text = {".svg": self.to_svg, ".html": self._page}.get(path.suffix)
-        path.write_text(text() if text else json.dumps(self.spec), encoding="utf-8")
+        path.write_bytes(self.to_pdf(width_cm))
         return path
+
+    def _content(self, suffix: str) -> bytes:
+        if suffix in (".png", ".pdf"):
+            return self.to_png() if suffix == ".png" else self.to_pdf()
+        if suffix in FORMATS:
+            return super()._content(suffix)
+        return (self._page() if suffix == ".html" else json.dumps(self.spec)).encode()
 
 
 def _converted(to: str, spec: dict[str, Any], **options: Any) -> Any:

@@ -35,7 +35,7 @@ from eqbench.spec import Spec, parse_spec
 
 TOLERANCE = 1e-7  # up to which a constraint holds and a frequency or an outcome agrees
 # An open end is passed by more than the tolerance: what lies closer belongs to the other side.
-_OPEN_MARGIN = 2 * TOLERANCE
+OPEN_MARGIN = 2 * TOLERANCE
 _AT_END = 1e-5
 
 
@@ -234,7 +234,7 @@ def _violations(relation: Relation, *, exact: bool) -> list[Expression]:
     """By how much a relation is violated, as functions of names; an equation has two sides."""
     left = compile_expression(relation.left, exact=exact)
     right = compile_expression(relation.right, exact=exact)
-    margin = _OPEN_MARGIN if relation.sign in "<>" and not exact else 0
+    margin = OPEN_MARGIN if relation.sign in "<>" and not exact else 0
     sides: list[Expression] = []
     if ">" not in relation.sign:
         sides.append(lambda names: left(names) - right(names) + margin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -206,6 +207,30 @@ class BehaviorProfile(Displayed):
                 values[start] = Fraction(1)
         exact = cls.of_exact(game, [value for value in values if value is not None])
         return replace(exact, is_decimal=is_decimal)
+
+    def figure(self, other: Any = None) -> Any:
+        """Picture of what is played: a grid of situations and cards, else of information sets.
+
+        It is an `eqbench.api.shown.Picture`, which a notebook shows, and which is saved as .svg,
+        .png or .pdf. Of two profiles both are drawn, and framed where they differ.
+
+        Parameters
+        ----------
+        other : a profile of the same game, as :func:`eqbench.load_profile` reads it
+
+        Raises
+        ------
+        ProfileError
+            If this profile does not know its game, or the other one is of another game.
+
+        Examples
+        --------
+        >>> import eqbench
+        >>> game = eqbench.load_game("kuhn2")
+        >>> eqbench.BehaviorProfile.uniform(game).figure(eqbench.solve(game, "lcp"))
+        <Picture 'kuhn(players=2,cards=3,pot=2,reduce=none,raises=0)'>
+        """
+        return pkgutil.resolve_name("eqbench.api.profiles:profile_figure")(self, other)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per action: player, infoset, action, frequency, and exact if it is in fractions.

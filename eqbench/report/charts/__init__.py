@@ -16,6 +16,7 @@ from itertools import chain, combinations, cycle, product
 from typing import Any, Literal, get_args
 
 from eqbench.errors import UsageError, nearest
+from eqbench.model.game import Game
 from eqbench.model.words import Wording
 from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.report.trials import RunCell, by_trial, entries_of, named
@@ -59,6 +60,11 @@ class GameFacts:
     titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: what the labels of information sets mean, for :func:`eqbench.model.words.situation`
     wording: Wording | None = None
+    #: the game itself, if it was loaded
+    game: Game | None = None
+    #: published sets and the nodes of the tree, as :mod:`eqbench.equilibria.formulas` gives them
+    published: Sequence[Mapping[str, Any]] = ()
+    nodes: Mapping[str, Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True)
