@@ -199,6 +199,17 @@ def arranged(entries: Iterable[RunCell], order: str = "status") -> list[RunCell]
     return [entry for own in trials(entries, order) for entry in own.entries]
 
 
+def ranked(entries: Sequence[RunCell]) -> list[RunCell]:
+    """Entries with the best solvers first, as figures and tables of whole runs show them.
+
+    On one game that is the order of its table; on several, more cells that are ok count first.
+    """
+    if len({entry.record.game_identity for entry in entries}) < 2:
+        return arranged(entries)
+    own = sorted(trials(entries), key=lambda each: (-each.ok, each.middle("max_regret")))
+    return [entry for each in own for entry in each.entries]
+
+
 def game_title(typed: str, spec: str) -> str:
     """A game as typed and in canonical form; of a foreign game the latter only."""
     return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
