@@ -33,6 +33,7 @@ _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 STATUSES = read_data("statuses")
 _RANKS = {status: rank for rank, status in enumerate(STATUSES)}
+SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
 
 

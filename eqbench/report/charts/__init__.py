@@ -19,7 +19,7 @@ from zlib import crc32
 from eqbench.errors import UsageError, nearest
 from eqbench.report.charts.answer import finds, tints
 from eqbench.report.naming import identity_text, kind_of_match
-from eqbench.report.trials import RunCell, by_trial, entries_of, named, ranked
+from eqbench.report.trials import SHORTEST_S, RunCell, by_trial, entries_of, named, ranked
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import grouped, printable
 
@@ -35,7 +35,6 @@ Rows = list[dict[str, Any]]
 # A name, and cells of a game that belong together by what each of them counts for.
 Trial = tuple[str, Mapping[str, RunCell]]
 
-SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
 SAME = 1e-5  # of the payoff range: below which payoffs are the same
 EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts as an equilibrium

@@ -9,7 +9,7 @@ from typing import Any
 
 from eqbench.report import COLORS, GRAY, LIGHT
 from eqbench.report.naming import found, order
-from eqbench.report.trials import RunCell
+from eqbench.report.trials import SHORTEST_S, RunCell
 from eqbench.text import grouped, printable
 
 NONE_YET = "no equilibrium yet"
@@ -27,6 +27,7 @@ _PLACES = [
     *(("center", 0, dy) for dy in (-24, 24, -35, 35)),
 ]
 Box = tuple[float, float, float, float]
+Rows = list[dict[str, Any]]
 
 
 def tints(games: Iterable[Sequence[RunCell]]) -> list[dict[str, dict[str, str]]]:
@@ -39,7 +40,7 @@ def tints(games: Iterable[Sequence[RunCell]]) -> list[dict[str, dict[str, str]]]
     known = []
     for entries in games:
         titles = {
-            name: members[0].identity.get("title") or name
+            name: str(members[0].identity.get("title") or name)
             for entry in entries
             for name, members in found(entry.record).items()
             if members[0].identity
@@ -58,7 +59,7 @@ def tints(games: Iterable[Sequence[RunCell]]) -> list[dict[str, dict[str, str]]]
 
 def finds(
     entries: Sequence[RunCell], places: Mapping[RunCell, int], floor: float
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[Rows, Rows]:
     """Rows of what each cell found at which regret, and rows of names of solvers next to them.
 
     Of several equilibria of a cell the marks stand side by side. Each solver has its name at the
@@ -66,14 +67,16 @@ def finds(
     Regrets below the floor are drawn there.
     """
     measured = [e for e in entries if e.record.elapsed_s and e.record.max_regret is not None]
-    rows, last = [], {}
+    rows: Rows = []
+    last = {}
     for entry in measured:
+        seconds = max(entry.record.elapsed_s or 0.0, SHORTEST_S)
         own = {name: members[0].max_regret for name, members in found(entry.record).items()}
-        best = own or {NONE_YET: entry.record.max_regret}
+        best = own or {NONE_YET: entry.record.max_regret or 0.0}
         shown = sorted(best, key=order)[:_MOST_NAMES]
         for k, name in enumerate(shown):
             row = {"cell": places[entry], "name": name, "regret": best[name], "shift": _STEP * k}
-            rows.append(row | {"seconds": entry.record.elapsed_s})
+            rows.append(row | {"seconds": seconds})
         last[entry] = rows[-1]
     named = {}
     for solver, own_cells in grouped(measured, lambda entry: entry.solver).items():
@@ -89,7 +92,7 @@ def finds(
         return [(x(r["seconds"]) + r["shift"], down(max(r["regret"], floor))) for r in own]
 
     labels = [
-        {**row, "narrow": narrow, "solver": solver, **place}
+        {**row, "narrow": narrow, "solver": solver, **place, "dx": place["dx"] + row["shift"]}
         for narrow, width in _WIDTHS.items()
         for (solver, row), place in zip(
             named.items(),
@@ -98,8 +101,6 @@ def finds(
         )
         if place
     ]
-    for row in labels:
-        row["dx"] += row["shift"]
     return rows, labels
 
 
