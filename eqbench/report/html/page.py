@@ -99,8 +99,8 @@ def report_page(
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],
-            html.Prose(TEXTS["names"] if found else [], small=True),
             *found,
+            html.Prose(TEXTS["names"] if found else [], small=True),
         ],
         "Solvers compared": [drawn(data, "targets", "performance", "pairs")],
         "Cost": [html.Tabs(drawn(data, "times", "memory"))],

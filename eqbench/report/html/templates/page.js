@@ -96,6 +96,12 @@ function swatch({ color, shape, strokeDash }) {
   return drawing.content.firstChild;
 }
 
+function dot(color) {
+  const drawing = make("template");
+  drawing.innerHTML = `<svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="4" fill="${color}"/></svg>`;
+  return drawing.content.firstChild;
+}
+
 // -- one choice of solvers for all charts and tables --------------------------------------------
 
 // The only cell of a row; -1 for a row of several, and elsewhere.
@@ -637,12 +643,12 @@ function report(place) {
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
-    make("p", { class: "notes", title: KEY }, made),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
     cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
   const items = shown.map((item, rank) => candidate(cell, item, rank));
-  return [...notes.filter(Boolean), make("div", { class: "candidates" }, ...items)];
+  const key = make("p", { class: "notes", title: KEY }, made);
+  return [...notes.filter(Boolean), make("div", { class: "candidates" }, ...items), key];
 }
 
 function openRow(row) {
@@ -697,8 +703,8 @@ function startNames(table) {
     const { title, color } = colors.get(titleOf(head)) ?? {};
     if (title) head.title = title;
     if (look || color) head.dataset.name = titleOf(head);
-    if (look) head.prepend(swatch(look));
-    else if (color) head.prepend(swatch({ color, shape: "circle", strokeDash: "0 26" }));
+    const mark = look ? swatch(look) : color ? dot(color) : "";
+    head.querySelector("button").prepend(mark);
   }
   for (const row of rowsIn(table)) {
     for (const [k, head] of heads.entries())
