@@ -72,10 +72,11 @@ def report_page(
     the folder `place`, for which it is. Unless `summarize` is False very many cells have summaries
     alone, and only the first trials are drawn and have rows.
     """
-    everything = ranked(entries_of(runs))
-    shown = everything if summarize is False else first_trials(everything, MOST_CELLS)
+    everything = entries_of(runs)
+    first = everything if summarize is False else first_trials(everything, MOST_CELLS)
+    shown = ranked(first)
     is_thin = len(shown) < len(everything)
-    kept = {entry.record.game_identity for entry in shown}
+    kept = {entry.record.game_identity for entry in first}
     games = charts.shown_games([e for e in everything if e.record.game_identity in kept], facts)
     data = charts.datasets(shown, facts)
     report = report_on(runs, summarize=True, entries=everything)
@@ -106,7 +107,7 @@ def report_page(
         "Cost": [html.Tabs(drawn(data, "times", "memory"))],
         "What was run": [block for run in runs for block in about(run)],
     }
-    values = _data(runs, shown, charts.shown_games(shown, facts), place)
+    values = _data(runs, shown, charts.shown_games(first, facts), place)
     values |= {"solvers": data.pop("solvers"), "datasets": data}
     names = first_of([game.name for game in games], 4)
     title = f"eqbench on {names}" if names else "eqbench report"
