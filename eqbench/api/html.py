@@ -138,7 +138,7 @@ def _run(run: Run) -> Markup:
     chart = Markup()
     if any(record.trace is not None for record in run):
         try:
-            chart = _picture(run.figure("regret").to_svg())
+            chart = _picture(run.figure("answer").to_svg())
         except EqbenchError as error:
             chart = Markup("<p>{}</p>").format(error)
     return sentences + Markup("").join(tables) + chart

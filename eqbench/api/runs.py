@@ -334,7 +334,9 @@ class Run(Displayed, Sequence[CellResult]):
 
     @checked
     def figure(self, name: ChartName | Literal["profile"] = "regret", **switches: Any) -> Chart:
-        """A chart of the run: ``regret`` against time, ``payoffs``, ``times``, …
+        """A chart of the run: its ``answer``, ``regret`` against time, ``payoffs``, ``times``, …
+
+        The answer is time against regret, colored by the equilibrium that each solver found.
 
         Parameters
         ----------
