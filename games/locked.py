@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,9 +27,10 @@ from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree
 class Locked:
     """Another game in which some information sets play a given profile, as moves of chance.
 
-    Whose information sets are all locked remains a player with payoffs. What is played with
-    frequency 0 stays in the tree, reached with probability 0, so that all names stay. Chances are
-    exact if those of the game are and all frequencies together fit a denominator below 2^62.
+    Whose information sets are all locked remains a player with payoffs. Moves that are played with
+    frequency 0 leave the tree, with all that only they lead to; other information sets keep their
+    names and actions. Chances are exact if those of the game are and all frequencies together have
+    a common denominator below 2^62.
 
     Parameters
     ----------
@@ -61,28 +62,49 @@ class Locked:
         Raises
         ------
         ProfileError, UsageError
-            If the profile cannot be read, does not fit, or leaves nobody a choice.
+            If the profile cannot be read, does not fit, or leaves no choice to anyone.
         """
         locked, frequencies = self._play(tree)
         moves = np.append(locked, False)[tree.infoset]  # what is no information set has -1
-        played = moves[tree.parent] & (tree.parent >= 0)
+        played = moves[tree.parent]
+        played[0] = False
         chance, denominator = _chances(tree, played, frequencies)
-        kept = np.flatnonzero(~locked)
+        stays = ~(played & (chance == 0))
+        for level in tree.levels[1:]:
+            stays[level] &= stays[tree.parent[level]]
+        kept = np.unique(tree.infoset[stays & (tree.infoset >= 0) & ~moves])
+        if all(len(tree.infoset_actions[i]) == 1 for i in kept):
+            raise ProfileError(
+                "nothing is left to choose in this game; name whom to lock by players=..., or "
+                "what by sets=..."
+            )
         index = np.full(tree.n_infosets + 1, -1, dtype=np.int32)
         index[kept] = np.arange(len(kept))
+        parent = (np.cumsum(stays) - 1)[tree.parent[stays]].astype(np.int32)
+        parent[0] = -1
+        oldest = np.flatnonzero(np.diff(parent, prepend=-2))  # siblings stand together
+        place = np.arange(len(parent))
+        move = place - np.repeat(oldest, np.diff(oldest, append=len(parent)))
+        move[0] = -1
         nodes = {
-            "parent": tree.parent,
-            "move": tree.move,
-            "player": np.where(moves, CHANCE, tree.player).astype(tree.player.dtype),
-            "infoset": index[tree.infoset],
-            "chance": chance,
+            "parent": parent,
+            "move": move.astype(np.int32),
+            "player": np.where(moves, CHANCE, tree.player)[stays].astype(tree.player.dtype),
+            "infoset": index[np.where(moves, -1, tree.infoset)[stays]],
+            "chance": chance[stays],
         }
         table = InfosetTable(
             tree.infoset_player[kept].tolist(),
             [tree.infoset_labels[i] for i in kept],
             [tree.infoset_actions[i] for i in kept],
         )
-        return assemble(tree.players, nodes, table, tree.payoffs, chance_denominator=denominator)
+        ends, slope = stays[tree.terminals], tree.payoffs.slope
+        payoffs = replace(
+            tree.payoffs,
+            base=tree.payoffs.base[ends],
+            slope=None if slope is None else slope[ends],
+        )
+        return assemble(tree.players, nodes, table, payoffs, chance_denominator=denominator)
 
     def _play(self, tree: GameTree) -> tuple[NDArray[np.bool_], tuple[Fraction, ...]]:
         """Which information sets are locked (I,), and frequencies (A,) there."""
@@ -98,11 +120,6 @@ class Locked:
         for player, label in chosen:
             _ = anything[player, label]  # refuses what is unknown, with the known ones
             locked[tree.infoset_of(tree.players.index(player), label)] = True
-        if all(locked[i] or len(row) == 1 for i, row in enumerate(tree.infoset_actions)):
-            raise ProfileError(
-                "all that could be chosen in this game is locked; name whom to lock by "
-                "players=..., or what by sets=..."
-            )
         full = anything.to_json()["behavior"]
         for i in np.flatnonzero(locked):
             del full[tree.players[tree.infoset_player[i]]][tree.infoset_labels[i]]
@@ -131,9 +148,7 @@ def _chances(
     play[actions] = [
         int(frequencies[a] * unit) if is_exact else float(frequencies[a]) for a in actions
     ]
-    drawn = tree.chance * (unit // tree.chance_denominator) if is_exact else tree.chance / (
-        tree.chance_denominator
-    )
-    chance = drawn.astype(play.dtype)
+    factor = unit // tree.chance_denominator if is_exact else 1 / tree.chance_denominator
+    chance = (tree.chance * factor).astype(play.dtype)
     chance[played] = play[tree.incoming[played]]
     return chance, unit
