@@ -31,7 +31,7 @@ class Mirror(NamedTuple):
     temperature: float
     cooling: float
     # as in a `CFRRule`
-    averaging: int
+    averaging: float
     predictive: bool
     alternating: bool
     chance: FloatArray  # float64 (E,), chance probability of each entry
