@@ -74,6 +74,7 @@ from eqbench.text import printable, shortened
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import GameTree
+    from eqbench.model.words import Wording
 
 T = TypeVar("T", bound=type)
 
@@ -230,11 +231,11 @@ class Registry:
                     key = f"{canonical} {depends_on}" if depends_on else ""
                     game = cached_game(canonical, lambda: _build(instance), key=key)
                     check_expected_nodes(canonical, game.tree.n_nodes)
-                    return game
+                    return dataclasses.replace(game, wording=_wording(instance))
                 tree = _build(instance)
                 if not entry.builtin:
                     check_tree(tree)
-                return Game(canonical, tree)
+                return Game(canonical, tree, wording=_wording(instance))
         except Exception as error:
             if entry.builtin or isinstance(error, GameTooLargeError):
                 raise
@@ -479,6 +480,14 @@ def _expected_nodes(spec: str, game: Any) -> int:
         )
     check_expected_nodes(spec, int(expected))
     return int(expected)
+
+
+def _wording(game: Any) -> Wording | None:
+    """What a game declares on its labels, if it is that."""
+    from eqbench.model.words import Wording
+
+    declared = getattr(game, "wording", None)
+    return declared if isinstance(declared, Wording) else None
 
 
 def _build(game: Any) -> GameTree:

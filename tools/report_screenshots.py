@@ -2,8 +2,7 @@
 
 Usage: python tools/report_screenshots.py RUN [--out DIR]
 
-Writes wide.png (the first screen at 1400 pixels), figures.png (payoffs, equilibria, and shares of
-targets) and narrow.png (as on a telephone, three pieces side by side). Needs playwright
+Writes wide.png (the first screen at 1400 pixels), figures.png (payoffs, and where time went) and narrow.png (as on a telephone, three pieces side by side). Needs playwright
 and a Chromium on the path; Pillow comes with matplotlib.
 """
 
@@ -60,14 +59,14 @@ def screenshots(text: str) -> dict[str, Image.Image]:
         )
         page = browser.new_page(viewport={"width": WIDE, "height": 1100})
         page.goto(file.as_uri())
-        page.wait_for_selector("#regret [data-drawn] svg")
+        page.wait_for_selector("#answer [data-drawn] svg")
         upper = _shot(page)
         figures = [
-            _part(page, f"#{anchor} .beside") for anchor in ("equilibria", "solvers-compared")
+            _part(page, selector) for selector in ("#equilibria .beside", "#cost .tabs")
         ]
         page.set_viewport_size({"width": NARROW, "height": 1100})
         page.reload()  # which columns are shown depends on the width at the start
-        pieces = [_at(page, anchor) for anchor in ("what-was-found", "regret", "equilibria")]
+        pieces = [_at(page, anchor) for anchor in ("what-was-found", "answer", "equilibria")]
         browser.close()
     return {"wide": upper, "figures": _below(figures), "narrow": _side_by_side(pieces)}
 
@@ -79,7 +78,7 @@ def _shot(page: Any) -> Image.Image:
 def _part(page: Any, selector: str) -> Image.Image:
     part = page.locator(selector)
     part.scroll_into_view_if_needed()
-    for chart in part.locator(".chart").all():
+    for chart in part.locator(".chart:visible").all():
         chart.scroll_into_view_if_needed()
         chart.locator("svg").wait_for()
     page.evaluate("document.getElementById('solvers').style.position = 'static'")

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from eqbench.api.shown import Picture
 from eqbench.documents import checked
 from eqbench.equilibria import Identifier, Identity, known_sets
 from eqbench.equilibria.identity import Membership, in_component, in_published
 from eqbench.equilibria.reference import TOLERANCE
-from eqbench.errors import ProfileError, UsageError, first_of, nearest
+from eqbench.errors import EqbenchError, ProfileError, UsageError, first_of, nearest
 from eqbench.harness.inprocess import CellResult, Equilibrium
 from eqbench.model.game import Game
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import GameTree, sum_by
-from eqbench.registry import load_game
+from eqbench.model.words import Wording
+from eqbench.registry import default_registry, load_game
+from eqbench.report.profile_picture import Shown, draw_profiles
 from eqbench.store.named import identified_as, in_run, named_profile, profile_of_cell
 from eqbench.verdict import judge_measured
 from eqbench.verification import (
@@ -77,6 +81,26 @@ def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorPr
             "example BehaviorProfile.of(game, frequencies)), a dict or the path of a JSON file"
         )
     return profile.on(game)
+
+
+def with_words(profile: BehaviorProfile) -> Game:
+    """The game of a profile, with what its labels mean if that is known without building it."""
+    words = None
+    with suppress(EqbenchError):  # a tree may have any spec, or a file that is gone
+        words = getattr(default_registry().describe_game(profile.spec)[0], "wording", None)
+    return Game(
+        profile.spec, profile.known_tree, wording=words if isinstance(words, Wording) else None
+    )
+
+
+@checked
+def profile_figure(profile: BehaviorProfile, other: Any = None) -> Picture:
+    """Picture of what one or two profiles play; see :meth:`BehaviorProfile.figure`."""
+    game = with_words(profile)
+    shown = [Shown(profile)]
+    if other is not None:
+        shown = [Shown(profile, "first"), Shown(load_profile(game, other), "second")]
+    return Picture(draw_profiles(game, shown), game.spec)
 
 
 @checked

@@ -130,7 +130,8 @@ def verify(request: VerifyRequest) -> int:
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
-    tables = [figures_table(tree.players, document, is_equilibrium=is_equilibrium)]
+    words = loaded.wording
+    tables = [figures_table(tree.players, document, is_equilibrium=is_equilibrium, wording=words)]
     if request.within is not None:
         document["in"], table = _membership(request.within, data, loaded, request.tolerance)
         tables.append(table)

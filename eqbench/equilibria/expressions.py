@@ -26,6 +26,7 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
+_WRITTEN = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _SIGNS: dict[type, Sign] = {
     ast.LtE: "<=",
     ast.GtE: ">=",
@@ -75,6 +76,36 @@ def compile_expression(text: str | ast.expr, *, exact: bool = False) -> Expressi
     """
     node = ast.parse(text, mode="eval").body if isinstance(text, str) else text
     return _compile(node, _EXACT if exact else _FLOAT)
+
+
+def as_data(text: str | ast.expr) -> Any:
+    """An expression as JSON values, for programs elsewhere: a number, a name, or an operation.
+
+    An operation is a list of its sign, one of ``+ - * / ^ neg sqrt``, and one or two expressions.
+    In floats a division by zero is NaN. ValueError as in :func:`compile_expression`.
+
+    Examples
+    --------
+    >>> as_data("1/2 - 3*x**2")
+    ['-', ['/', 1, 2], ['*', 3, ['^', 'x', 2]]]
+    """
+    match ast.parse(text, mode="eval").body if isinstance(text, str) else text:
+        case ast.Constant(value=value) if type(value) is int:
+            return value
+        case ast.Name(id=name):
+            return name
+        case ast.BinOp(op=ast.Pow(), left=base, right=ast.Constant(value=power)):
+            if type(power) is int:
+                return ["^", as_data(base), power]
+            raise ValueError(f"not a whole power: {power!r}")
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in _WRITTEN:
+            return [_WRITTEN[type(op)], as_data(left), as_data(right)]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return ["neg", as_data(operand)]
+        case ast.Call(func=ast.Name(id="sqrt"), args=[argument], keywords=[]):
+            return ["sqrt", as_data(argument)]
+        case other:
+            raise ValueError(f"not an arithmetic expression: {ast.unparse(other)}")
 
 
 def evaluate(text: str | ast.expr, names: Mapping[str, Any], *, exact: bool = True) -> Any:

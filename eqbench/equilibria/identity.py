@@ -14,15 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eqbench.equilibria.clusters import connected_components, most_compared, outcome_distribution
+from eqbench.equilibria.descriptions import describe, text_of
 from eqbench.equilibria.dimension import is_exact_enough, local_dimension
 from eqbench.equilibria.expressions import alternatives, compile_expression, names_in
-from eqbench.equilibria.known import known_sets, nearest_member
+from eqbench.equilibria.known import known_sets, meanings, nearest_member
 from eqbench.equilibria.reference import TOLERANCE, KnownSet, Layout
 from eqbench.errors import UsageError, warn_former
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.tree import FloatArray
+from eqbench.text import shortened
 from eqbench.verification import DEFAULT_TOLERANCE, Verifier, certify
 
 # Up to this difference of outcomes a profile counts as near a set; random profiles are ten
@@ -56,6 +58,9 @@ class Identity:
     dimension : of the set of equilibria around it, as :mod:`eqbench.equilibria.dimension` says;
         None where that was not computed
     same_as : game for which the set was published, if this is the same but for labels and orders
+    title : what is played in the set or cluster, in a few words; empty where it has none
+    family : name of the family of sets that it is one part of; empty if of none
+    meaning : of the leading figure, in words
     """
 
     name: str
@@ -68,6 +73,9 @@ class Identity:
     off_path: dict[str, float] = field(default_factory=dict)
     dimension: int | None = None
     same_as: str = ""
+    title: str = ""
+    family: str = ""
+    meaning: str = ""
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Identity:
@@ -140,6 +148,9 @@ class Identifier:
             off_path=_off_path(best, views[best.known.layout]) if best.on_path else {},
             dimension=None if around is None else around.total,
             same_as=best.known.same_as,
+            title=best.known.title,
+            family=best.known.family,
+            meaning=meanings(best.known, self.game).get(best.known.leading or "", ""),
         )
 
     def distance(self, behavior: FloatArray) -> float:
@@ -266,8 +277,9 @@ def cluster_identities(
     chosen = sorted(np.argsort(regrets, kind="stable")[:kept].tolist())
     found: list[Identity | None] = [None] * len(profiles)
     parts = connected_components(game, [profiles[i] for i in chosen], [regrets[i] for i in chosen])
-    for number, part in enumerate(parts, start=1):
-        members = [chosen[m] for m in part.members]
+    clusters = [[chosen[m] for m in part.members] for part in parts]
+    described = describe(game, [[profiles[i] for i in members] for members in clusters])
+    for number, (part, members) in enumerate(zip(parts, clusters, strict=True), start=1):
         outcomes = {i: outcome_distribution(game, profiles[i].probabilities) for i in members}
         best = outcomes[min(members, key=lambda i: regrets[i])]
         for i in members:
@@ -276,6 +288,7 @@ def cluster_identities(
                 name=f"cluster:{number}",
                 distance=float(np.abs(difference).max()),
                 dimension=None if part.dimension is None else part.dimension.total,
+                title=shortened(text_of(described[number - 1])),
             )
     return found
 

@@ -25,6 +25,7 @@ from eqbench.model.game import Game
 from eqbench.model.polytope import Affine, Number, value_at, vertices
 from eqbench.model.profile import BehaviorProfile, label_parts
 from eqbench.model.tree import FloatArray
+from eqbench.model.words import clause
 from eqbench.verification import Verifier
 
 _ROUNDING = 1e-9  # share of the payoff range
@@ -326,6 +327,9 @@ class KnownEquilibria:
 
     Attributes
     ----------
+    title, sentence : what is played in it, in a few words and in one or two sentences
+    family : name of the family that it is one part of; empty if of none
+    symbols : what the symbols in its name and in those of its members mean
     constants : values of names in the expressions, such as P for the pot
     parameters : each with its place ``PLAYER|INFOSET|ACTION`` or the expression that it is
     frequencies : the others, but for those that are always 0 or 1, with places and expressions
@@ -336,6 +340,10 @@ class KnownEquilibria:
     """
 
     name: str
+    title: str
+    sentence: str
+    family: str
+    symbols: dict[str, str]
     source: str
     constants: dict[str, str]
     parameters: dict[str, str]
@@ -354,19 +362,20 @@ def known_equilibria(game: Game) -> list[KnownEquilibria]:
     return [_described(game, of) for of in pieces.values()]
 
 
-def meanings(known: KnownSet) -> dict[str, str]:
-    """Meanings of the symbols in the name of a set and in the names of its members."""
+def meanings(known: KnownSet, game: Game) -> dict[str, str]:
+    """Meanings of the symbols in the name of a set and in the names of its members, in words."""
     layout, texts = known.layout, known.texts
     words = {}
     for name, place in zip(layout.variables, layout.places, strict=True):
         player, infoset, action = label_parts(place)
-        words[name] = f"how often {player} plays {action} at the information set {infoset}"
+        words[name] = f"how often {clause(player, action, infoset, game)}"
     found = re.findall(r"[a-z]\w*", known.name.partition(":")[2])
     symbols = {name: words[name] for name in found if name in words}
     if (leading := known.leading) is not None:
         text = texts.figures.get(leading, leading)
         meaning = words.get(texts.readings.get(text, text), text)
         symbols[leading] = meaning if text == leading else f"{text}: {meaning}"
+        symbols |= {leading: known.symbols[leading]} if leading in known.symbols else {}
     return symbols
 
 
@@ -376,6 +385,10 @@ def _described(game: Game, pieces: Sequence[KnownSet]) -> KnownEquilibria:
     places = dict(zip(known.layout.variables, known.layout.places, strict=True))
     return KnownEquilibria(
         name=known.name,
+        title=known.title,
+        sentence=known.sentence,
+        family=known.family,
+        symbols=meanings(known, game),
         source=known.source,
         constants={name: str(value) for name, value in texts.constants.items()},
         parameters={

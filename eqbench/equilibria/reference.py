@@ -35,7 +35,7 @@ from eqbench.spec import Spec, parse_spec
 
 TOLERANCE = 1e-7  # up to which a constraint holds and a frequency or an outcome agrees
 # An open end is passed by more than the tolerance: what lies closer belongs to the other side.
-_OPEN_MARGIN = 2 * TOLERANCE
+OPEN_MARGIN = 2 * TOLERANCE
 _AT_END = 1e-5
 
 
@@ -234,7 +234,7 @@ def _violations(relation: Relation, *, exact: bool) -> list[Expression]:
     """By how much a relation is violated, as functions of names; an equation has two sides."""
     left = compile_expression(relation.left, exact=exact)
     right = compile_expression(relation.right, exact=exact)
-    margin = _OPEN_MARGIN if relation.sign in "<>" and not exact else 0
+    margin = OPEN_MARGIN if relation.sign in "<>" and not exact else 0
     sides: list[Expression] = []
     if ">" not in relation.sign:
         sides.append(lambda names: left(names) - right(names) + margin)
@@ -250,6 +250,9 @@ class KnownSet:
     Attributes
     ----------
     name : such as ``szafron:c11=0``; the pieces of one set share it
+    title, sentence : what is played in it, in a few words and in one or two sentences
+    family : name of the family that it is one part of; empty if of none
+    symbols : what its symbols mean, where that is no single frequency
     source : where it was published
     parameters : names of the K parameters
     idle : positions of parameters that change no player's payoff, whatever one player does
@@ -263,6 +266,10 @@ class KnownSet:
     """
 
     name: str
+    title: str
+    sentence: str
+    family: str
+    symbols: Mapping[str, str]
     source: str
     parameters: tuple[str, ...]
     idle: tuple[int, ...]
@@ -446,6 +453,10 @@ def _pieces(
         for constraints in product(*map(alternatives, [*texts.constraints, *box])):
             yield KnownSet(
                 name=entry["name"],
+                title=entry.get("title", ""),
+                sentence=entry.get("sentence", ""),
+                family=document.get("family", ""),
+                symbols=document.get("symbols", {}),
                 source=document["source"],
                 parameters=parameters,
                 idle=tuple(parameters.index(p) for p in document.get("idle", ())),

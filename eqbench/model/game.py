@@ -13,6 +13,7 @@ from eqbench.model.rational import rational
 from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import load_form
+from eqbench.model.words import Wording
 from eqbench.spec import parse_spec
 from eqbench.text import Displayed
 
@@ -33,6 +34,8 @@ class Game(Displayed):
     tree : GameTree
     folder : Path or None
         Where the arrays of the game are kept, if they are; their form need not be compiled.
+    wording : Wording or None
+        What the labels of its information sets mean, if the game declares it.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Game(Displayed):
     spec: str
     tree: GameTree
     folder: Path | None = None
+    wording: Wording | None = None
 
     def __repr__(self) -> str:
         tree = self.tree
@@ -105,7 +109,7 @@ class Game(Displayed):
         except (TypeError, ValueError):
             raise UsageError(f"a payoff parameter is a number; got {known}={given}") from None
         spec = parse_spec(self.spec).replace(**{known: value})
-        game = Game(str(spec), self.tree.at(value))
+        game = Game(str(spec), self.tree.at(value), wording=self.wording)
         if "sequence_form" in self.__dict__:
             game.__dict__["sequence_form"] = self.sequence_form.at(float(value))
         if "_rank_sums" in self.__dict__:

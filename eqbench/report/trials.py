@@ -33,6 +33,7 @@ _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 STATUSES = read_data("statuses")
 _RANKS = {status: rank for rank, status in enumerate(STATUSES)}
+SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
 
 
@@ -199,6 +200,17 @@ def arranged(entries: Iterable[RunCell], order: str = "status") -> list[RunCell]
     return [entry for own in trials(entries, order) for entry in own.entries]
 
 
+def ranked(entries: Sequence[RunCell]) -> list[RunCell]:
+    """Entries with the best solvers first, as figures and tables of whole runs show them.
+
+    On one game that is the order of its table; on several, more cells that are ok count first.
+    """
+    if len({entry.record.game_identity for entry in entries}) < 2:
+        return arranged(entries)
+    own = sorted(trials(entries), key=lambda each: (-each.ok, each.middle("max_regret")))
+    return [entry for each in own for entry in each.entries]
+
+
 def game_title(typed: str, spec: str) -> str:
     """A game as typed and in canonical form; of a foreign game the latter only."""
     return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
@@ -266,6 +278,29 @@ def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
         return None
     ok = sum(time < math.inf for time in times)
     return VirtualBest(wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits))
+
+
+class Standing(NamedTuple):
+    """How a solver did on several games; one is solved if most of its cells met the target."""
+
+    solver: str
+    solved: int
+    taken: int  #: games on which it began
+    fastest: int  #: games that no solver solved earlier, by median times to the target
+
+
+def standings(games: Iterable[Sequence[RunCell]]) -> list[Standing]:
+    """Standings of the solvers of some games, the best first."""
+    solved, taken, fastest = Counter[str](), Counter[str](), Counter[str]()
+    for game in games:
+        taken.update(dict.fromkeys((entry.solver for entry in game), 0))
+        times = {own.solver: own.time_to() for own in trials(began(game))}
+        known = {solver: time for solver, time in times.items() if time is not None}
+        taken.update(times.keys())
+        solved.update(known.keys())
+        fastest.update(s for s, time in known.items() if time == min(known.values()))
+    found = [Standing(each, solved[each], taken[each], fastest[each]) for each in taken]
+    return sorted(found, key=lambda own: (-own.solved, -own.fastest))
 
 
 def by_trial(entries: Iterable[RunCell]) -> list[tuple[str, dict[str, RunCell]]]:

@@ -116,6 +116,9 @@ class IdentityRecord(TypedDict):
     off_path: dict[str, float]
     dimension: Count | None
     same_as: NotRequired[str]
+    title: NotRequired[Annotated[str, Meta(max_length=1000)]]
+    family: NotRequired[Annotated[str, Meta(max_length=1000)]]
+    meaning: NotRequired[Annotated[str, Meta(max_length=1000)]]
 
 
 # by the path of the profile; see RunFolder.write_derived

@@ -45,8 +45,10 @@ COMMANDS = {
        for end in FORMATS if end != "html"},
     "seeds-80.txt": (80, "report seeds --summary"),
     "seeds-200.txt": (200, "report seeds --summary"),
-    "seeds-all.txt": (120, "report seeds --all"),
+    "seeds-all.txt": (120, "report seeds --table cells"),
     "games-80.txt": (80, "report games"),
+    **{f"games-matrix.{end}": (120, f"report games --table matrix --format {FORMATS[end]}")
+       for end in ("txt", "md", "csv", "tex")},
     "two-runs.md": (120, "report seeds again --format md"),
     "two-runs.csv": (120, "report seeds again --format csv --summary"),
     "compare.txt": (120, "compare seeds again"),
@@ -88,7 +90,7 @@ def readable(page: str) -> str:
     head, data, end = re.split(r'(?<=id="data">)(.*?)(?=</script>)', page, maxsplit=1)
     values = json.loads(data)
     for name, spec in values["charts"].items():  # of templates, which have tests of their own
-        values["charts"][name] = {each["name"]: each["value"] for each in spec["params"]}
+        values["charts"][name] = {p["name"]: p.get("value") for p in spec["params"]}
     text = json.dumps(values, indent=1, ensure_ascii=False)
     text = re.sub(r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()), text)
     return re.sub(r"(</\w+>)(?=<\w)", r"\1\n", head) + text + end
