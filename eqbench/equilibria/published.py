@@ -39,6 +39,7 @@ FILES = "EQBENCH_EQUILIBRIA"  # environment variable: paths, joined as in PATH
 SHIPPED = "eqbench.equilibria.data"
 LARGEST = 1_000  # nodes; none of the games with published sets is larger
 MOST_NODES = 20_000  # of games that are only named
+DEEPEST = 64  # levels; products of probabilities grow with them
 MOST_BYTES = 2**20
 MOST_PIECES = 256  # convex pieces of a set
 
@@ -93,11 +94,11 @@ def same_games(game: Game, most: int = MOST_NODES) -> list[SameGame]:
     """Games with a document that a game is the same as but for labels and orders.
 
     Empty for games that eqbench ships, whose specs say what they are, unless there are sets for
-    game files, and for games that are not known exactly or have more than `most` nodes.
+    game files, and for games that are not known exactly, have more than `most` nodes or are deep.
     """
     tree, known = game.tree, list(_known())
     own = parse_spec(game.spec).name in BUILTIN_GAMES and not any(is_foreign(s) for s, _ in known)
-    if own or tree.n_nodes > most or not tree.exact:
+    if own or tree.n_nodes > most or not tree.exact or len(tree.levels) > DEEPEST:
         return []
     key, found = signature(tree), []
     for spec in (spec for spec, content in known if content == key and spec != game.spec):

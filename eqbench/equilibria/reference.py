@@ -365,6 +365,8 @@ def published_sets(game: Game) -> tuple[KnownSet, ...]:
         moved = cache(partial(Layout.moved, tree=game.tree, match=same.match))
         for known in _named(parse_spec(same.game.spec), same.game.tree):
             payoffs = tuple(known.texts.payoffs[p] for p in players)
+            if players != sorted(players):  # words count players
+                known = replace(known, title="", sentence="", symbols={})
             found.append(
                 replace(
                     known,

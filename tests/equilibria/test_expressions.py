@@ -51,3 +51,17 @@ def test_constraints_are_relations() -> None:
     for text in ("a and b", "a != b", "0 <= a <= 1", "a", "not a < b"):
         with pytest.raises(ValueError, match="relation"):
             alternatives(text)
+
+
+@pytest.mark.parametrize("text", ["2**65", "P**1000000", "1" * 5000])
+def test_what_would_take_long_to_compute_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, SyntaxError)):
+        compile_expression(text, exact=True)
+
+
+def test_values_with_too_many_digits_are_refused_exactly_and_no_numbers_in_floats() -> None:
+    text = "(((P**64)**64)**64)**64"
+    with pytest.raises(OverflowError, match="bits"):
+        evaluate(text, {"P": Fraction(3, 2)})
+    assert math.isnan(evaluate(text, {"P": 1.5}, exact=False))
+    assert math.isnan(evaluate("sqrt(0 - P)", {"P": 1.5}, exact=False))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.command import eqbench_here
 from helpers.scrambled import Scrambled
 
 import eqbench
@@ -226,3 +227,24 @@ def test_sets_for_the_game_of_a_plugin_that_is_not_there_disturb_nothing(
 ) -> None:
     publish(DOCUMENT | {"game": "a_game_of_somebody_else"})
     assert [own.name for own in known_sets(eqbench.load_game("kuhn2"))] == ["kuhn2"]
+
+
+def test_a_run_refuses_a_false_set_before_it_runs_a_solver(
+    publish: Publish, tmp_path: Path
+) -> None:
+    publish(with_set(values={"x": "2/3", "y": "3/4"}))
+    words = ("run", "--game", "chicken.efg", "--solver", "cfr_plus", "--iterations", "10")
+    ended = eqbench_here(*words, cwd=tmp_path)
+    assert (ended.code, "chicken:mixed" in ended.err) == (2, True)
+    assert not list(tmp_path.glob("results/*/runs.jsonl"))
+
+
+def test_what_is_recorded_names_the_game_that_it_is(publish: Publish, tmp_path: Path) -> None:
+    other = PURE | {"name": "chicken:column", "payoffs": ["-1", "1"]}
+    sets = [MIXED, PURE, other | {"values": {"x": "1", "y": "0"}}]
+    game = publish(DOCUMENT | {"sets": sets})
+    (tmp_path / "copy.efg").write_text(Scrambled(game.tree, 1).text())
+    words = ("run", "--game", "copy.efg", "--solver", "lcp", "--json")
+    (cell,) = eqbench_here(*words, cwd=tmp_path).json["cells"]
+    assert cell["equilibria"][0]["identity"]["same_as"].endswith("chicken.efg")
+    assert "same game as" in eqbench_here("info", "copy.efg", cwd=tmp_path).out

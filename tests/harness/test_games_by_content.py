@@ -75,6 +75,17 @@ def test_a_game_of_openspiel_is_named(peer: str, spec: str) -> None:
     }
 
 
+@pytest.mark.parametrize(("seed", "has_words"), [(3, False), (1, True)])
+def test_words_that_count_players_hold_only_where_they_sit_as_they_did(
+    tmp_path: Path, seed: int, has_words: bool
+) -> None:
+    copy = Scrambled(eqbench.load_game("kuhn3").tree, seed)
+    (tmp_path / "game.efg").write_text(copy.text())
+    assert (copy.seats.tolist() == [0, 1, 2]) == has_words
+    for known in known_sets(eqbench.load_game(str(tmp_path / "game.efg"))):
+        assert bool(known.title) == bool(known.sentence) == has_words
+
+
 def test_what_is_the_games_own_says_nothing_of_another() -> None:
     game = eqbench.load_game("kuhn2")
     assert same_games(game) == []
