@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -165,7 +166,7 @@ def exact_multipliers(
     if not support:
         return None
     for most in _ROUNDED:
-        rounded = [Fraction(float(near[k])).limit_denominator(most) for k in support]
+        rounded = [_rounded(float(near[k]), most) for k in support]
         if _adds_up([polynomials[k] for k in support], rounded, target):
             break
     else:
@@ -177,6 +178,11 @@ def exact_multipliers(
     for k, value in zip(support, rounded, strict=True):
         whole[k] = value
     return whole
+
+
+@lru_cache(maxsize=10_000)
+def _rounded(value: float, most: int) -> Fraction:
+    return Fraction(value).limit_denominator(most)
 
 
 def _adds_up(

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from eqbench.model.game import Game
@@ -19,6 +20,7 @@ from eqbench.proofs.rows import Algebra, Case, Certificate, Form, Sign, combinat
 FORMAT = "eqbench.proof/1"
 KINDS = ("branch", "split", "blow", "closed", "known", "face")
 _ZERO = 1e-7  # of a form at a point
+_LOOSE = 1e-3  # by which a product differs from what it is the product of
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,14 @@ class Known:
 
     name: str
     rows: tuple[tuple[str, Form], ...]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A form whose signs are cases."""
+
+    form: Form
+    signs: tuple[Sign, ...]
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,7 @@ class _Open:
     case: Case
     relaxation: Relaxation
     blown: bool = False
+    shown: dict[tuple[int, int, int], Certificate] = field(default_factory=dict)
 
 
 class Prover:
@@ -79,9 +90,14 @@ class Prover:
     """
 
     def __init__(
-        self, game: Game, known: Sequence[Known] = (), is_over: Callable[[], bool] = lambda: False
+        self,
+        game: Game,
+        known: Sequence[Known] = (),
+        splits: Sequence[Split] = (),
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.algebra, self.known, self.is_over = Algebra.of(game), known, is_over
+        self.splits = splits
         tree = game.tree
         header = {
             "format": FORMAT,
@@ -99,7 +115,10 @@ class Prover:
         }
         self.proof = Proof(header)
         self._extra = [form for each in known for _, form in each.rows]
+        self._extra += _products(known, self.algebra)
+        self.most_splits = 24
         self._start = tree.action_start.tolist()
+        self.group = self._groups()
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the proof; :attr:`proof` has the counts and faces afterwards."""
@@ -127,31 +146,61 @@ class Prover:
         if self.is_over():
             self.proof.unfinished += 1
             return self._face(node, number)
-        if number == 0 and (group := self._groups()):
-            return self._split(node, number, dict.fromkeys((f"w{a}" for a in group), 1), ("+", "-0"))
+        if number == 0 and self.group:
+            total = dict.fromkeys((f"w{a}" for a in self.group), 1)
+            return self._split(node, number, total, ("+", "-0"))
         if not node.blown and (blow := self._blow(node.case)):
-            case = replace(node.case, blows={number: blow})
+            case = replace(node.case, blows={number: (tuple(blow[0]), tuple(blow[1]))})
             relaxation = Relaxation(self.algebra, case, self._extra)
-            return "blow", [list(part) for part in blow], [replace(node, case=case, relaxation=relaxation, blown=True)]
+            return "blow", list(blow), [replace(node, case=case, relaxation=relaxation, blown=True)]
+        used = [form for form, _ in node.case.splits.values()]
+        for split in () if node.blown else self.splits:
+            if split.form not in used:
+                return self._split(node, number, split.form, split.signs)
         node.relaxation.turn_to(node.case)
         certificate, point = node.relaxation.close()
         if certificate is not None:
             return "closed", certificate, []
         if point is not None:
-            for k, known in enumerate(self.known):
-                if (shown := self._inside(node.relaxation, known, point)) is not None:
+            node.shown = dict(node.shown)
+            for k in range(len(self.known)):
+                if (shown := self._inside(node, k, point)) is not None:
                     return "known", [k, shown], []
-        action = self._action(node, point)
+        action, urgent = self._action(node, point)
+        if point is not None and not urgent and (split := self._ranges(node, point, used)):
+            return self._split(node, number, split.form, split.signs)
         if action is not None:
             tree = self.algebra.tree
-            cases = [replace(node, case=node.case.settle(tree, action, inside)) for inside in (False, True)]
+            cases = [
+                replace(node, case=node.case.settle(tree, action, inside))
+                for inside in (False, True)
+            ]
             return "branch", action, cases
-        used = [form for form, _ in node.case.splits.values()]
+        return self._face(node, number)
+
+    def _ranges(self, node: _Open, point: Point, used: Sequence[Form]) -> Split | None:
+        """Return a split where statuses say little: of equations of known sets, or of a weight's range."""
+        rows = node.relaxation.rows
         for known in self.known:
             for sign, form in known.rows:
-                if point is not None and form not in used and abs(point.at(node.relaxation.rows.form(form))) > _ZERO:
-                    return self._split(node, number, form, ("+", "0", "-"))
-        return self._face(node, number)
+                if sign == "0" and len(form.keys() - {"1"}) > 1 and form not in used:
+                    if abs(point.at(rows.form(form))) <= _ZERO:
+                        return Split(form, ("+", "0", "-"))
+        if len(used) >= self.most_splits:
+            return None
+        values, size = point.values, self.algebra.tree.n_actions
+        products = [m for m in values if len(m) == 2 and max(m) < size]
+        errors = {m: abs(values[m] - values[m[:1]] * values[m[1:]]) for m in products}
+        worst = max(products, key=errors.__getitem__, default=())
+        if not worst or errors[worst] < _LOOSE:
+            return None
+        ranges = {variable: _range(variable, node.case) for variable in worst}
+        widest = max(worst, key=lambda variable: ranges[variable][1] - ranges[variable][0])
+        low, high = ranges[widest]
+        cut = Fraction(values[(widest,)]).limit_denominator(16)
+        if not low + (high - low) / 8 < cut < high - (high - low) / 8:
+            cut = (low + high) / 2
+        return Split({f"w{widest}": cut.denominator, "1": -cut.numerator}, ("+0", "-"))
 
     def _face(self, node: _Open, number: int) -> tuple[str, Any, list[_Open]]:
         case = node.case
@@ -167,39 +216,46 @@ class Prover:
         ]
         return "split", [dict(form), list(signs)], cases
 
-    def _inside(
-        self, relaxation: Relaxation, known: Known, point: Point
-    ) -> list[Certificate | list[Certificate]] | None:
-        """Certificates that all of a case is in a known set, or None."""
+    def _inside(self, node: _Open, k: int, point: Point) -> list[Any] | None:
+        """Certificates that all of a case is in the known set of this number, or None.
+
+        What was shown at a node is right below it too, and kept there.
+        """
+        relaxation, known = node.relaxation, self.known[k]
         forms = [(sign, relaxation.rows.form(form)) for sign, form in known.rows]
         for sign, form in forms:
             value = point.at(form)
             if not (abs(value) <= _ZERO if sign == "0" else value >= -_ZERO):
                 return None
-        found: list[Certificate | list[Certificate]] = []
-        for sign, form in forms:
-            sides = [form, combination([(-1, form)])] if sign == "0" else [form]
-            certificates = []
-            for side in sides:
-                certificate, _ = relaxation.show(side)
+        for place in sorted(range(len(forms)), key=lambda place: forms[place][0] == "0"):
+            sign, form = forms[place]
+            for side, factor in enumerate((1, -1) if sign == "0" else (1,)):
+                if (k, place, side) in node.shown:
+                    continue
+                certificate, _ = relaxation.show(combination([(factor, form)]))
                 if certificate is None:
                     return None
-                certificates.append(certificate)
-            found.append(certificates if sign == "0" else certificates[0])
-        return found
+                node.shown[k, place, side] = certificate
+        return [
+            [node.shown[k, place, 0], node.shown[k, place, 1]] if sign == "0" else node.shown[k, place, 0]
+            for place, (sign, _) in enumerate(forms)
+        ]
 
     # -- what to branch on --------------------------------------------------------------------
 
-    def _action(self, node: _Open, point: Point | None) -> int | None:
-        """Open action whose weight times gap is largest at a point, or whose products are worst."""
+    def _action(self, node: _Open, point: Point | None) -> tuple[int | None, bool]:
+        """Open action whose weight times gap is largest at a point, or whose products are worst.
+
+        Also whether that product is above 0, so that the point is no equilibrium.
+        """
         case, algebra = node.case, self.algebra
         undecided = [a for a in range(algebra.tree.n_actions) if a not in case.out | case.within]
         if not undecided or point is None:
-            return undecided[0] if undecided else None
+            return (undecided[0], True) if undecided else (None, False)
         scores = {a: point.at(algebra.weight[a]) * point.at(algebra.gap[a]) for a in undecided}
         best = max(undecided, key=scores.__getitem__)
         if scores[best] > _ZERO:
-            return best
+            return best, True
         errors = dict.fromkeys(undecided, 0.0)
         sets = algebra.tree.action_infoset
         for monomial, value in point.values.items():
@@ -208,7 +264,7 @@ class Prover:
                 for a in undecided:
                     if any(sets[a] == sets[b] for b in monomial):
                         errors[a] += error
-        return max(undecided, key=errors.__getitem__)
+        return max(undecided, key=errors.__getitem__), False
 
     def _groups(self) -> list[int]:
         """Weights whose sum may tend to 0 with sets behind it: of who moves first, one label."""
@@ -242,12 +298,34 @@ class Prover:
                 found.append(infoset)
         return found[::-1]
 
-    def _blow(self, case: Case) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        for form, sign in case.splits.values():
-            weights = tuple(int(name[1:]) for name in form if name[0] == "w" and "*" not in name)
-            if sign == "+" and len(weights) == len(form) and self._behind(weights):
-                return weights, tuple(self._behind(weights))
+    def _blow(self, case: Case) -> tuple[list[int], list[int]] | None:
+        """Return weights and sets to divide by a sum that is greater than 0 at this case."""
+        total = dict.fromkeys((f"w{a}" for a in self.group), 1)
+        if total and (total, "+") in case.splits.values():
+            return self.group, self._behind(self.group)
         return None
+
+
+def _range(variable: int, case: Case) -> tuple[Fraction, Fraction]:
+    """Range of a weight by the splits on the path."""
+    low, high = Fraction(0), Fraction(1)
+    for form, sign in case.splits.values():
+        if form.keys() == {f"w{variable}", "1"}:
+            cut = Fraction(-form["1"], form[f"w{variable}"])
+            low = max(low, cut) if "-" not in sign else low
+            high = min(high, cut) if "+" not in sign else high
+    return low, high
+
+
+def _products(known: Sequence[Known], algebra: Algebra) -> list[Form]:
+    """Products of the weights of different players that equations of known sets have."""
+    forms = [form for each in known for sign, form in each.rows if sign == "0"]
+    names = {name for form in forms if len(form.keys() - {"1"}) > 1 for name in form if name != "1"}
+    actions = sorted(int(name[1:]) for name in names if "*" not in name)
+    owner = algebra.tree.infoset_player[algebra.tree.action_infoset]
+    return [
+        {f"w{a}*w{b}": 1} for a in actions for b in actions if a < b and owner[a] != owner[b]
+    ]
 
 
 def prove(

@@ -74,7 +74,7 @@ class Relaxation:
                 self._names.append(name)
         self._bounds.pop(self._column[()], None)  # 1 > 0 has a row of its own
         self._strict: dict[str, int] = {}
-        self._splits: dict[tuple[tuple[str, int], ...], tuple[int, int]] = {}
+        self._splits: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
         entries = [self._entries(known[name]) for name in self._names]
         self.margin = len(self.monomials)
         for name in ("1", *(name for name in names if re.fullmatch(r"w\d+(/\d+)?", name))):
@@ -172,22 +172,28 @@ class Relaxation:
             self.program.bound_column(self._where[name], 0.0, upper)
 
     def _show_splits(self) -> None:
-        for row, strict in self._splits.values():
-            self.program.bound_row(row, -np.inf, np.inf)
-            self.program.bound_row(strict, -np.inf, np.inf)
+        for rows in self._splits.values():
+            for row in rows.values():
+                self.program.bound_row(row, -np.inf, np.inf)
         for node, (form, sign) in self.case.splits.items():
-            key = (*sorted(form.items()), ("-", int(sign in ("-", "-0"))))
-            if key not in self._splits:
-                polynomial = self.rows.polynomial(f"s{node}")
-                if not polynomial.keys() <= self._column.keys():
-                    continue
-                entries = self._entries(polynomial)
-                strict = self.program.add_row(entries | {self.margin: -1.0})
-                self._splits[key] = self.program.add_row(entries), strict
-            row, strict = self._splits[key]
-            self.program.bound_row(row, 0.0, 0.0 if sign == "0" else np.inf)
-            if sign in ("+", "-"):
-                self.program.bound_row(strict, 0.0, np.inf)
+            for times, row in self._split_rows(node).items():
+                if times != ">" or sign in ("+", "-"):
+                    self.program.bound_row(row, 0.0, 0.0 if sign == "0" else np.inf)
+
+    def _split_rows(self, node: int) -> dict[str, int]:
+        """Rows of a split by what multiplies them: nothing, weights; by ``>`` that with the margin."""
+        form, sign = self.case.splits[node]
+        key = (*sorted(form.items()), ("-", int(sign in ("-", "-0"))))
+        if key not in self._splits:
+            self._splits[key] = rows = {}
+            for times in ("", *(f"*w{a}" for a in range(self.algebra.tree.n_actions))):
+                polynomial = self.rows.polynomial(f"s{node}{times}")
+                if polynomial and polynomial.keys() <= self._column.keys():
+                    rows[times] = self.program.add_row(self._entries(polynomial))
+                    if not times:
+                        strict = self._entries(polynomial) | {self.margin: -1.0}
+                        rows[">"] = self.program.add_row(strict)
+        return self._splits[key]
 
     # -- questions ----------------------------------------------------------------------------
 
@@ -205,6 +211,8 @@ class Relaxation:
 
     def show(self, polynomial: Polynomial) -> tuple[Certificate | None, float]:
         """Return a certificate that a polynomial is at least 0, and its minimum in floats."""
+        if not polynomial:
+            return {}, 0.0
         if not polynomial.keys() <= self._column.keys():
             return None, -math.inf
         costs = np.zeros(self.margin + 1)
@@ -238,10 +246,9 @@ class Relaxation:
         for column, name in self._bounds.items():
             add(name, float(optimum.reduced[column]))
         add("1", float(optimum.reduced[self._column[()]]))
-        for node, (form, sign) in self.case.splits.items():
-            key = (*sorted(form.items()), ("-", int(sign in ("-", "-0"))))
-            if key in self._splits:
-                add(f"s{node}", float(optimum.multipliers[list(self._splits[key])].sum()))
+        for node in self.case.splits:
+            for times, row in self._split_rows(node).items():
+                add(f"s{node}{times.strip('>')}", float(optimum.multipliers[row]))
         return self.exact(near, target)
 
     def exact(self, near: dict[str, float], target: Polynomial) -> Certificate | None:
