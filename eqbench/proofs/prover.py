@@ -8,35 +8,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from eqbench.model.game import Game
 from eqbench.proofs.relaxation import Point, Relaxation
+from eqbench.proofs.known import Known, Split, known_sets
 from eqbench.proofs.rows import Algebra, Case, Certificate, Form, Sign, combination, content_hash
 
 FORMAT = "eqbench.proof/1"
 KINDS = ("branch", "split", "blow", "closed", "known", "face")
 _ZERO = 1e-7  # of a form at a point
 _LOOSE = 1e-3  # by which a product differs from what it is the product of
-
-
-@dataclass(frozen=True)
-class Known:
-    """A set of weights, by forms that are 0 (``"0"``) or at least 0 (``"+0"``) in it."""
-
-    name: str
-    rows: tuple[tuple[str, Form], ...]
-
-
-@dataclass(frozen=True)
-class Split:
-    """A form whose signs are cases."""
-
-    form: Form
-    signs: tuple[Sign, ...]
 
 
 @dataclass(frozen=True)
@@ -120,63 +105,80 @@ class Prover:
         self._start = tree.action_start.tolist()
         self.group = self._groups()
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the proof; :attr:`proof` has the counts and faces afterwards."""
-        begun = time.monotonic()
+    def lines(self, before: Iterable[str] = ()) -> Iterator[str]:
+        """Yield the lines of the proof; :attr:`proof` has the counts and faces afterwards.
+
+        Parameters
+        ----------
+        before : lines of nodes of an earlier search, as far as it was not ended; they are kept
+        """
+        begun, kept = time.monotonic(), iter(before)
         yield _line(self.proof.header)
         case = Case().settle(self.algebra.tree, None)
         stack = [_Open(-1, 0, case, Relaxation(self.algebra, case, self._extra))]
         while stack:
-            node = stack.pop()
-            number = self.proof.nodes
-            kind, value, cases = self._decide(node, number)
+            node, number = stack.pop(), self.proof.nodes
+            kind, value = self._decided(next(kept, "")) or self._decide(node, number)
             self.proof.counts[kind] += 1
+            if kind == "face":
+                case = node.case
+                self.proof.faces.append(Face(number, case.out, case.within, dict(case.splits)))
             yield _line({"n": number, "p": node.parent, "c": node.number, kind: value})
-            stack.extend(
-                replace(child, parent=number, number=place)
-                for place, child in reversed([*enumerate(cases)])
-            )
+            cases = self._cases(node, number, kind, value)
+            for place in reversed(range(len(cases))):
+                stack.append(replace(cases[place], parent=number, number=place))
             self.proof.elapsed_s = time.monotonic() - begun
         yield _line(self.proof.ending)
 
     # -- one node -----------------------------------------------------------------------------
 
-    def _decide(self, node: _Open, number: int) -> tuple[str, Any, list[_Open]]:
-        """Kind of a node, its value and its cases."""
+    def _decided(self, line: str) -> tuple[str, Any] | None:
+        found = json.loads(line) if line else {}
+        return next(((kind, found[kind]) for kind in KINDS if kind in found), None)
+
+    def _decide(self, node: _Open, number: int) -> tuple[str, Any]:
+        """Kind of a node and its value."""
         if self.is_over():
             self.proof.unfinished += 1
-            return self._face(node, number)
+            return "face", None
         if number == 0 and self.group:
-            total = dict.fromkeys((f"w{a}" for a in self.group), 1)
-            return self._split(node, number, total, ("+", "-0"))
+            return "split", [dict.fromkeys((f"w{a}" for a in self.group), 1), ["+", "-0"]]
         if not node.blown and (blow := self._blow(node.case)):
-            case = replace(node.case, blows={number: (tuple(blow[0]), tuple(blow[1]))})
-            relaxation = Relaxation(self.algebra, case, self._extra)
-            return "blow", list(blow), [replace(node, case=case, relaxation=relaxation, blown=True)]
+            return "blow", blow
         used = [form for form, _ in node.case.splits.values()]
         for split in () if node.blown else self.splits:
             if split.form not in used:
-                return self._split(node, number, split.form, split.signs)
+                return "split", [dict(split.form), list(split.signs)]
         node.relaxation.turn_to(node.case)
         certificate, point = node.relaxation.close()
         if certificate is not None:
-            return "closed", certificate, []
+            return "closed", certificate
         if point is not None:
             node.shown = dict(node.shown)
             for k in range(len(self.known)):
                 if (shown := self._inside(node, k, point)) is not None:
-                    return "known", [k, shown], []
+                    return "known", [k, shown]
         action, urgent = self._action(node, point)
-        if point is not None and not urgent and (split := self._ranges(node, point, used)):
-            return self._split(node, number, split.form, split.signs)
-        if action is not None:
-            tree = self.algebra.tree
-            cases = [
-                replace(node, case=node.case.settle(tree, action, inside))
-                for inside in (False, True)
-            ]
-            return "branch", action, cases
-        return self._face(node, number)
+        if self.known and point is not None and not urgent:
+            if split := self._ranges(node, point, used):
+                return "split", [dict(split.form), list(split.signs)]
+        return ("face", None) if action is None else ("branch", action)
+
+    def _cases(self, node: _Open, number: int, kind: str, value: Any) -> list[_Open]:
+        """Cases of a node, in their order."""
+        case, tree = node.case, self.algebra.tree
+        if kind == "branch":
+            settled = (case.settle(tree, value, inside) for inside in (False, True))
+            return [replace(node, case=each) for each in settled]
+        if kind == "split":
+            form, signs = value
+            splits = ({**case.splits, number: (form, sign)} for sign in signs)
+            return [replace(node, case=replace(case, splits=each)) for each in splits]
+        if kind == "blow":
+            case = replace(case, blows={number: (tuple(value[0]), tuple(value[1]))})
+            relaxation = Relaxation(self.algebra, case, self._extra)
+            return [replace(node, case=case, relaxation=relaxation, blown=True, shown={})]
+        return []
 
     def _ranges(self, node: _Open, point: Point, used: Sequence[Form]) -> Split | None:
         """Return a split where statuses say little: of equations of known sets, or of a weight's range."""
@@ -201,20 +203,6 @@ class Prover:
         if not low + (high - low) / 8 < cut < high - (high - low) / 8:
             cut = (low + high) / 2
         return Split({f"w{widest}": cut.denominator, "1": -cut.numerator}, ("+0", "-"))
-
-    def _face(self, node: _Open, number: int) -> tuple[str, Any, list[_Open]]:
-        case = node.case
-        self.proof.faces.append(Face(number, case.out, case.within, dict(case.splits)))
-        return "face", None, []
-
-    def _split(
-        self, node: _Open, number: int, form: Form, signs: tuple[Sign, ...]
-    ) -> tuple[str, Any, list[_Open]]:
-        cases = [
-            replace(node, case=replace(node.case, splits={**node.case.splits, number: (form, sign)}))
-            for sign in signs
-        ]
-        return "split", [dict(form), list(signs)], cases
 
     def _inside(self, node: _Open, k: int, point: Point) -> list[Any] | None:
         """Certificates that all of a case is in the known set of this number, or None.
@@ -298,11 +286,11 @@ class Prover:
                 found.append(infoset)
         return found[::-1]
 
-    def _blow(self, case: Case) -> tuple[list[int], list[int]] | None:
+    def _blow(self, case: Case) -> list[list[int]] | None:
         """Return weights and sets to divide by a sum that is greater than 0 at this case."""
         total = dict.fromkeys((f"w{a}" for a in self.group), 1)
         if total and (total, "+") in case.splits.values():
-            return self.group, self._behind(self.group)
+            return [self.group, self._behind(self.group)]
         return None
 
 
@@ -328,11 +316,9 @@ def _products(known: Sequence[Known], algebra: Algebra) -> list[Form]:
     ]
 
 
-def prove(
-    game: Game, known: Sequence[Known] = (), is_over: Callable[[], bool] = lambda: False
-) -> tuple[Proof, list[str]]:
+def prove(game: Game, is_over: Callable[[], bool] = lambda: False) -> tuple[Proof, list[str]]:
     """Prove what can be proved about the equilibria of a game; return it with its file's lines."""
-    prover = Prover(game, known, is_over)
+    prover = Prover(game, *known_sets(game), is_over)
     lines = [*prover.lines()]
     return prover.proof, lines
 
