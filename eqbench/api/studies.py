@@ -175,6 +175,7 @@ def _carry_out(
 
 
 crossplay = _function(CrossplayRequest)
+prove = _function(ProveRequest)
 qre = _function(QuantalRequest)
 ranges = _function(RangesRequest)
 simulate = _function(SimulationRequest)

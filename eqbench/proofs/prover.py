@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 from eqbench.model.game import Game
@@ -36,11 +37,21 @@ class Face:
 
 @dataclass
 class Proof:
-    """What was proved: lines of the file, counts by kind, faces, and how many were left at the limit."""
+    """What was proved.
+
+    Attributes
+    ----------
+    header : first line of the file
+    counts : nodes by kind
+    faces : cases that are not decided
+    inside : numbers of the known sets of the nodes that are inside one
+    unfinished : number of faces that the search did not reach
+    """
 
     header: dict[str, Any]
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     faces: list[Face] = field(default_factory=list)
+    inside: list[int] = field(default_factory=list)
     unfinished: int = 0
     elapsed_s: float = 0.0
 
@@ -80,9 +91,11 @@ class Prover:
         known: Sequence[Known] = (),
         splits: Sequence[Split] = (),
         is_over: Callable[[], bool] = lambda: False,
+        *,
+        most_terms: int = 20_000,
     ) -> None:
-        self.algebra, self.known, self.is_over = Algebra.of(game), known, is_over
-        self.splits = splits
+        self.algebra = Algebra.of(game, most_terms)
+        self.known, self.splits, self.is_over = known, splits, is_over
         tree = game.tree
         header = {
             "format": FORMAT,
@@ -114,8 +127,7 @@ class Prover:
         """
         begun, kept = time.monotonic(), iter(before)
         yield _line(self.proof.header)
-        case = Case().settle(self.algebra.tree, None)
-        stack = [_Open(-1, 0, case, Relaxation(self.algebra, case, self._extra))]
+        stack = [self._root()]
         while stack:
             node, number = stack.pop(), self.proof.nodes
             kind, value = self._decided(next(kept, "")) or self._decide(node, number)
@@ -123,12 +135,42 @@ class Prover:
             if kind == "face":
                 case = node.case
                 self.proof.faces.append(Face(number, case.out, case.within, dict(case.splits)))
+            if kind == "known":
+                self.proof.inside.append(value[0])
             yield _line({"n": number, "p": node.parent, "c": node.number, kind: value})
             cases = self._cases(node, number, kind, value)
             for place in reversed(range(len(cases))):
                 stack.append(replace(cases[place], parent=number, number=place))
             self.proof.elapsed_s = time.monotonic() - begun
         yield _line(self.proof.ending)
+
+    def estimate(self, descents: int = 12, seed: int = 0) -> dict[str, float]:
+        """Return expected nodes, seconds and bytes of the search, from random descents.
+
+        A descent weighs what it meets by the number of cases that it passed by (Knuth 1975,
+        Estimating the efficiency of backtrack programs).
+        """
+        random, begun = Random(seed), time.monotonic()
+        nodes = size = 0.0
+        visited = 0
+        for _ in range(descents):
+            node, weight, number = self._root(), 1.0, 0
+            while True:
+                kind, value = self._decide(node, number)
+                nodes += weight / descents
+                size += weight / descents * (len(_line({kind: value})) + 20)
+                visited += 1
+                cases = self._cases(node, number, kind, value)
+                if not cases:
+                    break
+                weight *= len(cases)
+                node, number = random.choice(cases), number + 1
+        each_s = (time.monotonic() - begun) / visited
+        return {"nodes": nodes, "seconds": nodes * each_s, "bytes": size}
+
+    def _root(self) -> _Open:
+        case = Case().settle(self.algebra.tree, None)
+        return _Open(-1, 0, case, Relaxation(self.algebra, case, self._extra))
 
     # -- one node -----------------------------------------------------------------------------
 

@@ -86,8 +86,8 @@ class Algebra:
     unit: int
 
     @classmethod
-    def of(cls, game: Game) -> Algebra:
-        """Multiply out the payoffs of a game; UsageError if they are not exact."""
+    def of(cls, game: Game, most_terms: int = 20_000) -> Algebra:
+        """Multiply out the payoffs of a game; UsageError if they are not exact, or too many terms."""
         tree = game.tree
         if not tree.exact:
             raise UsageError(
@@ -104,6 +104,13 @@ class Algebra:
             rest = [(-1, weight[action]) for action in range(first + 1, end)]
             weight[first] = combination([(1, parent), *rest])
         merged = _terminals(tree)
+        terms = sum(math.prod(len(weight[q]) for q in key if q >= 0) for key in merged)
+        if terms > most_terms:
+            raise UsageError(
+                f"the payoffs of {game.spec} have up to {terms:,} terms, allowed are "
+                f"{most_terms:,}; choose a smaller game, or raise --most-terms and expect long "
+                "linear programs"
+            )
         unit = math.lcm(*(value.denominator for row in merged.values() for value in row))
         players = range(tree.n_players)
         payoff: dict[int, list[tuple[int, Polynomial]]] = {}
