@@ -138,7 +138,8 @@ def _warm(matrix: csr_array) -> Any:
         import highspy
     except ImportError:
         return None
-    highs = highspy.Highs()
+    (binding,) = highspy.Highs.__bases__  # without the callbacks whose start prints a banner
+    highs = binding()
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("presolve", "off")
     highs.setOptionValue("threads", 1)

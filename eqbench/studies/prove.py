@@ -85,11 +85,10 @@ class ProofDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag
         found = self.found
         if found is None:
             return Report((Table(title, lines=("no search yet",)),))
-        places = [f"{name} ({counted(found.known.get(name, 0), 'case')})" for name in self.known]
-        if found.faces:
-            places.append(counted(found.faces, "face"))
-        where = f"in one of: {', '.join(places)}" if places else "excluded: the game is malformed"
-        lines = [f"Proved: every equilibrium is {where}."]
+        sets = [f"{name} ({counted(cases, 'case')})" for name, cases in found.known.items()]
+        places = [f"in the known set {' or '.join(sets)}"] if sets else []
+        places += [f"in one of {counted(found.faces, 'face')}"] if found.faces else []
+        lines = [f"{self.verdict}: every equilibrium is {', or '.join(places)}."]
         if found.open:
             lines.append(f"{counted(found.open, 'face')} are open since the search ended early.")
         total = sum(found.nodes.values())
@@ -97,7 +96,7 @@ class ProofDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag
             f"{counted(total, 'node')} ({found.nodes['closed']:,} closed by a combination of rows) "
             f"in {seconds(found.elapsed_s)}; certificate {found.bytes:,} bytes in {self.file}"
         )
-        notes = ["Faces are about weights: where a player's own plan never leads, any behavior will do."]
+        notes = ["Faces and sets are about weights: where the own plan never leads, anything will do."]
         if found.faces > len(found.described):
             notes.append(f"The first {len(found.described)} of {found.faces} faces are shown.")
         rows = found.described
