@@ -201,7 +201,7 @@ class Prover:
                 if (shown := self._inside(node, k, point)) is not None:
                     return "known", [k, shown]
         action, urgent = self._action(node, point)
-        if self.known and point is not None and not urgent:
+        if self.known and point is not None and not urgent and not node.blown:
             if split := self._ranges(node, point, used):
                 return "split", [dict(split.form), list(split.signs)]
         return ("face", None) if action is None else ("branch", action)
