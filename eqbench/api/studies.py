@@ -22,6 +22,7 @@ from eqbench.requests import fields_of
 from eqbench.studies.frame import Session, Study, StudyFolder, announce, answer, held
 from eqbench.studies.requests import (
     CrossplayRequest,
+    ProveRequest,
     QuantalRequest,
     RangesRequest,
     SimulationRequest,

@@ -42,7 +42,9 @@ def known_sets(game: Game) -> tuple[list[Known], list[Split]]:
             if mark in part["contents"] and part["source"].startswith(entry["source"]):
                 names = _names(game, part["variables"])
                 sets = [
-                    Known(each["name"], tuple((sign, _form(row, names)) for sign, row in each["rows"]))
+                    Known(
+                        each["name"], tuple((sign, _form(row, names)) for sign, row in each["rows"])
+                    )
                     for each in entry["sets"]
                 ]
                 splits = [Split(_form(row, names), tuple(signs)) for row, signs in entry["splits"]]

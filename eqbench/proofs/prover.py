@@ -267,7 +267,9 @@ class Prover:
                     return None
                 node.shown[k, place, side] = certificate
         return [
-            [node.shown[k, place, 0], node.shown[k, place, 1]] if sign == "0" else node.shown[k, place, 0]
+            [node.shown[k, place, 0], node.shown[k, place, 1]]
+            if sign == "0"
+            else node.shown[k, place, 0]
             for place, (sign, _) in enumerate(forms)
         ]
 
@@ -353,9 +355,7 @@ def _products(known: Sequence[Known], algebra: Algebra) -> list[Form]:
     names = {name for form in forms if len(form.keys() - {"1"}) > 1 for name in form if name != "1"}
     actions = sorted(int(name[1:]) for name in names if "*" not in name)
     owner = algebra.tree.infoset_player[algebra.tree.action_infoset]
-    return [
-        {f"w{a}*w{b}": 1} for a in actions for b in actions if a < b and owner[a] != owner[b]
-    ]
+    return [{f"w{a}*w{b}": 1} for a in actions for b in actions if a < b and owner[a] != owner[b]]
 
 
 def prove(game: Game, is_over: Callable[[], bool] = lambda: False) -> tuple[Proof, list[str]]:

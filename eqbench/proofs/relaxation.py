@@ -265,7 +265,9 @@ class Relaxation:
         certificate = {
             name: value // divisor for name, value in zip(names, whole, strict=True) if value
         }
-        right = shows(self.rows, certificate, target) if target else contradicts(self.rows, certificate)
+        right = (
+            shows(self.rows, certificate, target) if target else contradicts(self.rows, certificate)
+        )
         return certificate if right else None
 
 

@@ -154,7 +154,9 @@ class Algebra:
     def gap(self) -> list[Polynomial]:
         """Value of the set minus that of the action, for each action."""
         sets = self.tree.action_infoset.tolist()
-        one = [combination([(1, self._value(sets[a])), (-1, self._worth(a))]) for a in range(len(sets))]
+        one = [
+            combination([(1, self._value(sets[a])), (-1, self._worth(a))]) for a in range(len(sets))
+        ]
         return one
 
     @cached_property
@@ -261,7 +263,11 @@ class Rows:
             body, *divisors = name.split("/")
             found = ONE
             for factor in body.split("*"):
-                found = product(found, self._factor(factor)) if found is not ONE else self._factor(factor)
+                found = (
+                    product(found, self._factor(factor))
+                    if found is not ONE
+                    else self._factor(factor)
+                )
             for node in divisors:
                 found = divided(found, self.hat(int(node)))
             self._known[name] = found
@@ -335,7 +341,9 @@ def contradicts(rows: Rows, certificate: Certificate) -> bool:
 
 def shows(rows: Rows, certificate: Certificate, target: Polynomial) -> bool:
     """Whether a certificate shows that a polynomial is at least 0; that it is 0 for an empty one."""
-    if any(value <= 0 and (rows.sign(name) != "0" or not value) for name, value in certificate.items()):
+    if any(
+        value <= 0 and (rows.sign(name) != "0" or not value) for name, value in certificate.items()
+    ):
         return False
     found = combination((value, rows.polynomial(name)) for name, value in certificate.items())
     if found.keys() != target.keys():

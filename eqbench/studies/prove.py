@@ -96,12 +96,16 @@ class ProofDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag
             f"{counted(total, 'node')} ({found.nodes['closed']:,} closed by a combination of rows) "
             f"in {seconds(found.elapsed_s)}; certificate {found.bytes:,} bytes in {self.file}"
         )
-        notes = ["Faces and sets are about weights: where the own plan never leads, anything will do."]
+        notes = [
+            "Faces and sets are about weights: where the own plan never leads, anything will do."
+        ]
         if found.faces > len(found.described):
             notes.append(f"The first {len(found.described)} of {found.faces} faces are shown.")
         rows = found.described
-        table = table_of(rows, title, notes if rows else (), lines=lines) if rows else Table(
-            title, lines=tuple(lines)
+        table = (
+            table_of(rows, title, notes if rows else (), lines=lines)
+            if rows
+            else Table(title, lines=tuple(lines))
         )
         return Report((table,))
 
@@ -183,7 +187,11 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
 
     def _described(self, faces: Sequence[Face]) -> Iterator[ProofFace]:
         labels, tree = action_labels(self.game.tree), self.game.tree
-        single = {a for a in range(tree.n_actions) if len(tree.infoset_actions[tree.action_infoset[a]]) == 1}
+        single = {
+            a
+            for a in range(tree.n_actions)
+            if len(tree.infoset_actions[tree.action_infoset[a]]) == 1
+        }
         for face in faces:
             played, never = (
                 [labels[a] for a in sorted(actions - single)] for actions in (face.within, face.out)
@@ -209,7 +217,10 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
         found = document.found
         if found is None or found.interrupted or not found.open:
             return 0, ""
-        return 1, f"the search ended after {seconds(found.elapsed_s)}; continue with a larger --time"
+        return (
+            1,
+            f"the search ended after {seconds(found.elapsed_s)}; continue with a larger --time",
+        )
 
 
 def _kept(place: Path, decided: int) -> list[str]:

@@ -199,7 +199,10 @@ def test_reduced_three_player_kuhn_poker_is_the_published_family_where_play_lead
         ({"b11": "1/4", "b21": "1/4", "c11": "1/4", "c21": "1/4"}, "szafron:0<c11<1/2"),
         ({"b11": "1/5", "b21": "1/10", "c11": "1/2", "c21": "0"}, "szafron:c11=1/2"),
         ({"b11": "0", "b21": "0", "c11": "1/3", "c21": "1/6"}, "szafron:beta=0"),
-        ({"b11": "0", "b21": "0", "c11": "0", "c21": "1/2", "a33": "1/4", "c32": "1/4"}, "szafron:beta=0"),
+        (
+            {"b11": "0", "b21": "0", "c11": "0", "c21": "1/2", "a33": "1/4", "c32": "1/4"},
+            "szafron:beta=0",
+        ),
     ],
 )
 def test_members_of_the_family_end_in_known_sets(
