@@ -112,13 +112,13 @@ class Program:
         above, below = ~equal & np.isfinite(lower), ~equal & np.isfinite(upper)
         parts = [-matrix[above], matrix[below]]
         limits = np.concatenate((-lower[above], upper[below]))
-        found = linprog(
+        found: Any = linprog(
             self._costs,
             A_ub=vstack(parts),
             b_ub=limits,
             A_eq=matrix[equal],
             b_eq=lower[equal],
-            bounds=self._columns,
+            bounds=self._columns.tolist(),
             method="highs",
         )
         if found.status != 0:
@@ -219,8 +219,8 @@ def _relation(
         row = {k: value / row[pivot] for k, value in row.items()}
         for other in [*left, *(equation for _, equation in solved)]:
             if factor := other.get(pivot):
-                for k, value in row.items():
-                    if new := other.get(k, Fraction(0)) - factor * value:
+                for k in row:
+                    if new := other.get(k, Fraction(0)) - factor * row[k]:
                         other[k] = new
                     else:
                         other.pop(k, None)

@@ -15,8 +15,8 @@ from random import Random
 from typing import Any
 
 from eqbench.model.game import Game
-from eqbench.proofs.relaxation import Point, Relaxation
 from eqbench.proofs.known import Known, Split, known_sets
+from eqbench.proofs.relaxation import Point, Relaxation
 from eqbench.proofs.rows import Algebra, Case, Certificate, Form, Sign, combination, content_hash
 
 FORMAT = "eqbench.proof/1"
@@ -201,16 +201,17 @@ class Prover:
                 if (shown := self._inside(node, k, point)) is not None:
                     return "known", [k, shown]
         action, urgent = self._action(node, point)
-        if self.known and point is not None and not urgent and not node.blown:
-            if split := self._ranges(node, point, used):
-                return "split", [dict(split.form), list(split.signs)]
+        if self.known and not node.blown and point is not None and not urgent:
+            loose = self._ranges(node, point, used)
+            if loose is not None:
+                return "split", [dict(loose.form), list(loose.signs)]
         return ("face", None) if action is None else ("branch", action)
 
     def _cases(self, node: _Open, number: int, kind: str, value: Any) -> list[_Open]:
         """Cases of a node, in their order."""
         case, tree = node.case, self.algebra.tree
         if kind == "branch":
-            settled = (case.settle(tree, value, inside) for inside in (False, True))
+            settled = (case.settle(tree, value, inside=inside) for inside in (False, True))
             return [replace(node, case=each) for each in settled]
         if kind == "split":
             form, signs = value
@@ -223,13 +224,12 @@ class Prover:
         return []
 
     def _ranges(self, node: _Open, point: Point, used: Sequence[Form]) -> Split | None:
-        """Return a split where statuses say little: of equations of known sets, or of a weight's range."""
+        """Return a split of an equation of a known set, or of a weight's range, or None."""
         rows = node.relaxation.rows
-        for known in self.known:
-            for sign, form in known.rows:
-                if sign == "0" and len(form.keys() - {"1"}) > 1 and form not in used:
-                    if abs(point.at(rows.form(form))) <= _ZERO:
-                        return Split(form, ("+", "0", "-"))
+        for form in (form for known in self.known for sign, form in known.rows if sign == "0"):
+            has_terms = len(form.keys() - {"1"}) > 1
+            if has_terms and form not in used and abs(point.at(rows.form(form))) <= _ZERO:
+                return Split(form, ("+", "0", "-"))
         if len(used) >= self.most_splits:
             return None
         values, size = point.values, self.algebra.tree.n_actions
@@ -315,7 +315,7 @@ class Prover:
         return []
 
     def _behind(self, weights: Sequence[int]) -> list[int]:
-        """Sets whose gaps have exactly one of these weights, or a value of such sets, in each term."""
+        """Sets whose gaps have one of these weights, or a value of such sets, in each term."""
         tree, listed = self.algebra.tree, set(weights)
         found: list[int] = []
         for infoset in reversed(range(tree.n_infosets)):

@@ -11,16 +11,13 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product as choices
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from eqbench.proofs.linear import Optimum, Program, exact_multipliers
 from eqbench.proofs.rows import (
-    ONE,
     Algebra,
     Case,
     Certificate,
@@ -28,7 +25,6 @@ from eqbench.proofs.rows import (
     Monomial,
     Polynomial,
     Rows,
-    combination,
     contradicts,
     divided,
     shows,
@@ -118,7 +114,7 @@ class Relaxation:
                 name = "*".join(f"w{a}" for a in chosen)
                 found[name] = None
                 todo.extend(rows.polynomial(name))
-        for node, (weights, values) in self.case.blows.items():
+        for node, (weights, _) in self.case.blows.items():
             hats = rows.hat(node)
             found[f"t{node}"] = None
             for name in [*self._facts(), *found]:
@@ -175,13 +171,13 @@ class Relaxation:
         for rows in self._splits.values():
             for row in rows.values():
                 self.program.bound_row(row, -np.inf, np.inf)
-        for node, (form, sign) in self.case.splits.items():
+        for node, (_, sign) in self.case.splits.items():
             for times, row in self._split_rows(node).items():
                 if times != ">" or sign in ("+", "-"):
                     self.program.bound_row(row, 0.0, 0.0 if sign == "0" else np.inf)
 
     def _split_rows(self, node: int) -> dict[str, int]:
-        """Rows of a split by what multiplies them: nothing, weights; by ``>`` that with the margin."""
+        """Rows of a split by the weight that multiplies them; by ``>`` the one with the margin."""
         form, sign = self.case.splits[node]
         key = (*sorted(form.items()), ("-", int(sign in ("-", "-0"))))
         if key not in self._splits:
@@ -198,7 +194,7 @@ class Relaxation:
     # -- questions ----------------------------------------------------------------------------
 
     def close(self) -> tuple[Certificate | None, Point | None]:
-        """Return a contradiction of the case, or a point of its relaxation; neither if floats fail."""
+        """Return a contradiction, or a point of the relaxation; neither where floats fail."""
         self._margin_program()
         optimum = self.program.solve()
         if optimum is None:

@@ -74,7 +74,7 @@ class Algebra:
     ----------
     game : Game
     weight : polynomials of the A actions
-    payoff : polynomial e(q) of each action, in units of 1/`unit`, and by -1-i of the empty sequence of player i
+    payoff : polynomials e(q) in units of 1/`unit`, by action q; by -1-i of the empty sequence of i
     total : expected payoff of each player as a polynomial
     unit : least common denominator of chance times payoffs
     """
@@ -87,7 +87,7 @@ class Algebra:
 
     @classmethod
     def of(cls, game: Game, most_terms: int = 20_000) -> Algebra:
-        """Multiply out the payoffs of a game; UsageError if they are not exact, or too many terms."""
+        """Multiply out the payoffs of a game; UsageError if they are inexact or have too many terms."""
         tree = game.tree
         if not tree.exact:
             raise UsageError(
@@ -142,7 +142,7 @@ class Algebra:
 
     @cached_property
     def following(self) -> dict[int, list[int]]:
-        """Information sets that follow an action of the same player, or by -1-i none of player i."""
+        """Sets of the same player that follow an action; by -1-i those that follow none of i."""
         found: dict[int, list[int]] = {}
         tree = self.tree
         for infoset, parent in enumerate(tree.infoset_parent.tolist()):
@@ -221,7 +221,7 @@ class Case:
     splits: Mapping[int, tuple[Form, Sign]] = field(default_factory=dict)
     blows: Mapping[int, tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=dict)
 
-    def settle(self, tree: GameTree, action: int | None, inside: bool = False) -> Case:
+    def settle(self, tree: GameTree, action: int | None, *, inside: bool = False) -> Case:
         """Case with the status of an action, and what follows of it for the rest of its set."""
         out, within = set(self.out), set(self.within)
         if action is not None:
@@ -279,7 +279,7 @@ class Rows:
 
     def sign(self, name: str) -> Literal["0", "+", "+0"]:
         """Sign of a row: 0, greater than 0, or at least 0."""
-        signs = {self._sign(factor) for factor in name.split("/")[0].split("*")}
+        signs = {self._sign(factor) for factor in name.split("/", maxsplit=1)[0].split("*")}
         return "0" if "0" in signs else "+0" if "+0" in signs else "+"
 
     def _factor(self, name: str) -> Polynomial:
@@ -292,14 +292,14 @@ class Rows:
             return algebra.gap[int(rest)]
         if kind == "u":
             slacks = [algebra.slack[int(rest)]] if rest else algebra.slack
-            return combination((1, slack) for slack in slacks)
+            return combination([(1, slack) for slack in slacks])
         if kind == "s":
             form, sign = self.case.splits[int(rest)]
             return combination([(-1 if sign in ("-", "-0") else 1, self.form(form))])
         node, _, action = rest.partition(".")
         hats, weights = self.hat(int(node)), self.case.blows[int(node)][0]
         if kind == "t":
-            return combination([(-1, ONE), *((1, {(hats[a],): 1}) for a in weights)])
+            return combination([(-1, ONE), *[(1, {(hats[a],): 1}) for a in weights]])
         return {(hats[int(action)],): len(weights), (int(action),): -1}
 
     def _sign(self, name: str) -> Literal["0", "+", "+0"]:
@@ -340,7 +340,7 @@ def contradicts(rows: Rows, certificate: Certificate) -> bool:
 
 
 def shows(rows: Rows, certificate: Certificate, target: Polynomial) -> bool:
-    """Whether a certificate shows that a polynomial is at least 0; that it is 0 for an empty one."""
+    """Whether a certificate adds up to a positive multiple of the target, or to 0 if that is 0."""
     if any(
         value <= 0 and (rows.sign(name) != "0" or not value) for name, value in certificate.items()
     ):

@@ -27,7 +27,7 @@ def reduced() -> tuple[Proof, list[str]]:
     return prove(eqbench.load_game("kuhn3_reduced"))
 
 
-# -- where an equilibrium ends, by the choice of statuses that the page of the format defines -------
+# -- where an equilibrium ends, by the choice of statuses that the page of the format defines ----
 
 
 class Equilibrium:
@@ -135,13 +135,14 @@ def pure_equilibria(payoffs: np.ndarray) -> Iterator[tuple[int, ...]]:
             yield cell
 
 
-# -- games whose equilibria are known ---------------------------------------------------------------
+# -- games whose equilibria are known ------------------------------------------------------------
 
 
 def test_kuhn_poker_is_complete_with_the_line_of_alpha() -> None:
     game = eqbench.load_game("kuhn2")
     found, lines = prove(game)
-    assert found.counts["known"] and not found.faces
+    assert found.counts["known"]
+    assert not found.faces
     for alpha in (F(0), F(1, 5), F(1, 3)):
         assert "known" in Equilibrium(game, line_of_alpha(game, alpha)).leaf(game, lines)
 
@@ -188,7 +189,7 @@ def test_reduced_three_player_kuhn_poker_is_the_published_family_where_play_lead
 ) -> None:
     found, lines = reduced
     assert not found.faces
-    assert {len(found.header["known"])} == {4} and set(found.inside) == {0, 1, 2, 3}
+    assert set(found.inside) == {0, 1, 2, 3} == {*range(len(found.header["known"]))}
     assert sum(map(len, lines)) < 5_000_000
 
 
@@ -232,7 +233,7 @@ def test_members_of_the_family_end_in_known_sets(
     assert name == found.header["known"][leaf["known"][0]]["name"]
 
 
-# -- what must be noticed ---------------------------------------------------------------------------
+# -- what must be noticed ------------------------------------------------------------------------
 
 
 def test_a_bound_that_is_wrong_excludes_an_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +280,7 @@ def test_certificates_with_a_wrong_sign_or_row_are_no_contradictions() -> None:
         assert not contradicts(rows, {k: v for k, v in certificate.items() if k != name})
 
 
-# -- limits and files -------------------------------------------------------------------------------
+# -- limits and files ----------------------------------------------------------------------------
 
 
 def test_a_search_that_is_continued_keeps_its_lines_and_decides_the_rest() -> None:
@@ -292,11 +293,12 @@ def test_a_search_that_is_continued_keeps_its_lines_and_decides_the_rest() -> No
 
     search = Prover(game, is_over=is_over)
     begun = [*search.lines()]
-    assert search.proof.unfinished and json.loads(begun[-1])["face"] >= search.proof.unfinished
+    assert json.loads(begun[-1])["face"] >= search.proof.unfinished > 0
     whole, more = prove(game)[0], Prover(game)
     assert [*more.lines(begun[1:21])][:21] == begun[:21]
     supports = ({(f.out, f.within) for f in proof.faces} for proof in (whole, more.proof))
-    assert next(supports) == next(supports) and not more.proof.unfinished
+    assert next(supports) == next(supports)
+    assert not more.proof.unfinished
 
 
 def test_lines_number_their_nodes_and_the_end_counts_them() -> None:
@@ -310,7 +312,8 @@ def test_lines_number_their_nodes_and_the_end_counts_them() -> None:
 def test_the_estimate_is_positive_and_does_not_count_as_search() -> None:
     search = Prover(eqbench.load_game("kuhn2(cards=4)"))
     size = search.estimate()
-    assert min(size.values()) > 0 and search.proof.nodes == 0
+    assert min(size.values()) > 0
+    assert search.proof.nodes == 0
 
 
 def test_games_with_floats_or_too_many_terms_are_refused() -> None:
