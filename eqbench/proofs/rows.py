@@ -87,7 +87,7 @@ class Algebra:
 
     @classmethod
     def of(cls, game: Game, most_terms: int = 20_000) -> Algebra:
-        """Multiply out the payoffs of a game; UsageError if they are inexact or have too many terms."""
+        """Multiply out the payoffs of a game; UsageError if inexact or too many."""
         tree = game.tree
         if not tree.exact:
             raise UsageError(
@@ -299,7 +299,7 @@ class Rows:
         node, _, action = rest.partition(".")
         hats, weights = self.hat(int(node)), self.case.blows[int(node)][0]
         if kind == "t":
-            return combination([(-1, ONE), *[(1, {(hats[a],): 1}) for a in weights]])
+            return combination([(-1, ONE)] + [(1, {(hats[a],): 1}) for a in weights])
         return {(hats[int(action)],): len(weights), (int(action),): -1}
 
     def _sign(self, name: str) -> Literal["0", "+", "+0"]:

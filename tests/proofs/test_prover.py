@@ -42,7 +42,7 @@ class Equilibrium:
             own = self.weight[above] if above >= 0 else F(1)
             for action in self.block(infoset):
                 self.weight.append(own * behavior[action])
-        self.known |= {action: weight for action, weight in enumerate(self.weight)}
+        self.known |= dict(enumerate(self.weight))
         self.within: set[int] = set()
         for infoset in reversed(range(tree.n_infosets)):
             block, variable = self.block(infoset), tree.n_actions + infoset
@@ -269,7 +269,7 @@ def test_certificates_with_a_wrong_sign_or_row_are_no_contradictions() -> None:
     game = eqbench.load_game("matching_pennies")
     _, lines = prove(game)
     algebra, case = Algebra.of(game), Case().settle(game.tree, None)
-    first = case.settle(game.tree, json.loads(lines[1])["branch"], False)
+    first = case.settle(game.tree, json.loads(lines[1])["branch"], inside=False)
     certificate = json.loads(lines[2])["closed"]
     rows = Rows(algebra, first)
     assert contradicts(rows, certificate)
