@@ -146,8 +146,9 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
         session.tell("estimating the size of the search")
         size = earlier.estimate if earlier else Estimate(**self.prover.estimate())
         session.say(
-            f"expected: about {size.nodes:,.0f} nodes, {seconds(size.seconds)}, "
-            f"{size.bytes:,.0f} bytes; the search ends after {seconds(self.request.time)}"
+            f"random descents suggest {size.nodes:,.0f} nodes, {seconds(size.seconds)} and "
+            f"{size.bytes:,.0f} bytes, often too little; the search ends after "
+            f"{seconds(self.request.time)}"
         )
         if size.nodes > self.request.limit:
             raise UsageError(
