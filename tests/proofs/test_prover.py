@@ -20,6 +20,22 @@ from eqbench.proofs.relaxation import Relaxation
 from eqbench.proofs.rows import Algebra, Case, Polynomial, Rows, contradicts
 
 F = Fraction
+SIX = [
+    [-81, 36, -126, 126, -36, 90],
+    [-180, 72, -333, 297, -153, 270],
+    [20, -3, 42, -33, 17, -30],
+    [-30, 17, -33, 42, -3, 20],
+    [270, -153, 297, -333, 72, -180],
+    [90, -36, 126, -126, 36, -81],
+]
+OTHER_SIX = [
+    [72, 36, 17, -3, -36, -153],
+    [-180, -81, -30, 20, 90, 270],
+    [297, 126, 42, -33, -126, -333],
+    [-333, -126, -33, 42, 126, 297],
+    [270, 90, 20, -30, -81, -180],
+    [-153, -36, -3, 17, 36, 72],
+]
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +190,13 @@ def test_no_pure_equilibrium_is_excluded(tmp_path: Path, shape: tuple[int, ...],
         for i, own in enumerate(cell):
             behavior[int(game.tree.action_start[i]) + own] = F(1)
         assert "face" in Equilibrium(game, behavior).leaf(game, lines)
+
+
+def test_the_game_of_six_actions_has_its_75_equilibria_as_faces(tmp_path: Path) -> None:
+    """Of von Stengel 1997, with the payoffs of Savani and von Stengel 2006; it is nondegenerate."""
+    found, lines = prove(strategic(tmp_path, np.array([SIX, OTHER_SIX])))
+    supports = {(face.out, face.within) for face in found.faces}
+    assert len(supports) == len(found.faces) == json.loads(lines[-1])["face"] == 75
 
 
 def test_three_players_in_a_cycle_have_the_mixed_equilibrium_alone() -> None:
